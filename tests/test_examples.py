@@ -25,6 +25,7 @@ EXPECTED = {
         "picture: ",
     ),
     "inference_from_disk.py": ("layer 1: 4 columns", "right class", "checked: the same in memory"),
+    "distributed_gcn.py": ("1 ranks: ", "2 ranks: ", "checked: two ranks learn as much as one"),
     "distributed_training.py": ("2 processes: ", "checked: several processes learn as much as one"),
     "products.py": ("graph and features take", "disk: ", "times as long", "checked: as many vertices are right"),
     "features_on_disk.py": ("of which memory may hold", "layer 1: 8 features", "checked: the same in memory"),

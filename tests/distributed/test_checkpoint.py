@@ -114,15 +114,15 @@ def kill_while_running(folder, name, kills, seconds, ranks=2):
 
 
 def kill_one(path, wait):
-    """Kill the process whose number a file has, after so long; False where there is none."""
-    if not path.exists() or not (process := path.read_text()):
+    """Kill the process whose number a file has, after so long; False where there is none, or it has ended meanwhile."""
+    if not path.exists():
         return False
     time.sleep(wait)
-    path.unlink()
     try:
-        os.kill(int(process), signal.SIGKILL)
-    except ProcessLookupError:
+        os.kill(int(path.read_text()), signal.SIGKILL)
+    except (ProcessLookupError, ValueError):  # it has ended, or has not yet written its number
         return False
+    path.unlink()
     return True
 
 

@@ -71,8 +71,7 @@ def spread_at(graph: tg.Graph, starts: tuple[int, ...]) -> tg.Graph:
 def cases() -> Iterator[tuple[str, tg.Graph, tg.Graph]]:
     """(name, the graph in one process, the same spread over the ranks)"""
     ranks = dist.get_world_size()
-    kinds = [("ebp", True, False), ("wcp", False, True)]
-    for method, directed, weighted in kinds if ranks == 2 else kinds[1:]:
+    for method, directed, weighted in (("ebp", True, False), ("wcp", False, True)):
         graph = random_graph(directed, weighted)
         name = f"{method} {'directed' if directed else 'undirected'} {'weighted' if weighted else ''}"
         yield name, tg.stream.partition(graph, ranks, method).apply(graph).to_csr(), spread(graph, method=method)
@@ -94,7 +93,7 @@ def learn() -> dict[str, Any]:
     return {"wrong": wrong, "second": second_derivatives(), "losses": train(), "refused": refuse()}
 
 
-@pytest.fixture(scope="module", params=[2, 3])
+@pytest.fixture(scope="module", params=[pytest.param(2, marks=pytest.mark.thorough), 3])
 def found(request: pytest.FixtureRequest) -> list[dict[str, Any]]:
     return on_ranks(request.param, learn)
 

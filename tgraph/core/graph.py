@@ -57,9 +57,11 @@ class Graph(GraphVertices):
     offset = cast(Tensor, AtFirstUse())
     neighbors = cast(Tensor, AtFirstUse())
     weights = cast("Tensor | None", AtFirstUse())
+    order = cast("Tensor | None", AtFirstUse())
     directed: bool
     layout: Layout | None  # the storage, None where that is CSR
     _cache: Cache
+    _read_order: Callable[[], Tensor | None]
 
     def __init__(
         self,
@@ -84,25 +86,29 @@ class Graph(GraphVertices):
         storage: Storage,
         vertices: OriginalIds | VertexIds | None = None,
         directed: bool = True,
-        order: Tensor | None = None,
+        order: Tensor | Callable[[], Tensor | None] | None = None,
     ) -> Graph:
         """The graph whose arcs are in a storage, not copied.
 
-        vertices, directed : as for a Graph. order : the permutation of a reordered graph, as `permute` keeps it.
+        vertices, directed : as for a Graph. order : the permutation of a reordered graph, as `permute` keeps it, or
+        what gives it at first use.
         """
         graph = object.__new__(Graph)
         ids = vertices if vertices is None or isinstance(vertices, VertexIds) else VertexIds(vertices)
         graph._hold(storage, ids, directed, order)
         return graph
 
-    def _hold(self, storage: Storage, ids: VertexIds | None, directed: bool, order: Tensor | None = None) -> None:
+    def _hold(self, storage: Storage, ids: VertexIds | None, directed: bool, order: Any = None) -> None:
         tensors = storage.csr_tensors
         sizes = {"num_vertices": storage.num_vertices, "device": storage.device}
         sizes |= {"num_arcs": storage.num_arcs} if tensors else {}
-        fields = {"storage": storage, "layout": storage.layout, "directed": directed, "order": order, "_ids": ids}
+        fields = {"storage": storage, "layout": storage.layout, "directed": directed, "_ids": ids}
+        fields |= {"_read_order": order} if callable(order) else {"order": order}
         self.__dict__.update(sizes | fields, _cache=Cache(), **tensors)
 
     def _at_first_use(self, name: str) -> Any:
+        if name == "order":
+            return self._read_order()
         return self.storage.num_arcs if name == "num_arcs" else getattr(self.storage.csr, name)
 
     def __setattr__(self, name: str, value: Any) -> None:

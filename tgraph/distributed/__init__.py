@@ -2,8 +2,9 @@
 
 from tgraph.distributed import by_row, checkpoint, reducing  # noqa: F401  operators of spread data, and its files
 from tgraph.distributed.failures import together
+from tgraph.distributed.features import FeatureRows
 from tgraph.distributed.opening import gather, open, spread
 from tgraph.distributed.ownership import Ownership
 from tgraph.distributed.sharded import Sharded, from_local
 
-__all__ = ["Ownership", "Sharded", "from_local", "gather", "open", "spread", "together"]
+__all__ = ["FeatureRows", "Ownership", "Sharded", "from_local", "gather", "open", "spread", "together"]

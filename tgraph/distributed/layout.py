@@ -19,6 +19,7 @@ from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Subgraph
 from tgraph.distributed.components import join
 from tgraph.distributed.exchange import with_mirrors
+from tgraph.distributed.factories import Spreading
 from tgraph.distributed.failures import together
 from tgraph.distributed.fixpoint import Fixpoint
 from tgraph.distributed.learning import aggregate
@@ -181,6 +182,10 @@ class Distributed(Uncompressed):
         if isinstance(values, dict):
             return {name: self.spread_out(each) for name, each in values.items()}
         return values if isinstance(values, Sharded) else self.spread(self.own(values).clone())
+
+    def spreading(self) -> AbstractContextManager[None]:
+        """See `Layout.spreading`."""
+        return Spreading(self.ownership)
 
     def own(self, values: Any) -> Any:
         """The values of the own vertices, of tensors [n, ...]; anything else as it is."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 from typing import Any
 
 import torch
@@ -12,14 +13,14 @@ from tgraph.core.graph import Graph
 from tgraph.distributed.failures import together
 from tgraph.distributed.layout import Distributed
 from tgraph.distributed.ownership import Ownership
-from tgraph.distributed.part import Part, part_of
-from tgraph.distributed.reading import read_part
+from tgraph.distributed.part import Part
+from tgraph.distributed.reading import IdsInFile, owners, read_order, read_part
 from tgraph.distributed.sharded import Sharded
+from tgraph.distributed.splitting import Rows, part_of
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.partitioning.cuts import partition
-from tgraph.stream.partitioning.parts import equal_shares
 
 
 def open(path: PathLike, *, group: Any = None) -> Graph:
@@ -29,8 +30,10 @@ def open(path: PathLike, *, group: Any = None) -> Graph:
     group : a process group of torch.distributed; None is the default one.
 
     A rank owns consecutive vertices, those of as many blocks as any other where their number is a multiple of that of
-    the ranks, else about as many arcs. Raises FileFormatError for a file that is damaged, and ArgumentError where
-    no process group was made, or the ranks have opened different files.
+    the ranks, else about as many arcs. While it reads it holds its part, one block, and a byte for each vertex of the
+    graph; original ids, and the order of a file whose vertices were renumbered, once they are asked for.
+    Raises FileFormatError for a file that is damaged, and ArgumentError where no process group was made, or the ranks
+    have opened different files.
     """
     if not dist.is_initialized():
         raise ArgumentError(
@@ -40,16 +43,16 @@ def open(path: PathLike, *, group: Any = None) -> Graph:
     group = None if group is dist.group.WORLD else group
     with together(group, {"the call": "tgraph.distributed.open"}), BlockFile(path) as file:
         _check_same(file, group)
-        ownership = _owners(file, dist.get_world_size(group), group)
-        directed, vertices, order, content = file.directed, file.vertices, file.order, file.identity()
-        layout = Distributed(lambda section: read_part(path, section, ownership), directed, content=lambda: content)
-    return Graph.of_storage(layout, vertices, directed, order)
+        ownership, directed, content = owners(file, group), file.directed, _content(file)
+        ids = IdsInFile(path) if file.has_vertices else None
+        order = partial(read_order, path) if file.has_order else None
+        layout = Distributed(lambda section: read_part(path, section, ownership), directed, content=lambda: [content])
+    return Graph.of_storage(layout, ids, directed, order)
 
 
 def _check_same(file: BlockFile, group: Any) -> None:
     """Raise ArgumentError unless all ranks have opened files of the same content."""
-    told = hashlib.sha256(b"".join(each.numpy().tobytes() for each in file.identity())).digest()[:8]
-    mine = torch.frombuffer(bytearray(told), dtype=torch.int64)
+    mine = _content(file)
     parts = [torch.empty_like(mine) for _ in range(dist.get_world_size(group))]
     dist.all_gather(parts, mine, group=group)
     for rank, part in enumerate(parts):
@@ -57,16 +60,10 @@ def _check_same(file: BlockFile, group: Any) -> None:
             raise ArgumentError(f"path: rank {rank} has opened another graph than rank 0; give all ranks the same file")
 
 
-def _owners(file: BlockFile, ranks: int, group: Any) -> Ownership:
-    """Which vertices are whose, by the blocks of the rows."""
-    blocks = [file.index[number] for number in file.blocks("rows")]
-    if len(blocks) >= ranks and len(blocks) % ranks == 0:
-        share = len(blocks) // ranks
-        starts = [blocks[rank * share].first_row for rank in range(ranks)]
-    else:
-        offset = file.offset("rows")
-        starts = torch.searchsorted(offset, equal_shares(file.num_arcs, ranks)[:-1]).tolist()
-    return Ownership((0, *starts[1:], file.num_vertices), group)
+def _content(file: BlockFile) -> Tensor:
+    """A digest of what the file has, int64 [4]."""
+    told = hashlib.sha256(repr((file.num_vertices, file.index, file.checksums)).encode()).digest()
+    return torch.frombuffer(bytearray(told), dtype=torch.int64)
 
 
 def spread(graph: Graph, *, method: str = "ebp", group: Any = None) -> Graph:
@@ -84,11 +81,9 @@ def spread(graph: Graph, *, method: str = "ebp", group: Any = None) -> Graph:
 
     def read(section: str) -> Part:
         stored = graph if section == "rows" else graph.transpose()
-        first, end = ownership.first, ownership.end
-        offset = stored.offset[first : end + 1]
-        arcs = slice(int(offset[0]), int(offset[-1]))
-        weights = None if stored.weights is None else stored.weights[arcs]
-        return part_of(ownership, offset - offset[0], stored.neighbors[arcs], weights, graph.directed)
+        offset = stored.offset[ownership.first : ownership.end + 1]
+        rows = Rows(ownership.first, offset, stored.neighbors, stored.weights)
+        return part_of(ownership, lambda: [rows], stored.neighbors.dtype, stored.weight_dtype, graph.directed)
 
     layout = Distributed(read, graph.directed, content=graph.storage.identity)
     return Graph.of_storage(layout, graph.vertices, graph.directed, graph.order)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from tgraph.core.csr import Csr
 from tgraph.core.derived import computed_once
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows, offset_of
@@ -110,36 +108,3 @@ class Part:
             offset, order = self._copies
             slots = order.index_select(0, gather_rows(offset, vertices)[1]).sort().values
         return slots, self.copied.index_select(0, slots)
-
-
-def part_of(ownership: Ownership, offset: Tensor, neighbors: Tensor, weights: Tensor | None, directed: bool) -> Part:
-    """The part of this rank, from its rows: `neighbors` int32/int64 [e] are vertices of the whole graph, and `offset`
-    int64 [k + 1] says where the rows begin."""
-    first, end, own = ownership.first, ownership.end, ownership.num_own
-    inner = (neighbors >= first) & (neighbors < end)
-    outer = ~inner
-    mirrors, number = _numbered(neighbors[outer], ownership.num_rows)
-    row_ends = torch.nn.functional.pad(inner.cumsum(0), (1, 0)).index_select(0, offset)
-    outer_offset = offset - row_ends
-    dtype = neighbors.dtype
-    beyond = outer_offset[-1:].expand(len(mirrors))
-    held = None if weights is None else weights[inner]
-    inside = _graph(row_ends, (neighbors[inner] - first).to(dtype), held, own, directed)
-    held = None if weights is None else weights[outer]
-    outside = _graph(torch.cat((outer_offset, beyond)), (number + own).to(dtype), held, own + len(mirrors), False)
-    return Part(ownership, mirrors, inside, outside)
-
-
-def _graph(offset: Tensor, neighbors: Tensor, weights: Any, num_vertices: int, directed: bool) -> Graph:
-    return Graph.of_storage(Csr.unchecked(offset, neighbors, None, num_vertices, weights), directed=directed)
-
-
-def _numbered(vertices: Tensor, num_vertices: int) -> tuple[Tensor, Tensor]:
-    """(the distinct vertices, int64 ascending; the place of each among them)"""
-    if num_vertices > 8 * len(vertices):
-        distinct, place = torch.unique(vertices, return_inverse=True)
-        return distinct.to(torch.int64), place
-    marked = torch.zeros(num_vertices, dtype=torch.bool, device=vertices.device)
-    marked[vertices.to(torch.int64)] = True
-    place = marked.cumsum(0, dtype=torch.int32).sub_(1)
-    return marked.nonzero().flatten(), place.index_select(0, vertices)

@@ -1,43 +1,90 @@
-"""The part of a rank, read from a partitioned file."""
+"""What a rank reads from a partitioned file: which vertices are its own, its part, and at first use original ids."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
 import torch
+import torch.distributed as dist
 from torch import Tensor
 
+from tgraph.core.ids import VertexIds
 from tgraph.distributed.ownership import Ownership
-from tgraph.distributed.part import Part, part_of
+from tgraph.distributed.part import Part
+from tgraph.distributed.splitting import Rows, part_of
 from tgraph.files import PathLike
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.memory import page_aligned
+from tgraph.stream.partitioning.parts import equal_shares
+
+
+def owners(file: BlockFile, group: Any) -> Ownership:
+    """Which vertices are whose, by the blocks of the rows: as many blocks for each rank where their number allows that,
+    else about as many arcs. To be called by all ranks."""
+    ranks, rank = dist.get_world_size(group), dist.get_rank(group)
+    blocks = [file.index[number] for number in file.blocks("rows")]
+    if len(blocks) >= ranks and len(blocks) % ranks == 0:
+        share = len(blocks) // ranks
+        starts = [blocks[each * share].first_row for each in range(ranks)]
+        return Ownership((0, *starts[1:], file.num_vertices), group)
+    mine = torch.tensor(first_row_from(file, int(equal_shares(file.num_arcs, ranks)[rank])))
+    found = [torch.empty_like(mine) for _ in range(ranks)]
+    dist.all_gather(found, mine, group=group)
+    return Ownership((0, *(int(each) for each in found[1:]), file.num_vertices), group)
+
+
+def first_row_from(file: BlockFile, arc: int) -> int:
+    """The first row that begins at an arc of the rows or after it; only the block where that lies is read."""
+    for number in file.blocks("rows"):
+        extent = file.index[number]
+        if extent.first_arc < arc <= extent.end_arc:
+            block = file.read(number, page_aligned(extent.nbytes))
+            return block.first_row + int(torch.searchsorted(block.offset, arc - block.first_arc))
+    return 0
 
 
 def read_part(path: PathLike, section: str, ownership: Ownership) -> Part:
-    """The rows of this rank, from the blocks of a section that hold them."""
-    first, end = ownership.first, ownership.end
-    degree = torch.zeros(end - first, dtype=torch.int64)
-    neighbors: list[Tensor] = []
-    weights: list[Tensor] = []
+    """The part of this rank, from the blocks of a section that hold its rows, one at a time."""
     with BlockFile(path) as file:
         section = section if file.directed else "rows"
         held = [
             number
             for number in file.blocks(section)
-            if file.index[number].first_row < end and file.index[number].end_row > first
+            if file.index[number].first_row < ownership.end and file.index[number].end_row > ownership.first
         ]
         memory = page_aligned(max((file.index[number].nbytes for number in held), default=0))
-        for number in held:
-            block = file.read(number, memory)
-            low, high = max(block.first_row, first), min(block.end_row, end)
-            offset = block.offset[low - block.first_row : high - block.first_row + 1]
-            degree[low - first : high - first] += offset.diff()
-            arcs = slice(int(offset[0]), int(offset[-1]))
-            neighbors.append(block.neighbors[arcs].clone())
-            if block.weights is not None:
-                weights.append(block.weights[arcs].clone())
-        empty = torch.empty(0, dtype=file.neighbor_dtype)
-        offset = torch.nn.functional.pad(degree.cumsum(0), (1, 0))
-        arc_weights = None
-        if file.weight_dtype is not None:
-            arc_weights = torch.cat([torch.empty(0, dtype=file.weight_dtype), *weights])
-        return part_of(ownership, offset, torch.cat([empty, *neighbors]), arc_weights, file.directed)
+
+        def rows() -> Iterator[Rows]:
+            for number in held:
+                block = file.read(number, memory)
+                low, high = max(block.first_row, ownership.first), min(block.end_row, ownership.end)
+                offset = block.offset[low - block.first_row : high - block.first_row + 1]
+                yield Rows(low, offset, block.neighbors, block.weights)
+
+        return part_of(ownership, rows, file.neighbor_dtype, file.weight_dtype, file.directed)
+
+
+class IdsInFile(VertexIds):
+    """The original ids in a partitioned file, which are read when they are asked for."""
+
+    def __init__(self, path: PathLike):
+        self._path = path
+
+    @cached_property
+    def values(self) -> Any:  # type: ignore[override]
+        """See `VertexIds`; the same on every rank."""
+        with BlockFile(self._path) as file:
+            return VertexIds(file.vertices).values
+
+    @property
+    def nbytes(self) -> int:
+        """See `VertexIds`; 0 before they are read."""
+        return self.values.nbytes if "values" in self.__dict__ else 0
+
+
+def read_order(path: PathLike) -> Tensor | None:
+    """See `BlockFile.order`."""
+    with BlockFile(path) as file:
+        return file.order

@@ -237,7 +237,9 @@ def _first(program: Program, graph: Graph) -> tuple[Any, Frontier]:
         raise ArgumentError(f"program: expected an instance of a Program, got {program!r}; write {program!r}(...)")
     if not isinstance(graph, Graph):
         raise ArgumentError(f"graph: expected a tgraph.Graph, got {type(graph).__name__}; see Graph.from_*")
-    values, active = _checked(program, graph, program.init(graph), "init")
+    with nullcontext() if graph.layout is None else graph.layout.spreading():
+        begun = program.init(graph)
+    values, active = _checked(program, graph, begun, "init")
     for name, data in _tensors(values):
         if data.shape[:1] != (graph.num_vertices,):
             raise ArgumentError(

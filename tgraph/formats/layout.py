@@ -182,6 +182,11 @@ class Layout(ABC):
         and where one fails, the others do."""
         return nullcontext()
 
+    def spreading(self) -> AbstractContextManager[None]:
+        """A context manager in which fresh vertex data is held as `spread_out` holds it, where that makes a
+        difference."""
+        return nullcontext()
+
     def recording(self) -> AbstractContextManager[list[Any]]:
         """A context manager yielding a list to which a `trace.Visit` is appended for each read from outside of memory;
         it stays empty for layouts in memory."""

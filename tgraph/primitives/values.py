@@ -16,7 +16,7 @@ LARGE = 1 << 17  # entries; fewer are done in torch before a kernel is chosen
 
 def full(graph: Graph, value: float, dtype: torch.dtype) -> Tensor:
     """`value` for each vertex, [n] of `dtype`."""
-    if _is_small(graph.num_vertices, graph.device):
+    if _is_small(graph.num_vertices, graph.device) or _spreads(graph):
         return torch.full((graph.num_vertices,), value, dtype=dtype, device=graph.device)
     values = torch.empty(graph.num_vertices, dtype=dtype, device=graph.device)
     choose("auto", Call("fill", values)).run(values, value)
@@ -25,7 +25,7 @@ def full(graph: Graph, value: float, dtype: torch.dtype) -> Tensor:
 
 def numbered(graph: Graph, dtype: torch.dtype) -> Tensor:
     """For each vertex its index, [n], of `dtype` int32 or int64."""
-    if _is_small(graph.num_vertices, graph.device):
+    if _is_small(graph.num_vertices, graph.device) or _spreads(graph):
         return torch.arange(graph.num_vertices, dtype=dtype, device=graph.device)
     values = torch.empty(graph.num_vertices, dtype=dtype, device=graph.device)
     choose("auto", Call("number", values)).run(values)
@@ -34,7 +34,7 @@ def numbered(graph: Graph, dtype: torch.dtype) -> Tensor:
 
 def replace(values: Tensor, old: int, by: int) -> Tensor:
     """The integer `values` [n, ...] with `by` where they are `old`, in place."""
-    if _is_small(values.numel(), values.device):
+    if _is_small(values.numel(), values.device) or not is_plain(values):
         return values.masked_fill_(values == old, by)
     choose("auto", Call("replace", values)).run(values, old, by)
     return values
@@ -51,3 +51,8 @@ def to_int64(values: Tensor) -> Tensor:
 
 def _is_small(size: int, device: torch.device) -> bool:
     return size < LARGE or device.type != "cpu"
+
+
+def _spreads(graph: Graph) -> bool:
+    """Whether the values are spread over processes where `Layout.spreading` says so: torch makes them."""
+    return graph.layout is not None and graph.layout.spreads

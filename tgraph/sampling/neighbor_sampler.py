@@ -18,6 +18,7 @@ from tgraph.kernels.portable.sampling.neighbors import Relation
 from tgraph.sampling.hops import Choose, Chosen, sample_hops
 from tgraph.sampling.output import EdgeType, SamplerOutput
 from tgraph.sampling.relations import Arcs
+from tgraph.sampling.spread import SpreadArcs
 from tgraph.sampling.stored import StoredArcs, drawn_in_memory
 
 Fanouts = Sequence[int] | Mapping[EdgeType, Sequence[int]]
@@ -31,7 +32,8 @@ class NeighborSampler:
     Parameters
     ----------
     graph : a Graph; a Csr whose rows are destinations; or, for a heterogeneous graph, a dictionary of these by type of
-        edges, (source, relation, destination).
+        edges, (source, relation, destination). Of a Graph that is spread over processes all of these sample at the same
+        time, each for seeds of its own, with the same options.
     num_neighbors : arcs for each vertex in each hop, -1 for all; or a dictionary of such lists by edge type.
     replace : whether an arc may be drawn more than once.
     weighted : whether arcs are drawn by their weights, which are not negative; those of weight 0 never are.
@@ -97,7 +99,8 @@ class NeighborSampler:
             times = _of(node_time, source, self.is_hetero), _of(edge_time, kind, self.is_hetero)
             stored = None
             if isinstance(arcs, Graph) and arcs.layout is not None and times == (None, None):
-                stored = StoredArcs.of(arcs, direction, weighted, bool(numbered), name)
+                stores = SpreadArcs if arcs.layout.spreads else StoredArcs
+                stored = stores.of(arcs, direction, weighted, bool(numbered), name)
             held = stored or Arcs.of(arcs, direction, weighted, *times, name)
             self._arcs.append(held)
             for end, size in ((source, held.num_sources), (target, held.num_rows)):

@@ -142,7 +142,7 @@ class BlockFile:
     @property
     def order(self) -> Tensor | None:
         """int64 [n], the vertex of the original graph that each vertex is; None for the identity."""
-        return self._kept("order") if "order" in self._tensors else None
+        return self._kept("order") if self.has_order else None
 
     @property
     def vertices(self) -> Any:
@@ -151,6 +151,21 @@ class BlockFile:
             return self._kept("vertices") if "vertices" in self._tensors else None
         text, offset = self._tensor("vertex_text"), self._tensor("vertex_text_offset")
         return labels.unpack(text.numpy(), offset.numpy())
+
+    @property
+    def has_order(self) -> bool:
+        """Whether there is an `order`."""
+        return "order" in self._tensors
+
+    @property
+    def has_vertices(self) -> bool:
+        """Whether there are original ids."""
+        return "vertices" in self._tensors or "vertex_text" in self._tensors
+
+    @property
+    def checksums(self) -> dict[str, int]:
+        """Of the resident tensors, by name, as the header has them."""
+        return dict(self._sums)
 
     def identity(self) -> list[Tensor]:
         """Tensors that differ if the arcs of two files do: the index, with the checksums of the blocks, and offsets."""

@@ -1,0 +1,86 @@
+"""The subject of a paper by a graph convolutional network, on a citation graph that is spread over processes: each
+computes for its own papers, and DistributedDataParallel adds up the gradients of the parameters.
+
+FILE is a citation network as .npz, as in node_classification.py; without one, a network is drawn. Run without torchrun,
+the example starts the processes itself and compares their accuracy with that of one.
+Usage: torchrun --nproc-per-node 2 examples/distributed_gcn.py [FILE] [--epochs 60]
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+from node_classification import draw, read
+from torch import Tensor
+from torch.nn.parallel import DistributedDataParallel
+
+import tgraph as tg
+
+HIDDEN = 16
+
+
+class Network(torch.nn.Module):
+    """Two layers."""
+
+    def __init__(self, words: int, subjects: int):
+        super().__init__()
+        self.first, self.second = tg.nn.GCNConv(words, HIDDEN), tg.nn.GCNConv(HIDDEN, subjects)
+
+    def forward(self, x: Tensor, graph: tg.Graph) -> Tensor:
+        return self.second(self.first(x, graph).relu(), graph)
+
+
+def train(options: argparse.Namespace) -> float:
+    """The share of the test set that is right; every process of the group calls this."""
+    papers = draw() if options.file is None else read(options.file)
+    count = papers.graph.num_vertices
+    graph = tg.distributed.spread(papers.graph)  # of a file that no process could hold: tg.distributed.open
+    own = graph.layout.ownership
+    mine = torch.arange(own.first, own.end)  # the papers of this process
+    role = torch.zeros(count, dtype=torch.int64).index_fill(0, papers.train, 1).index_fill(0, papers.test, 2)[mine]
+    x, label = papers.features.to_dense()[mine], papers.labels[mine]
+    learns, tests = role == 1, role == 2
+
+    torch.manual_seed(0)
+    model = DistributedDataParallel(Network(x.shape[1], int(papers.labels.max()) + 1))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01, weight_decay=5e-4)
+    of_all = int(own.sum(learns.sum()))
+    for _ in range(options.epochs):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x, graph)[learns], label[learns], reduction="sum")
+        (loss * own.num_ranks / of_all).backward()  # the gradients of all ranks are averaged
+        optimizer.step()
+    with torch.no_grad():
+        right = (model(x, graph).argmax(1) == label)[tests].sum()
+    return float(own.sum(right) / own.sum(tests.sum()))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Train on a graph that is spread over processes.")
+    parser.add_argument("file", nargs="?")
+    parser.add_argument("--epochs", type=int, default=100)
+    options = parser.parse_args()
+    if "RANK" in os.environ:  # torchrun has started this process
+        dist.init_process_group("gloo")
+        share = train(options)
+        if dist.get_rank() == 0:
+            print(f"{dist.get_world_size()} ranks: {100 * share:.1f} % of the test set are right")
+        dist.destroy_process_group()
+        return
+    found = []
+    for count in (1, 2):
+        command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(count)]
+        shown = subprocess.run([*command, *sys.argv], check=True, stdout=subprocess.PIPE, text=True).stdout
+        print(shown, end="")
+        found.append(float(re.findall(r"ranks: ([\d.]+)", shown)[0]))
+    assert abs(found[0] - found[1]) < 1, "rounding explains no such difference"
+    print("checked: two ranks learn as much as one")
+
+
+if __name__ == "__main__":
+    main()

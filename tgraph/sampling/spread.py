@@ -1,0 +1,83 @@
+"""Arcs of a graph that is spread over processes: the owner of a vertex draws among its arcs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tgraph.core import random
+from tgraph.core.derived import computed_once
+from tgraph.core.graph import Graph
+from tgraph.distributed.requests import Requests
+from tgraph.errors import ArgumentError
+from tgraph.sampling.hops import Chosen
+from tgraph.sampling.relations import Arcs
+from tgraph.sampling.stored import StoredArcs, drawn_in_memory, least_of_rows
+
+
+@dataclass(frozen=True)
+class SpreadArcs(StoredArcs):
+    """Arcs by the vertex that receives along them, each process having those of its own vertices. Hops are drawn by all
+    processes together, and the vertex at a place of a batch has the random numbers that it has in one process."""
+
+    @classmethod
+    def of(cls, graph: Graph, direction: str, weighted: bool, numbered: bool, name: str) -> SpreadArcs:
+        """The arcs of a graph that is spread over processes. Raises ArgumentError where numbers of arcs are wanted, or
+        weights that there are not."""
+        if numbered:
+            raise ArgumentError(f"numbered: arcs of {name} have no numbers, being spread over processes; leave it out")
+        found = StoredArcs.of(graph, direction, weighted, False, name)
+        assert found is not None
+        return cls(found.storage, weighted, None, name)
+
+    @computed_once
+    def _own(self) -> Arcs:
+        """The rows of own vertices and one without arcs, whose neighbors are vertices of the whole graph."""
+        layout: Any = self.storage
+        rows, held = layout.local_rows, layout.ownership
+        vertices = torch.cat((torch.arange(held.first, held.end), layout.part.mirrors))
+        offset = torch.cat((rows.offset, rows.offset[-1:]))
+        neighbors = vertices.to(rows.neighbors.dtype)[rows.neighbors.long()]
+        arcs = Arcs(offset, neighbors, held.num_rows, None)
+        return arcs.with_weights(rows.weights, self.name) if self.weighted else arcs
+
+    def drawn(self, vertices: Tensor, fanout: int, replace: bool, key: int, place: int) -> Chosen:
+        """As `StoredArcs.drawn`, by the owners of the vertices."""
+
+        def draw(rows: Tensor, places: Tensor, own_key: int) -> Chosen:
+            nothing = len(self._own.offset) - 2  # at the places of vertices of others
+            every = torch.full((int(places[-1]) + 1 if len(places) else 0,), nothing)
+            every[places] = rows
+            found = drawn_in_memory(self._own, every, fanout, replace, own_key, 0)
+            return Chosen(found.counts[places], found.neighbors, None)
+
+        return self._asked(vertices, random.advanced(key, place), draw)
+
+    def least(self, vertices: Tensor, fanout: int, key: int) -> Chosen:
+        """As `StoredArcs.least`, by the owners of the vertices."""
+
+        def choose(rows: Tensor, places: Tensor, own_key: int) -> Chosen:
+            count, at = least_of_rows(self._own.offset, self._own.neighbors, rows, fanout, own_key)
+            return Chosen(count, self._own.neighbors[at].long(), None)
+
+        return self._asked(vertices, key, choose)
+
+    def between(self, *_: Any) -> tuple[Tensor, Tensor, Tensor]:
+        """Raises ArgumentError: nobody has the arcs of all sampled vertices."""
+        raise ArgumentError(f"induced: the arcs of {self.name} are spread over processes; sample with induced=False")
+
+    def _asked(self, vertices: Tensor, key: int, choose: Callable[[Tensor, Tensor, int], Chosen]) -> Chosen:
+        """What choose(own vertices by local number, their ascending places in a list, the list's key) takes, of the
+        lists of all processes; that of this one is `vertices`."""
+        layout: Any = self.storage
+        requests = Requests(layout.ownership, vertices)
+        places = requests.told(torch.arange(len(vertices)))
+        keys = layout.ownership.gather(torch.tensor(key)).tolist()
+        lists = requests.asked.split(requests.counts), places.split(requests.counts), keys
+        found = [choose(*of_rank) for of_rank in zip(*lists, strict=True)]
+        counts = torch.cat([each.counts for each in found])
+        return Chosen(*requests.answered_by_lists(counts, torch.cat([each.neighbors for each in found])), None)
