@@ -28,13 +28,15 @@ demo: $(VENV)/.demo
 # A process for each core; the tests of a file stay together, since they share what the first of them compiles. Before
 # a commit those that take minutes are left out, and those that run CUDA kernels on the CPU, `make emulated`; all of them
 # are what a change has to pass.
-TESTS := $(BIN)/pytest -q -n auto --dist loadfile
+# numpy's threads would wait for cores that other tests compute on.
+TESTS := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n auto --dist loadfile
+QUICK := --hypothesis-profile=quick
 
 test: $(VENV)/.dev
-	$(TESTS) -m 'not soak and not thorough and not emulated'
+	$(TESTS) $(QUICK) -m 'not soak and not thorough and not emulated'
 
 emulated: $(VENV)/.dev
-	$(TESTS) -m 'emulated and not soak and not thorough' tests/kernels/cuda
+	$(TESTS) $(QUICK) -m 'emulated and not soak and not thorough' tests/kernels/cuda
 
 test-all: $(VENV)/.dev
 	$(TESTS)

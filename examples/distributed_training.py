@@ -51,9 +51,8 @@ class Sage(torch.nn.Module):
         return self.second(self.first(x, edge_index).relu(), edge_index)
 
 
-def train(folder: Path, rank: int, options: argparse.Namespace) -> None:
-    """What each process does; the first one tests the network."""
-    count = options.processes
+def train(folder: Path, rank: int, count: int, epochs: int) -> float:
+    """What each of so many processes does; the first one tests the network, for the share that is right."""
     dist.init_process_group("gloo", init_method=f"file://{folder / f'meet{count}'}", rank=rank, world_size=count)
     store = DiskStore(folder / "store")
     data = FeatureStore(store), GraphStore(store)
@@ -63,25 +62,27 @@ def train(folder: Path, rank: int, options: argparse.Namespace) -> None:
     loader = NeighborLoader(data, [10, 10], input_nodes=seeds, batch_size=BATCH // count, shuffle=True)
     model = DistributedDataParallel(Sage())  # which sends the parameters of the first to all
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-    for _ in range(options.epochs):
+    for _ in range(epochs):
         for batch in loader:
             optimizer.zero_grad()
             F.cross_entropy(
                 model(batch.x, batch.edge_index)[: batch.batch_size], batch.y[: batch.batch_size]
             ).backward()
             optimizer.step()
+    right = 0
     if rank == 0:
-        right = 0
         with torch.no_grad():
             for batch in NeighborLoader(data, [10, 10], input_nodes=test, batch_size=BATCH):
                 found = model.module(batch.x, batch.edge_index)[: batch.batch_size].argmax(1)
                 right += int((found == batch.y[: batch.batch_size]).sum())
-        print(right / len(test))
     dist.destroy_process_group()
+    return right / len(test)
 
 
 def accuracy(folder: Path, processes: int, options: argparse.Namespace) -> float:
-    """What so many processes learn."""
+    """What so many processes learn; one is this one."""
+    if processes == 1:
+        return train(folder, 0, 1, options.epochs)
     command = [sys.executable, __file__, "--folder", str(folder), "--processes", str(processes)]
     command += ["--epochs", str(options.epochs), "--rank"]
     started = [subprocess.Popen([*command, str(rank)], stdout=subprocess.PIPE) for rank in range(processes)]
@@ -99,7 +100,7 @@ def main() -> None:
     parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.rank is not None:
-        train(options.folder, options.rank, options)
+        print(train(options.folder, options.rank, options.processes, options.epochs))
         return
     torch.manual_seed(0)
     with tempfile.TemporaryDirectory() as name:

@@ -21,6 +21,14 @@ os.environ["TGRAPH_CPUS"] = "64"  # so that they get them on any machine
 gc.disable()
 
 
+def pytest_collection_modifyitems(items):
+    """Of the combinations of parameters of a test that is marked `alternate`, those on the black squares of a chess
+    board are thorough. Of three parameters any two values still meet on the white ones."""
+    for item in items:
+        if item.get_closest_marker("alternate") and sum(item.callspec.indices.values()) % 2:
+            item.add_marker("thorough")
+
+
 def pytest_collection_finish():
     """From here on there is garbage, among what is made from here on."""
     gc.freeze()
@@ -30,6 +38,8 @@ def pytest_collection_finish():
 # No test depends on how fast the machine is; those whose examples share a fixture reset what they change.
 UNCHECKED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 settings.register_profile("tgraph", deadline=None, print_blob=True, suppress_health_check=UNCHECKED)
+# What `make test` takes: other examples each time, so that many runs see as many. `make test-all` takes all of them.
+settings.register_profile("quick", settings.get_profile("tgraph"), max_examples=30)
 settings.load_profile("tgraph")
 
 

@@ -147,7 +147,7 @@ def test_pagerank(kind, weighted):
     for mode in MODES:
         found = tg.algorithms.pagerank(graph, tol=1e-14, mode=mode, **options)
         assert np.abs(found.numpy() - expected).max() < 1e-13 and abs(float(found.sum()) - 1) < 1e-12
-    for G, graph in graphs(kind)[1::12]:
+    for G, graph in graphs(kind)[1::24]:
         expected = nx.pagerank(G, weight=name, tol=1e-15, max_iter=1000).values()
         assert close(tg.algorithms.pagerank(graph, tol=1e-13, **options).tolist(), expected, 1e-11)
 
@@ -157,7 +157,7 @@ def test_pagerank(kind, weighted):
 def test_hits(kind, weighted):
     """Rounds of a dense power iteration, which are defined for every graph; and networkx where the limit is unique."""
     unique = 0
-    for number, (G, graph) in enumerate(graphs(kind)[1::6]):
+    for number, (G, graph) in enumerate(graphs(kind)[1::12]):
         matrix = nx.to_numpy_array(G, weight="weight" if weighted else None)
         hub = authority = np.full(len(G), 1 / len(G))
         for _ in range(7):
@@ -173,4 +173,4 @@ def test_hits(kind, weighted):
             limit = tg.algorithms.hits(graph, tol=1e-13, **options)
             for score, reference in zip(limit, expected, strict=True):
                 assert close(score.tolist(), [reference.get(v, 0) for v in G], 1e-8)
-    assert weighted or unique > 50
+    assert weighted or unique > 25

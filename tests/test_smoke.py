@@ -341,13 +341,38 @@ def test_sampling():
     assert tg.sampling.NegativeSampler(GRAPH, seed=1).sample(5).shape == tg.sampling.negative_edges(GRAPH, 5).shape
 
 
+def test_a_graph_that_is_spread_over_ranks(tmp_path):
+    torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/group", rank=0, world_size=1)
+    try:
+        tg.stream.write_partitioned(GRAPH, tmp_path / "blocks.tg", parts=2)
+        for graph in (tg.distributed.open(tmp_path / "blocks.tg"), tg.distributed.spread(GRAPH)):
+            with tg.distributed.together():
+                depth = tg.algorithms.bfs(graph, 0)
+            assert isinstance(depth, tg.distributed.Sharded)
+            assert torch.equal(tg.distributed.gather(graph, depth), tg.algorithms.bfs(GRAPH, 0))
+        held = tg.distributed.Ownership((0, GRAPH.num_vertices))
+        assert tg.distributed.from_local(torch.ones(GRAPH.num_vertices), held).sum() == GRAPH.num_vertices
+    finally:
+        torch.distributed.destroy_process_group()
+
+
 def test_nothing_public_is_left_out():
     """Whatever is exported by name occurs above."""
     tree = ast.parse(Path(__file__).read_text())
     named = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     named |= {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     results = {"Advice", "Checkpoint", "ModelAdvice", "Program", "Received", "Relaxation", "Run", "Subgraph", "Trace"}
-    results |= {"Tuned", "Acceleration", "MessagePassing", "FeatureFile", "Graph", "drawing", "errors", "primitives"}
+    results |= {
+        "Tuned",
+        "Acceleration",
+        "MessagePassing",
+        "FeatureFile",
+        "Graph",
+        "distributed",
+        "drawing",
+        "errors",
+        "primitives",
+    }
     public = {*tg.__all__, *tg.algorithms.__all__, *tg.generators.__all__, *tg.nn.__all__, *tg.stream.__all__}
-    public |= {*tg.sampling.__all__, *tg.dynamic.__all__}
+    public |= {*tg.sampling.__all__, *tg.dynamic.__all__, *tg.distributed.__all__}
     assert public - named - results == set()

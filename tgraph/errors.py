@@ -54,6 +54,18 @@ class BusyError(TGraphError, RuntimeError):
     """Another process holds a database that one process at a time may change."""
 
 
+class RankError(TGraphError, RuntimeError):
+    """Another process of a torch.distributed group failed, or was lost, so that this one cannot go on.
+
+    `rank` is its number, None where nobody knows which it was; `said` its message, None where it left none, as one that
+    is killed does.
+    """
+
+    def __init__(self, rank: int | None, said: str | None, problem: str):
+        self.rank, self.said = rank, said
+        super().__init__(problem)
+
+
 class MissingDependencyError(TGraphError, ImportError):
     """An optional package that the call needs is not installed."""
 

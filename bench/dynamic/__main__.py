@@ -29,6 +29,7 @@ import torch
 from bench.analytics import integers
 from bench.dynamic import own
 from bench.dynamic.picture import draw
+from bench.dynamic.readers import readers
 from bench.dynamic.stream import Stream
 from bench.dynamic.systems import SMALL_ONLY, SYSTEMS
 from bench.machine import describe_machine
@@ -160,7 +161,7 @@ def main() -> None:
         "sampling": lambda: own.sampling(stream),
         "snapshots": lambda: own.snapshots(stream),
         "single": lambda: own.single_arcs(stream),
-        "readers": lambda: own.readers(stream),
+        "readers": lambda: readers(stream, folders[False]),
     }
     for part in options.parts:
         if part in others:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -18,7 +17,6 @@ from bench.verify import require
 
 RUNS = 0.05  # of the arcs, in runs
 BATCH = 100_000  # arcs in a batch, where the size does not matter
-READS = 4000
 
 Algorithm = Callable[[tg.Graph], Tensor]
 
@@ -206,44 +204,3 @@ def single_arcs(stream: Stream, seconds: float = 3.0) -> Iterator[list[str]]:
                 break
         figures = (statistics.median(inserts), statistics.median(reads), np.quantile(reads, 0.99))
         yield [f"{size:,}", *(f"{1e6 * figure:.0f}" for figure in figures)]
-
-
-def readers(stream: Stream, batch: int = 10_000) -> Iterator[list[str]]:
-    """µs to read ten rows, while nothing else happens and while a thread inserts."""
-    random = np.random.default_rng(0)
-
-    def read(store: tg.dynamic.Store) -> list[float]:
-        took = []
-        for _ in range(READS):
-            wanted = torch.from_numpy(random.integers(stream.num_vertices, size=10))
-            took.append(timed(store.neighbors, wanted)[0])
-        return took
-
-    yield ["a reader of ten rows", "median, µs", "at the 99th of 100, µs", "longest, µs", "writer, M arcs/s"]
-    store = tg.dynamic.Store(num_vertices=stream.num_vertices)
-    for src, dst in stream.batches(BATCH):
-        store.insert(src, dst)
-        if store.info()["changes in runs"] > RUNS * stream.num_arcs:
-            break
-    yield row("alone", read(store), "")
-    written, done = [0], threading.Event()
-
-    def write() -> None:
-        for src, dst in stream.batches(batch):
-            store.insert(src, dst)
-            written[0] += len(src)
-            if done.is_set():
-                return
-
-    writer, begin = threading.Thread(target=write), time.perf_counter()
-    writer.start()
-    took = read(store)
-    rate = written[0] / (time.perf_counter() - begin)
-    done.set()
-    writer.join()
-    yield row(f"beside a writer of batches of {batch:,}", took, f"{rate / 1e6:.1f}")
-
-
-def row(name: str, took: list[float], rate: str) -> list[str]:
-    figures = (statistics.median(took), np.quantile(took, 0.99), max(took))
-    return [name, *(f"{1e6 * figure:.0f}" for figure in figures), rate]

@@ -18,6 +18,7 @@ import numpy as np
 SYSTEMS = ("tgraph", "networkit", "igraph", "scipy", "graphblas", "rustworkx", "networkx")
 SMALL_ONLY = ("rustworkx", "networkx")  # they take minutes and gigabytes where others take a second
 SMALL_ARCS = 1_000_000
+CLUSTERS = ("graphscope", "graphx")  # made for several machines; see bench.clusters
 ONE_THREAD = ("igraph", "scipy", "rustworkx", "networkx")  # however many there are
 
 

@@ -15,8 +15,9 @@ import torch.distributed as dist
 
 
 def on_ranks(number: int, function: Callable[..., Any], *args: Any, timeout: float = 60) -> list[Any]:
-    """What `function(*args)` returns on each of the ranks of a group of processes, in their order. `function` is one that
-    a module of tests has at its top. An exception on any rank is one here, with what that rank said."""
+    """What `function(*args)` returns on each of the ranks of a group of processes, in their order.
+
+    `function` is one that a module of tests has at its top. An exception on a rank is one here, with what that said."""
     context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as folder:
         given = (number, folder, timeout, function, args)
@@ -52,8 +53,9 @@ def _as_rank(
             timeout=datetime.timedelta(seconds=timeout),
         )
         outcome = ("done", function(*args))
-        dist.barrier()
-        dist.destroy_process_group()
+        if dist.is_initialized():  # unless the function has seen it end
+            dist.barrier()
+            dist.destroy_process_group()
     except BaseException:
         outcome = ("failed", traceback.format_exc())
     Path(folder, f"{rank}.pickle").write_bytes(pickle.dumps(outcome))

@@ -31,6 +31,13 @@ def test_runs_stay_few_and_no_change_is_merged_often(sizes):
     assert written <= levels * sum(part.size for part in runs)
 
 
+def test_where_there_are_enough_runs_all_are_merged():
+    runs = tuple(run(3) for _ in range(compaction.FANOUT**2 + 1))
+    found = compaction.merged_all(lambda chosen: compaction.merged(SCHEMA, chosen), runs)
+    assert [part.size for part in found] == [3 * compaction.FANOUT**2, 3]
+    assert compaction.merged_all(lambda chosen: chosen[0], found) is found
+
+
 def test_the_thread_leaves_runs_alone_that_a_writer_may_merge():
     """So that what it makes of the others is not in vain."""
     small, large = Run(torch.zeros(9, dtype=torch.int64), (), 1), run(compaction.LARGE + 1)

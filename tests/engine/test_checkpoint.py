@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from faults import killed
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import Any, graphs, grid, random_graph
 
@@ -126,6 +126,7 @@ GRAPHS = {
 }
 
 
+@pytest.mark.alternate
 @pytest.mark.parametrize("kind", GRAPHS)
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("backend", ["auto", "portable"])
@@ -158,7 +159,6 @@ def test_killed_on_a_gpu(tmp_path, killing, name):
     torch.testing.assert_close(found.values, expected.values)
 
 
-@settings(max_examples=60)
 @given(
     graph=graphs(min_vertices=1, dtypes=(torch.int64, torch.float64), lowest=0),
     reduce=st.sampled_from(["min", "max"]),

@@ -14,7 +14,7 @@ from tgraph.errors import ArgumentError
 BACKENDS = ["portable", *(["native"] if native.load() is not None else [])]
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 @given(programs(), st.integers(0, 5) | st.sampled_from([40, 100]))
 def test_so_many_rounds_are_exact_or_raise(given_program, rounds):
     graph, program, weights = given_program
@@ -25,7 +25,7 @@ def test_so_many_rounds_are_exact_or_raise(given_program, rounds):
             assert found == expected, (backend, mode)
 
 
-@settings(max_examples=150)
+@settings(max_examples=2 * settings().max_examples)
 @given(programs(grows=False))
 def test_fixpoints_are_exact_or_raise(given_program):
     """In rounds and in the order of buckets, whichever their width."""
@@ -37,7 +37,6 @@ def test_fixpoints_are_exact_or_raise(given_program):
             assert outcome(program, graph, backend=backend) == expected, (backend, delta)
 
 
-@settings(max_examples=100)
 @given(programs(), st.sampled_from(["csr", "coo", "sell", "virtual"]), st.integers(0, 12), st.sampled_from(MODES))
 def test_layouts_are_exact_or_raise(given_program, name, rounds, mode):
     graph, program, weights = given_program

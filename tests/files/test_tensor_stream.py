@@ -6,16 +6,20 @@ import pytest
 import torch
 
 from tgraph.errors import FileFormatError
-from tgraph.files import checksummed, tensor_stream
+from tgraph.files import checksummed, past_cache, tensor_stream
 
 
-@pytest.mark.parametrize("count", [0, 1, 299, 300])
-def test_what_is_appended_in_parts_is_read_as_one(tmp_path, count, monkeypatch):
+@pytest.mark.parametrize("direct", [True, False])
+@pytest.mark.parametrize("count", [0, 1, 299, 300, 2048, 9999, 10_000])
+def test_what_is_appended_in_parts_is_read_as_one(tmp_path, count, direct, monkeypatch):
+    """Past the page cache in buffers of a page, and through it where there is no other way."""
     monkeypatch.setattr(tensor_stream, "PIECE", 64)
-    monkeypatch.setattr(tensor_stream, "_FLUSHED", 128)
+    monkeypatch.setattr(past_cache, "STAGED", 4096)
+    if not direct:
+        monkeypatch.delattr(os, "O_DIRECT")
     values, path = torch.arange(count, dtype=torch.int16), tmp_path / "x"
-    with tensor_stream.writing(path, "x", torch.int16, 300, {"note": "a"}) as append:
-        for part in values.split(7):
+    with tensor_stream.writing(path, "x", torch.int16, 10_000, {"note": "a"}) as append:
+        for part in values.split(7 if count < 1000 else 777):
             append(part)
         assert not path.exists()
     contents = checksummed.contents(path, "mend it")
@@ -45,3 +49,21 @@ def test_a_file_that_is_not_finished_is_not_there(tmp_path):
         append(torch.arange(10, dtype=torch.int32))
         raise RuntimeError("stop")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("times", [None, 0.0, 0.5])
+def test_what_pauses_is_the_same_file(tmp_path, monkeypatch, times):
+    """Written a piece at a time where others wait for the disk."""
+    asked = []
+    monkeypatch.setattr(past_cache, "STAGED", 1 << 14)
+    monkeypatch.setattr(past_cache, "PIECE", 1 << 12)
+    values = torch.arange(10_000)  # four times what is staged, and the rest
+    with tensor_stream.writing(
+        tmp_path / "a", "values", torch.int64, 10_000, {}, lambda: asked.append(1) or times
+    ) as add:
+        add(values[:3000])
+        add(values[3000:])
+    assert len(asked) == (4 if times is None else 16)
+    with tensor_stream.writing(tmp_path / "b", "values", torch.int64, 10_000, {}) as add:
+        add(values)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given, note, settings
 from strategies import MODES, graphs, random_graph
 
 import tgraph as tg
@@ -52,16 +52,19 @@ def same(found, wanted):
 EVERY = pytest.mark.parametrize("layout", LAYOUTS)
 
 
-@EVERY
 @settings(max_examples=12)
 @given(graph=graphs(min_vertices=1, dtypes=WEIGHTS))
-def test_algorithms_on_any_graph(layout, graph):
-    held = formatted(graph, layout)
-    for name, algorithm in ALGORITHMS.items():
-        if name != "hits" or graph.num_arcs:
-            same(algorithm(held), algorithm(graph))
+def test_algorithms_on_any_graph(graph):
+    named = {name: algorithm for name, algorithm in ALGORITHMS.items() if name != "hits" or graph.num_arcs}
+    wanted = {name: algorithm(graph) for name, algorithm in named.items()}
+    for layout in LAYOUTS:
+        note(layout)
+        held = formatted(graph, layout)
+        for name, algorithm in named.items():
+            same(algorithm(held), wanted[name])
 
 
+@pytest.mark.alternate
 @EVERY
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("dtype", WEIGHTS)
@@ -91,6 +94,7 @@ def test_ranks_in_float32_are_added_in_float64(layout, dtype):
     torch.testing.assert_close(found, wanted, rtol=2e-6, atol=0)
 
 
+@pytest.mark.alternate
 @EVERY
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("dtype", WEIGHTS)
@@ -111,18 +115,25 @@ def test_another_backend_gets_the_graph_decoded(layout, backend):
     assert sub.graph is held
 
 
-@EVERY
 @settings(max_examples=15)
 @given(graph=graphs(dtypes=WEIGHTS))
-def test_aggregates_and_their_gradients(layout, graph):
-    held = formatted(graph, layout)
+def test_aggregates_and_their_gradients(graph):
     data = torch.arange(3.0 * graph.num_vertices, dtype=torch.float64).reshape(-1, 3).cos().requires_grad_()
+    held = {layout: formatted(graph, layout) for layout in LAYOUTS}
     for reduce in ("sum", "mean", "min", "max", "prod", "any", "all"):
         for edge in ("copy",) if graph.weights is None else ("copy", "add", "mul", "min", "max"):
-            wanted, found = (tg.aggregate(g, data, reduce, edge=edge) for g in (graph, held))
-            same(found, wanted)
-            if wanted.is_floating_point():
-                same(*(torch.autograd.grad(v.nan_to_num(0, 0, 0).sin().sum(), data)[0] for v in (found, wanted)))
+            wanted = aggregate_and_gradient(graph, data, reduce, edge)
+            for layout, each in held.items():
+                note(f"{layout}, {reduce}, {edge}")
+                same(aggregate_and_gradient(each, data, reduce, edge), wanted)
+
+
+def aggregate_and_gradient(graph, data, reduce, edge):
+    """What is received, with the gradient of a function of it where it has one."""
+    values = tg.aggregate(graph, data, reduce, edge=edge)
+    if not values.is_floating_point():
+        return (values,)
+    return values, torch.autograd.grad(values.nan_to_num(0, 0, 0).sin().sum(), data)[0]
 
 
 @EVERY

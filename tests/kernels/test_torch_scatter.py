@@ -5,7 +5,7 @@ import itertools
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from native_samples import pull, push, subgraphs
 from strategies import graphs, random_data, random_graph
@@ -66,7 +66,6 @@ def test_weights(dtype, edge):
 
 @installed
 @given(graphs(dtypes=(torch.float32,), lowest=-9), st.sampled_from(list(REDUCTIONS)), st.sampled_from([(), (2,), (0,)]))
-@settings(max_examples=40)
 def test_any_graph(graph, reduce, columns):
     for sub in subgraphs(graph):
         agree(sub, random_data((graph.num_vertices, *columns), torch.float32), reduce, "mul")
@@ -129,7 +128,6 @@ def test_first_and_second_derivatives(reduce, edge):
 
 @installed
 @given(graphs(min_vertices=1, dtypes=(torch.float64,)), st.sampled_from(["sum", "mean", "min", "max"]))
-@settings(max_examples=40)
 def test_the_gradients_of_the_portable_backend(graph, reduce):
     """Of messages that differ: of equal ones the first takes the gradient."""
     data = torch.randn((graph.num_vertices, 2), dtype=torch.float64, generator=torch.Generator().manual_seed(1))

@@ -5,7 +5,7 @@ import types
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from native_samples import pull, push
 from strategies import graphs, random_data, random_graph
@@ -68,7 +68,6 @@ def test_mixed_dtypes():
 
 
 @given(graphs(min_vertices=1, dtypes=FLOATS, lowest=-9), st.sampled_from(["sum", "mean"]), st.sampled_from([(), (3,)]))
-@settings(max_examples=60)
 def test_any_graph(graph, reduce, columns):
     for sub in whole(graph):
         agree(sub, random_data((graph.num_vertices, *columns), torch.float32), reduce, "mul")
@@ -118,7 +117,6 @@ def test_first_and_second_derivatives(reduce, shape, directed):
 
 
 @given(graphs(min_vertices=1, dtypes=(torch.float64,)), st.sampled_from(["sum", "mean"]), st.booleans())
-@settings(max_examples=60)
 def test_the_gradients_of_the_portable_backend(graph, reduce, own):
     """With the graph's weights too, whose order in the transpose is known, and those that want a gradient."""
     data = torch.randn((graph.num_vertices, 2), dtype=torch.float64, generator=torch.Generator().manual_seed(1))

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import EDGE, arcs, graphs, grid, random_graph, thread_count
 
@@ -53,7 +53,6 @@ def nearly(expected):
     return pytest.approx(expected, rel=1e-5, abs=1e-6, nan_ok=True) if floating else expected
 
 
-@settings(max_examples=60)
 @given(operands(), st.sampled_from(PAIRS))
 def test_products_follow_the_definition(matrices, semiring):
     a, b, mask = matrices
@@ -68,7 +67,6 @@ def test_products_follow_the_definition(matrices, semiring):
             assert entries(product, semiring[0]) == nearly(expected)
 
 
-@settings(max_examples=60)
 @given(operands(), st.sampled_from(PAIRS))
 def test_masked_products_by_pairs(matrices, semiring):
     a, b, mask = (graph.to_csr() for graph in matrices)
@@ -120,7 +118,6 @@ def test_portable_products_in_many_parts(monkeypatch):
     assert_same(tg.multiply(graph, graph, backend="portable"), whole)
 
 
-@settings(max_examples=60)
 @given(graphs(dtypes=(None, torch.int64, torch.float32)))
 def test_products_with_tensors(graph):
     n = graph.num_vertices

@@ -199,11 +199,11 @@ def convert(name: str, arguments: dict) -> dict:
     return dict(bound.arguments)
 
 
-def compared(name: str, G: nx.Graph, H: nx.Graph) -> tuple[int, int]:
+def compared(name: str, G: nx.Graph, H: nx.Graph, options: bool = True) -> tuple[int, int]:
     """(calls that ran here, calls that were left to networkx)"""
     ran = left = 0
     dispatched = ALGORITHMS[name]
-    for _, arguments in calls(name, G, H):
+    for _, arguments in islice(calls(name, G, H), None if options else 1):
         fresh = {**arguments, "seed": random.Random(4)} if "seed" in arguments else arguments
         expected = outcome(dispatched.orig_func, fresh)
         fresh = {**arguments, "seed": random.Random(4)} if "seed" in arguments else arguments
@@ -301,6 +301,10 @@ def test_communities(name):
         assert nx.community.modularity(G, found) > nx.community.modularity(G, expected) - 0.03
 
 
+SOME = {"karate", "arborescence", "undirected", "directed, no loops", "multi", "multi directed"}
+
+
+@pytest.mark.parametrize("kinds", [SOME, pytest.param({*GRAPHS}, marks=pytest.mark.thorough)], ids=["some", "all"])
 @pytest.mark.parametrize(
     "name",
     [
@@ -309,7 +313,8 @@ def test_communities(name):
         if ALGORITHMS[name].graphs and name not in BY_CHANCE | SETS | TOO_MANY | PLACED
     ],
 )
-def test_as_networkx(name):
+def test_as_networkx(name, kinds):
+    """On all graphs; with each option on graphs of these kinds."""
     history.forget()
     ran = 0
     required = [p for p in inspect.signature(ALGORITHMS[name].orig_func).parameters.values() if p.default is p.empty]
@@ -317,7 +322,7 @@ def test_as_networkx(name):
         if (len(G) < 3 and len(required) > 1) or not takes(name, G) or (name, kind) in NOT_UNIQUE:
             continue
         try:
-            here, _ = compared(name, G, random_graph(type(G), 11))
+            here, _ = compared(name, G, random_graph(type(G), 11), kind in kinds)
         except AssertionError as fault:
             raise AssertionError(f"{kind}: {fault}") from fault
         ran += here

@@ -106,11 +106,11 @@ def roads(folder: Path) -> Path:
 
 
 REAL = {
-    "social_network.py": ("ca-GrQc/ca-GrQc.txt.gz", 2000),
+    "social_network.py": ("ca-GrQc/ca-GrQc.txt.gz", 1000),
     "communities.py": ("ego-Facebook/facebook_combined.txt.gz", 1000),
     "link_prediction.py": ("soc-Epinions1/soc-Epinions1.txt.gz", 20_000),
     "dependencies.py": ("cit-HepTh/arxiv-cit-hep-th.jlg", 3000),
-    "citations.ipynb": ("cit-HepTh/arxiv-cit-hep-th.jlg", 20_000),
+    "citations.ipynb": ("cit-HepTh/arxiv-cit-hep-th.jlg", 10_000),
 }
 
 

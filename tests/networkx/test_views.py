@@ -145,7 +145,6 @@ def outcome(call, graph, *arguments):
 
 
 @given(G=graphs(), data=st.data())
-@settings(max_examples=60)
 def test_all_that_reads_a_graph(G, data):
     H = converted(G)
     some = st.sampled_from([*G, "absent", -1])

@@ -111,9 +111,9 @@ def test_weights_come_back(name):
 
 @pytest.mark.parametrize("name", ["GCNConv", "SAGEConv", "GATConv"])
 def test_ends_out_of_range_are_named(name):
-    edge_index, n = edges("loops")
+    (edge_index, n), once = edges("loops"), compiled(layers()[name])
     for end, vertex in ((0, n), (1, n), (1, -1)):
         wrong = edge_index.clone()
         wrong[end, 1] = vertex
         with pytest.raises(ArgumentError, match=f"edge_index: the {('source', 'target')[end]} {vertex} of edge 1"):
-            compiled(layers()[name])(features(n, 6), wrong)
+            once(features(n, 6), wrong)

@@ -101,6 +101,7 @@ def test_messages_are_not_made(name, aggr, monkeypatch):
     assert len(found) == 6 and None not in found
 
 
+@pytest.mark.alternate
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("aggr", ("mean", "max"))
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from samples import same, with_both
 from strategies import graphs, on_threads, random_graph
@@ -38,7 +38,6 @@ def probabilities(graph, vertices, weighted, method):
 @given(
     graphs(min_vertices=1, dtypes=(torch.float32,)), st.booleans(), st.sampled_from(["ladies", "fastgcn"]), st.data()
 )
-@settings(max_examples=60)
 def test_all_arcs_from_drawn_sources_with_the_weights_of_the_papers(graph, weighted, method, data):
     seeds = data.draw(st.lists(st.integers(0, graph.num_vertices - 1), min_size=1, max_size=5))
     draws = data.draw(st.lists(st.integers(0, 6), min_size=1, max_size=3))

@@ -3,7 +3,7 @@
 import pytest
 import scipy.stats
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import graphs, on_threads, random_graph
 
@@ -22,7 +22,6 @@ def dense(graph):
 
 
 @given(graphs(), st.booleans(), st.sampled_from(["uniform", "degree"]), st.integers(0, 9))
-@settings(max_examples=60)
 def test_pairs_have_no_edge(graph, self_loops, by, seed):
     edges = dense(graph)
     if not self_loops:
@@ -37,7 +36,6 @@ def test_pairs_have_no_edge(graph, self_loops, by, seed):
 
 
 @given(graphs(), st.booleans(), st.sampled_from(["uniform", "degree"]), st.integers(0, 9))
-@settings(max_examples=40)
 def test_the_same_from_all_backends(graph, self_loops, by, seed):
     found = []
     for backend in ("native", "portable"):
@@ -103,7 +101,6 @@ def test_the_last_pair_is_found(kernels):
 
 
 @given(graphs(), st.booleans(), st.sampled_from(["uniform", "degree"]), st.floats(0, 1), st.integers(0, 9))
-@settings(max_examples=60)
 def test_distinct_pairs(graph, self_loops, by, share, seed):
     edges = dense(graph)
     if not self_loops:

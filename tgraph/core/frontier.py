@@ -78,7 +78,7 @@ class Frontier:
         if self._ids is None:
             if self._mask is None:
                 return torch.arange(self.graph.num_vertices, device=self.graph.device)
-            if self._count is None:
+            if self._count is None or type(self._mask) is not Tensor:  # spread over processes
                 self._ids = self._mask.nonzero().flatten()
             else:  # the size is known: no need to wait for it again
                 vertices = torch.arange(self.graph.num_vertices, device=self.graph.device)

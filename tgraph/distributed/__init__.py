@@ -1,8 +1,9 @@
 """Graphs that are spread over the processes of a torch.distributed group."""
 
-from tgraph.distributed import by_row, reducing  # noqa: F401  they compute the operators of spread data
+from tgraph.distributed import by_row, checkpoint, reducing  # noqa: F401  operators of spread data, and its files
+from tgraph.distributed.failures import together
 from tgraph.distributed.opening import gather, open, spread
 from tgraph.distributed.ownership import Ownership
 from tgraph.distributed.sharded import Sharded, from_local
 
-__all__ = ["Ownership", "Sharded", "from_local", "gather", "open", "spread"]
+__all__ = ["Ownership", "Sharded", "from_local", "gather", "open", "spread", "together"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -69,85 +70,86 @@ class Channel:
         """Send the `values` [c, ...] of some slots, int64 [c] ascending, in whichever form takes the fewest bytes."""
         ends = torch.tensor(np.cumsum(self.sending), dtype=torch.int64)
         cut = [0, *torch.searchsorted(slots.cpu(), ends).tolist()]
-        width = values[:1].numel() * values.element_size() if len(values) else 0
-        messages, heads, start = [], [], 0
+        messages, start = [], 0
         for rank, size in enumerate(self.sending):
             chosen = slice(cut[rank], cut[rank + 1])
-            kind, message = _packed(slots[chosen] - start, values[chosen], size, width)
-            heads.append((kind, cut[rank + 1] - cut[rank]))
-            messages.append(message)
+            messages.append(_packed(slots[chosen] - start, values[chosen], size))
             start += size
-        return ChangedSending(self, heads, messages, values[:0])
+        return ChangedSending(self, messages, values[:0])
+
+
+class Head(NamedTuple):
+    """What a message consists of: how the changed slots are named, how many there are, and how many values follow: one
+    where all are equal, as in a breadth-first search."""
+
+    kind: int
+    slots: int
+    values: int
+
+    def names(self, size: int) -> int:
+        """The bytes that name the changed ones of `size` slots."""
+        return {_NONE: 0, _NUMBERS: 4 * self.slots, _BITS: -(-size // 8), _ALL: 0}[self.kind]
 
 
 class ChangedSending:
     """Messages about some slots under way; `wait` gives the slots and values that arrive."""
 
-    def __init__(self, channel: Channel, heads: list[tuple[int, int]], messages: list[Tensor], like: Tensor):
+    def __init__(self, channel: Channel, messages: list[tuple[Head, Tensor]], like: Tensor):
         self._channel, self._like = channel, like
         group = channel.ownership.group
-        given = torch.tensor(heads, dtype=torch.int64).flatten()
+        given = torch.tensor([head for head, _ in messages], dtype=torch.int64)
         taken = torch.empty_like(given)
-        sizes = [2] * len(heads)
-        dist.all_to_all_single(taken, given, sizes, sizes, group=group)
-        self._heads = taken.view(-1, 2).tolist()
-        self._sent, out = torch.cat(messages), [len(message) for message in messages]
+        dist.all_to_all_single(taken, given, group=group)
+        self._heads = [Head(*head) for head in taken.tolist()]
+        width = like.element_size() * math.prod(like.shape[1:])
         self._sizes = [
-            _size(kind, count, slots, self._width)
-            for (kind, count), slots in zip(self._heads, channel.receiving, strict=True)
+            head.names(slots) + head.values * width for head, slots in zip(self._heads, channel.receiving, strict=True)
         ]
+        self._sent = torch.cat([message for _, message in messages])
         self._received = torch.empty(sum(self._sizes), dtype=torch.uint8)
         channel.bytes_sent += len(self._sent) + given.nbytes
+        out = [len(message) for _, message in messages]
         self._work = dist.all_to_all_single(self._received, self._sent, self._sizes, out, group=group, async_op=True)
-
-    @property
-    def _width(self) -> int:
-        """The bytes of a slot's value."""
-        return self._like.element_size() * int(np.prod(self._like.shape[1:], dtype=np.int64))
 
     def wait(self) -> tuple[Tensor, Tensor]:
         """(slots int64 [d], values [d, ...]) that arrive, those from rank 0 first."""
         self._work.wait()
         slots, values, place, start = [], [], 0, 0
-        for (kind, count), size, held in zip(self._heads, self._sizes, self._channel.receiving, strict=True):
-            message = self._received[place : place + size]
-            number, value = _unpacked(message, kind, count, held, self._like)
+        for head, size, held in zip(self._heads, self._sizes, self._channel.receiving, strict=True):
+            number, value = _unpacked(self._received[place : place + size], head, held, self._like)
             slots.append(number + start)
             values.append(value)
             place, start = place + size, start + held
         return torch.cat(slots), torch.cat(values)
 
 
-def _packed(slots: Tensor, values: Tensor, size: int, width: int) -> tuple[int, Tensor]:
-    """How the changed ones of `size` slots are named where that takes the fewest bytes, and the message."""
-    if not len(slots):
-        return _NONE, torch.empty(0, dtype=torch.uint8)
-    data = values.contiguous().view(torch.uint8).flatten()
-    if len(slots) == size:
-        return _ALL, data
-    if 4 * len(slots) <= -(-size // 8):
-        return _NUMBERS, torch.cat((slots.to(torch.int32).view(torch.uint8), data))
+def _packed(slots: Tensor, values: Tensor, size: int) -> tuple[Head, Tensor]:
+    """A message about the changed ones of `size` slots, and what it consists of."""
+    count = len(slots)
+    if not count:
+        return Head(_NONE, 0, 0), torch.empty(0, dtype=torch.uint8)
+    sent = values[:1] if count > 1 and bool((values == values[:1]).all()) else values
+    data = sent.contiguous().view(torch.uint8).flatten()
+    if count == size:
+        return Head(_ALL, count, len(sent)), data
+    if 4 * count <= -(-size // 8):
+        return Head(_NUMBERS, count, len(sent)), torch.cat((slots.to(torch.int32).view(torch.uint8), data))
     marks = np.zeros(size, np.uint8)
     marks[slots.numpy()] = 1
-    return _BITS, torch.cat((torch.from_numpy(np.packbits(marks, bitorder="little")), data))
+    names = torch.from_numpy(np.packbits(marks, bitorder="little"))
+    return Head(_BITS, count, len(sent)), torch.cat((names, data))
 
 
-def _size(kind: int, count: int, slots: int, width: int) -> int:
-    """The bytes of a message."""
-    names = {_NONE: 0, _NUMBERS: 4 * count, _BITS: -(-slots // 8), _ALL: 0}
-    return names[kind] + count * width
-
-
-def _unpacked(message: Tensor, kind: int, count: int, size: int, like: Tensor) -> tuple[Tensor, Tensor]:
-    """(slots int64 [count], values [count, ...]) of a message."""
-    if kind == _NONE:
+def _unpacked(message: Tensor, head: Head, size: int, like: Tensor) -> tuple[Tensor, Tensor]:
+    """(slots int64 [c], values [c, ...]) of a message about some of `size` slots."""
+    if head.kind == _NONE:
         return torch.empty(0, dtype=torch.int64), like
-    names = _size(kind, count, size, 0)
-    head, data = message[:names], message[names:]
-    if kind == _ALL:
+    names, data = message.split([head.names(size), len(message) - head.names(size)])
+    if head.kind == _ALL:
         slots = torch.arange(size)
-    elif kind == _NUMBERS:
-        slots = head.clone().view(torch.int32).to(torch.int64)
+    elif head.kind == _NUMBERS:
+        slots = names.clone().view(torch.int32).to(torch.int64)
     else:
-        slots = torch.from_numpy(np.flatnonzero(np.unpackbits(head.numpy(), count=size, bitorder="little")))
-    return slots, data.clone().view(like.dtype).view(count, *like.shape[1:])
+        slots = torch.from_numpy(np.flatnonzero(np.unpackbits(names.numpy(), count=size, bitorder="little")))
+    values = data.clone().view(like.dtype).view(head.values, *like.shape[1:])
+    return slots, values.expand(head.slots, *like.shape[1:])

@@ -67,6 +67,7 @@ class Fixpoint:
         self._frontier = self._in_order(self._first(active))
         self._total = 0
         self._done: list[Round] = []
+        self._end = 0.0  # by the clock, of the present `advance`
 
     def _first(self, active: Frontier) -> Tensor | None:
         """The active ones of the own vertices, int64 [j]; None for all."""
@@ -87,9 +88,9 @@ class Fixpoint:
     def advance(self, limit: int, seconds: float) -> tuple[bool, int]:
         """Continue for about so many seconds, and at most `limit` rounds: (whether no vertex is active on any rank, how
         many rounds were run)."""
-        self._done, start = [], time.perf_counter()
+        self._done, self._end = [], time.perf_counter() + seconds
         while len(self._done) < limit:
-            size, arcs = self._measure()
+            size, arcs, late = self._measure()
             if not size:
                 self._total = 0
                 return True, len(self._done)
@@ -99,7 +100,7 @@ class Fixpoint:
             self._frontier = self._in_order(self._pull() if pull else self._push())
             self._done.append((pull, size, arcs, size, (time.perf_counter() - began) * 1e3))
             self._total = size
-            if time.perf_counter() - start > seconds:
+            if late:
                 break
         return False, len(self._done)
 
@@ -120,28 +121,30 @@ class Fixpoint:
         near = near if self._order is None else self._order.with_far(near)
         return Sharded(near.mask, self._part.ownership)
 
-    def _measure(self) -> tuple[int, int]:
-        """(active vertices, their arcs) on all ranks. Opens the next bucket where there are none."""
-        size, arcs = self._sizes()
+    def _measure(self) -> tuple[int, int, bool]:
+        """(active vertices, their arcs) on all ranks, and whether the time is over, by the clock of rank 0. Opens the
+        next bucket where there are none."""
+        size, arcs, late = self._sizes()
         if size or self._order is None:
-            return size, arcs
+            return size, arcs, late
         lowest = self._order.lowest(self._own)
         nothing = self._reduction.identity(self._values.dtype)
         held = torch.tensor(nothing, dtype=self._values.dtype) if lowest is None else lowest
         least = self._part.ownership.gather(held).min()
         if least == nothing:
-            return 0, 0
+            return 0, 0, late
         self._frontier = self._order.open(self._own, self._part.inside, least).ids
         return self._sizes()
 
-    def _sizes(self) -> tuple[int, int]:
+    def _sizes(self) -> tuple[int, int, bool]:
         part, active = self._part, self._frontier
         if active is None:
             held = [part.num_own, part.num_arcs]
         else:
             held = [len(active), int(part.degree.index_select(0, active).sum())]
-        size, arcs = part.ownership.gather(torch.tensor(held)).sum(0).tolist()
-        return size, arcs
+        late = part.ownership.rank == 0 and time.perf_counter() > self._end
+        size, arcs, late = part.ownership.gather(torch.tensor([*held, late])).sum(0).tolist()
+        return size, arcs, bool(late)
 
     # ---- a round -----------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, NoReturn, cast
@@ -10,14 +10,20 @@ from typing import Any, NoReturn, cast
 import torch
 from torch import Tensor
 
+from tgraph.core.csr import Csr as LocalCsr
 from tgraph.core.csr import statistics_of
+from tgraph.core.derived import computed_once
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Subgraph
 from tgraph.distributed.components import join
+from tgraph.distributed.exchange import with_mirrors
 from tgraph.distributed.factories import Spreading
+from tgraph.distributed.failures import together
 from tgraph.distributed.fixpoint import Fixpoint
+from tgraph.distributed.learning import aggregate
+from tgraph.distributed.local_rows import local_graph, local_rows
 from tgraph.distributed.ownership import Ownership
 from tgraph.distributed.part import Part
 from tgraph.distributed.sharded import Sharded
@@ -44,6 +50,7 @@ class Distributed(Uncompressed):
     the own vertices. Every method that computes is to be called by all ranks, in the same order.
 
     read : gives the part of a section of the graph, "rows" or "transpose". directed : whether these differ.
+    content : gives tensors to hash that differ where the arcs of the whole graph differ, the same on all ranks.
     """
 
     name = "distributed"
@@ -51,8 +58,16 @@ class Distributed(Uncompressed):
     spreads = True
     weights = None
 
-    def __init__(self, read: Callable[[str], Part], directed: bool, section: str = "rows", other: Any = None):
+    def __init__(
+        self,
+        read: Callable[[str], Part],
+        directed: bool,
+        section: str = "rows",
+        other: Any = None,
+        content: Callable[[], list[Tensor]] | None = None,
+    ):
         self._read, self.directed, self.section, self._other = read, directed, section, other
+        self._content = content
         self.part = read(section)
         self.num_vertices = self.ownership.num_rows
         self.num_arcs = int(self.ownership.sum(torch.tensor(self.part.num_arcs)))
@@ -84,7 +99,9 @@ class Distributed(Uncompressed):
         return {}
 
     def identity(self) -> list[Tensor]:
-        """See `Layout.identity`: the rows of this rank, and which these are."""
+        """See `Layout.identity`: those of the whole graph where they are known, or the rows of this rank."""
+        if self._content is not None:
+            return self._content()
         arcs = (self.part.inside, self.part.outside)
         starts = torch.tensor(self.ownership.starts)
         return [starts, self.part.mirrors, *(tensor for graph in arcs for tensor in graph.storage.identity())]
@@ -178,17 +195,51 @@ class Distributed(Uncompressed):
             return self.ownership.own(values)
         return values
 
+    @property
+    def leads(self) -> bool:
+        """See `Layout.leads`: rank 0 does."""
+        return self.ownership.rank == 0
+
+    def together(self, what: Mapping[str, str]) -> AbstractContextManager[None]:
+        """See `Layout.together`."""
+        return together(self.ownership.group, what)
+
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
         return self.spread(self.pull_own(self.own(data), reduction, edge))
 
     def pull_own(self, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
-        """What the own vertices receive, [k, F], from the `data` [k, F] of all ranks. The arcs inside are computed while
-        values travel."""
+        """What the own vertices receive, [k, F], from the `data` [k, F] of all ranks. The arcs inside are computed
+        while values travel."""
         sending = self.part.fetch(data)
         inside = _reduced(self.part.inside, data, reduction, edge)
         sending.wait()
         outside = _reduced(self.part.outside, cast(Tensor, sending.memory), reduction, edge)[: self.part.num_own]
         return _COMBINE[reduction.name](inside, outside)
+
+    def aggregate(self, graph: Graph, data: Tensor, *arguments: Any) -> Tensor | None:
+        """See `tgraph.distributed.learning.aggregate`."""
+        return aggregate(graph, self, data, *arguments)
+
+    @computed_once
+    def local_rows(self) -> LocalCsr:
+        """The arcs of this rank as one Csr; see `tgraph.distributed.local_rows`."""
+        return local_rows(self.part)
+
+    @computed_once
+    def local_arcs(self) -> tuple[Graph, Graph]:
+        """(the graph of `tgraph.distributed.local_rows.local_graph`, whose rows send; its transpose, whose rows
+        receive)"""
+        received = local_graph(self.part)
+        return received.transpose_detached(), received
+
+    @property
+    def own_degree(self) -> Tensor:
+        """The arcs of each own row, int64 [k]."""
+        return self.part.degree
+
+    def with_mirrors(self, data: Tensor) -> Tensor:
+        """See `tgraph.distributed.exchange.with_mirrors`."""
+        return with_mirrors(self.part, data)
 
     def affine_step(self, step: AffineStep) -> StepResult:
         """See `Layout.affine_step`: first over the arcs inside, whose sums are the bias of a step over the others."""
@@ -197,7 +248,7 @@ class Distributed(Uncompressed):
         sending = self.part.fetch(local.x)
         first = replace(local, scale=None, measure=None, wanted=(), spare=(self._memory(local.before), None))
         partial = _step(self.part.inside, first, self.part.num_own).values
-        spare = tuple(None if each is None else self.own(each) for each in step.spare)
+        spare = self.own(step.spare[0]), self.own(step.spare[1])
         sending.wait()
         last = replace(local, x=cast(Tensor, sending.memory), bias=partial, beta=1.0, spare=spare)
         done = _step(self.part.outside, last, self.part.num_own)
@@ -228,13 +279,15 @@ class Distributed(Uncompressed):
         self, sub: Subgraph, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
     ) -> Frontier:
         """One round of a relaxation along the rows of the active vertices of `sub`."""
-        steps = Fixpoint(self.part, self.directed, sub.graph, values, sub.active, reduction, edge, weights, False)
+        steps = Fixpoint(
+            self.part, self.directed, sub.graph, cast(Sharded, values), sub.active, reduction, edge, weights, False
+        )
         steps.advance(1, 0)
         return Frontier(sub.graph, mask=steps.frontier)
 
     def join(self, graph: Graph, label: Tensor) -> bool:
         """See `tgraph.primitives.union_find.join`, over all arcs."""
-        return join(self.part, self.own(label))
+        return join(self.part, self.own(label), self.directed)
 
 
 def _rows_of(graph: Graph, rows: int) -> Subgraph:

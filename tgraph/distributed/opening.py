@@ -11,6 +11,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from tgraph.core.graph import Graph
+from tgraph.distributed.failures import together
 from tgraph.distributed.layout import Distributed
 from tgraph.distributed.ownership import Ownership
 from tgraph.distributed.part import Part
@@ -40,13 +41,14 @@ def open(path: PathLike, *, group: Any = None) -> Graph:
             "group: torch.distributed has no process group yet; start the processes with torchrun and call "
             "torch.distributed.init_process_group first"
         )
-    with BlockFile(path) as file:
+    group = None if group is dist.group.WORLD else group
+    with together(group, {"the call": "tgraph.distributed.open"}), BlockFile(path) as file:
         _check_same(file, group)
         ownership = owners(file, group)
-        directed = file.directed
+        directed, content = file.directed, [torch.tensor(file.index), torch.tensor([*file.checksums.values()])]
         ids = IdsInFile(path) if file.has_vertices else None
         order = partial(read_order, path) if file.has_order else None
-    layout = Distributed(lambda section: read_part(path, section, ownership), directed)
+        layout = Distributed(lambda section: read_part(path, section, ownership), directed, content=lambda: content)
     return Graph.of_storage(layout, ids, directed, order)
 
 
@@ -66,6 +68,7 @@ def spread(graph: Graph, *, method: str = "ebp", group: Any = None) -> Graph:
 
     method : of `tgraph.stream.partition`, into as many parts as there are ranks.
     """
+    group = None if group is dist.group.WORLD else group
     ranks = dist.get_world_size(group)
     parts = partition(graph, ranks, method)
     graph = parts.apply(graph).to_csr()
@@ -79,7 +82,7 @@ def spread(graph: Graph, *, method: str = "ebp", group: Any = None) -> Graph:
         rows = Rows(ownership.first, offset, stored.neighbors, stored.weights)
         return part_of(ownership, lambda: [rows], stored.neighbors.dtype, stored.weight_dtype, graph.directed)
 
-    layout = Distributed(read, graph.directed)
+    layout = Distributed(read, graph.directed, content=graph.storage.identity)
     return Graph.of_storage(layout, graph.vertices, graph.directed, graph.order)
 
 

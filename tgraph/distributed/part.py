@@ -13,6 +13,8 @@ from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows, offset_of
 from tgraph.distributed.channel import Channel, Sending
 from tgraph.distributed.ownership import Ownership
+from tgraph.formats.uncompressed import reduce_rows
+from tgraph.kernels.reductions import reduction_of
 
 
 @dataclass(eq=False)
@@ -72,8 +74,8 @@ class Part:
         return self.inside.offset.diff() + self.outside.offset[: self.num_own + 1].diff()
 
     def fetch(self, values: Tensor) -> Sending:
-        """The values of the mirrors from those of own vertices [k, ...], of all ranks: they arrive in the last h rows of
-        memory [k + h, ...], the first of which are left open (see `Sending.memory`)."""
+        """The values of the mirrors from those of own vertices [k, ...], of all ranks: they arrive in the last h rows
+        of memory [k + h, ...], the first of which are left open (see `Sending.memory`)."""
         memory = values.new_empty((self.num_local, *values.shape[1:]))
         sending = self.replies.send(values.index_select(0, self.copied), memory[self.num_own :])
         sending.memory = memory
@@ -82,6 +84,14 @@ class Part:
     def give_back(self, values: Tensor) -> Sending:
         """For each of `copied` what the mirrors have, [c, ...], from `values` [h, ...] of the mirrors of all ranks."""
         return self.requests.send(values)
+
+    def add_copies(self, values: Tensor) -> Tensor:
+        """The sums [k, F] over the mirrors of each own vertex of what they gave back, `values` [c, F], in the order of
+        the ranks."""
+        offset, slots = self._copies
+        if (missing := self.num_own - len(values)) > 0:  # the operator takes no fewer values than rows
+            values = torch.nn.functional.pad(values, (0, 0, 0, missing))
+        return reduce_rows(offset, slots, None, values, reduction_of("sum"), "copy")
 
     @computed_once
     def _copies(self) -> tuple[Tensor, Tensor]:

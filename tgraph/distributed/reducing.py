@@ -28,8 +28,8 @@ def _greatest(dtype: torch.dtype) -> Any:
     return torch.inf if dtype.is_floating_point else torch.iinfo(dtype).max
 
 
-# By the name of the operator: how the results of ranks are combined, and what a rank without rows has, None for what the
-# operator itself gives.
+# By the name of the operator: how the results of ranks are combined, and what a rank without rows has, None for what
+# the operator itself gives.
 COMBINED: dict[str, tuple[Callable[[Tensor], Tensor], Callable[[torch.dtype], Any] | None]] = {
     "sum": (lambda parts: parts.sum(0, dtype=parts.dtype), None),
     "prod": (lambda parts: parts.prod(0, dtype=parts.dtype), None),

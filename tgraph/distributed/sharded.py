@@ -12,6 +12,9 @@ from torch.utils._pytree import tree_flatten
 from tgraph.distributed.ownership import Ownership
 from tgraph.errors import ArgumentError
 
+_BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}  # integers by their bytes
+_ODD = 0x9E3779B97F4A7C15 - 2**64  # 2^64 over the golden ratio: multiples of it look like chance
+
 # What computes each operator of torch: a function of the operator, the ownership and the operator's arguments. Filled
 # by `by_row` and `reducing`.
 OPERATORS: dict[Any, Callable[..., Any]] = {}
@@ -60,7 +63,17 @@ class Sharded(Tensor):
         """All rows, [n, ...], on every rank; without gradient."""
         return self.ownership.concatenate(self.local)[0]
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def digest(self) -> int:
+        """A hash of all rows, the same on any number of ranks: a sum over its elements, mixed with their places."""
+        held, bits = self.ownership, self.local.detach().contiguous()
+        bits = bits.view(torch.uint8 if bits.element_size() == 1 else _BITS[bits.element_size()]).to(torch.int64)
+        width = bits[:1].numel() or 1
+        place = torch.arange(held.first * width, held.first * width + bits.numel(), device=self.device)
+        mixed = (bits.flatten() + _ODD * place) * _ODD
+        mixed = (mixed ^ (mixed >> 29)) * _ODD
+        return int(held.sum((mixed ^ (mixed >> 32)).sum()))
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         held = self.ownership
         return f"Sharded({list(self.shape)}, {self.dtype}, rows {held.first}..{held.end - 1} here: {self.local})"
 

@@ -19,7 +19,8 @@ from tgraph.dynamic.runs import Run, Schema, merged
 
 FANOUT = 16  # runs of one size that are merged
 LARGE = 1 << 10  # changes: to merge FANOUT runs of so many takes the writer less than inserting them
-_SHARE = 12  # changes are merged into the CSR when there are this fraction of its arcs,
+SHARE = 12  # changes are merged into the CSR when there are this fraction of its arcs,
+SHARE_OF_FILES = 3  # where these are read from files and written to files: a larger one costs space, and fewer writes,
 _LEAST = 1 << 20  # or these
 
 
@@ -30,6 +31,14 @@ def merged_tail(schema: Schema, runs: tuple[Run, ...]) -> tuple[Run, ...]:
         return runs
     begin, end = first + chosen[0], first + chosen[1]
     return merged_tail(schema, (*runs[:begin], merged(schema, runs[begin:end]), *runs[end:]))
+
+
+def merged_all(merge: Callable[[Sequence[Run]], Run], runs: tuple[Run, ...]) -> tuple[Run, ...]:
+    """The runs, merged wherever there are enough of one size."""
+    while (chosen := mergeable(runs)) is not None:
+        begin, end = chosen
+        runs = (*runs[:begin], merge(runs[begin:end]), *runs[end:])
+    return runs
 
 
 def stable(runs: Sequence[Run]) -> int:
@@ -56,9 +65,9 @@ def mergeable(runs: Sequence[Run]) -> tuple[int, int] | None:
     return None
 
 
-def threshold(num_arcs: int) -> int:
+def threshold(num_arcs: int, share: int = SHARE) -> int:
     """How many changes there are at most before they are merged into a CSR of so many arcs."""
-    return max(num_arcs // _SHARE, _LEAST)
+    return max(num_arcs // share, _LEAST)
 
 
 class Compactor:

@@ -10,8 +10,9 @@ from torch import Tensor
 
 from tgraph.core.building import sorting
 from tgraph.core.rows import offset_of
+from tgraph.dynamic.columns import Place
 from tgraph.kernels.portable import changes as kernels
-from tgraph.kernels.portable.changes import Parallel
+from tgraph.kernels.portable.changes import Parallel, Readable
 
 WEIGHTS = "weights"
 
@@ -36,15 +37,22 @@ class Run:
     size : k; the length of a tensor takes a microsecond. num_vertices : one more than the largest vertex.
     """
 
-    __slots__ = ("changes", "data", "num_vertices", "size")
+    __slots__ = ("_readable", "changes", "data", "num_vertices", "size")
 
     def __init__(self, changes: Tensor, data: tuple[Tensor, ...], num_vertices: int):
         self.changes, self.data, self.size, self.num_vertices = changes, data, changes.shape[0], num_vertices
+        self._readable: Readable | None = None
 
     @property
     def nbytes(self) -> int:
         """Bytes of the changes and of the data."""
         return self.changes.nbytes + sum(column.nbytes for column in self.data)
+
+    def readable(self) -> Readable:
+        """The same for `read_rows`."""
+        if self._readable is None:
+            self._readable = Readable(self.changes, self.data)
+        return self._readable
 
 
 class Arcs(NamedTuple):
@@ -53,6 +61,14 @@ class Arcs(NamedTuple):
     offset: Tensor
     neighbors: Tensor
     data: tuple[Tensor, ...]
+
+    def verified(self, runs: Sequence[Run]) -> None:
+        """Compare what of them and of runs lies in files with its checksums, unless that was done."""
+
+    def places_of(self, part: Arcs | Run) -> list[Place]:
+        """Where the neighbours or changes and then the columns of these arcs, or of a run over them, begin in files;
+        empty for what is in memory, or in files that are gone."""
+        return []
 
     @property
     def nbytes(self) -> int:
@@ -140,17 +156,20 @@ def _added_up(schema: Schema, run: Run) -> Run:
     return Run(run.changes[ends], tuple(data), run.num_vertices)
 
 
-def spliced(schema: Schema, arcs: Arcs, run: Run, num_rows: int) -> Arcs:
-    """The arcs with the changes of a run applied, in new tensors; `num_rows` at least as many as there were."""
+def spliced(schema: Schema, arcs: Arcs, run: Run, num_rows: int, out: Sequence[Tensor] = ()) -> Arcs:
+    """The arcs with the changes of a run applied; `num_rows` at least as many as there were. out : where neighbours and
+    columns go, else to new tensors."""
     offset, located = kernels.locate_changes(arcs.offset, arcs.neighbors, run.changes, schema.parallel, num_rows)
+    places = iter(out)
 
     def changed(base: Tensor, items: Tensor | None) -> Tensor:
-        return kernels.splice(base, items, located)
+        return kernels.splice(base, items, located, next(places, None))
 
     items = list(run.data)
     if schema.summed is not None:
         to = located.added_to()
         items[schema.summed] = items[schema.summed].clone()
         items[schema.summed][to] += arcs.data[schema.summed][located.place[to]]
+    neighbors = changed(arcs.neighbors, None)
     data = tuple(changed(base, column) for base, column in zip(arcs.data, items, strict=True))
-    return Arcs(offset, changed(arcs.neighbors, None), data)
+    return Arcs(offset, neighbors, data)

@@ -19,15 +19,16 @@ from tgraph.dynamic import compaction
 from tgraph.dynamic.batches import columns_of_batch, ends_of_batch, length_of, of_chunk
 from tgraph.dynamic.ids import GrowingIds
 from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, deleting_run, merged, no_arcs, sorted_run
-from tgraph.dynamic.version import SnapshotCsr, Version
+from tgraph.dynamic.snapshots import SnapshotCsr, StreamedSnapshot
+from tgraph.dynamic.version import Version
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable.changes import Parallel, columns_of, rows_of
+from tgraph.kernels.portable.changes import Parallel, are_vertices, columns_of, rows_of
 from tgraph.stream.memory import trim_heap
 
 TIMES = "times"
 Ids = Literal["index", "any"]
 
-_PACE = 8  # times its own duration, an insert waits at most for the compaction that it is ahead of
+_PACE = 6  # times its usual duration, an insert waits at most for the compaction that it is ahead of
 
 
 class Store:
@@ -81,6 +82,7 @@ class Store:
         self._writing, self._publishing = threading.RLock(), threading.Lock()
         self._compactor = compaction.Compactor(self._compact_step)
         self._written = {"inserted": 0, "merged": 0, "compacted": 0}  # changes and arcs, for `info`
+        self._usual = float("inf")  # seconds of an arc, see `_usual_of`
         self._closed = False
         self._followers: weakref.WeakSet[Any] = weakref.WeakSet()  # see `tgraph.dynamic.follow`
         self._kept: tuple[Version, Graph] | None = None  # the last snapshot, of the present version
@@ -123,10 +125,14 @@ class Store:
         if (kept := self._kept) is not None and kept[0] is version:
             return kept[1]
         ids = None if self._ids is None else self._ids.first(version.num_vertices)
-        graph = Graph.of_storage(SnapshotCsr(version), ids, self.directed)
+        graph = Graph.of_storage(self._storage_of(version, ids), ids, self.directed)
         if version is self._version:
             self._kept = version, graph
         return graph
+
+    def _storage_of(self, version: Version, ids: Any) -> SnapshotCsr | StreamedSnapshot:
+        """What a snapshot of a version has its arcs in. ids : of its vertices."""
+        return SnapshotCsr(version)
 
     def _between(self, graph: Graph, since: Any, at: Any) -> Graph:
         if TIMES not in self._schema.columns:
@@ -301,6 +307,9 @@ class Store:
     def _vertices(self, vertices: Any, version: Version) -> Tensor:
         if self._ids is not None:
             return self._ids.find(vertices, "vertices")
+        tensor, n = inputs.as_tensor(vertices, "vertices"), version.num_vertices
+        if tensor.dtype == torch.int64 and tensor.dim() == 1 and tensor.is_cpu and are_vertices(tensor, n):
+            return tensor
         return Graph.of_storage(SnapshotCsr(version)).as_vertices(vertices)
 
     def _commit(self, run: Run, grows: bool = True) -> int:
@@ -374,28 +383,53 @@ class Store:
     def _keep_pace(self, begun: float, size: int) -> None:
         """Wake the compaction where there is work, and wait where writers are far ahead of it: space is bounded. After
         a batch that is much of what may be pending, all threads merge at once instead."""
-        version = self._version
-        most, pending = compaction.threshold(version.base.neighbors.shape[0]), version.pending
+        usual, version = self._usual_of(begun, size), self._version
+        most, pending = self._threshold(version.base), version.pending
         if 4 * size > most or pending > 4 * most:
             version.settled()
         elif pending > most or (version.runs and version.runs[-1].size > compaction.LARGE):
+            del version  # which, if it is replaced meanwhile, the other thread frees
             self._compactor.wake()
-            if pending > 2 * most:
-                time.sleep(_PACE * (time.perf_counter() - begun) * min(pending / (2 * most) - 1, 1))
+            self._slow_down(pending / (2 * most) - 1, usual)
+
+    def _usual_of(self, begun: float, size: int) -> float:
+        """Seconds that a batch usually takes. One that something held up must not wait the longer for it."""
+        of_arc = (time.perf_counter() - begun) / max(size, 1)
+        self._usual = min(of_arc, 1.1 * self._usual)
+        return self._usual * size
+
+    def _slow_down(self, excess: float, usual: float) -> None:
+        """Wait as far as a writer is ahead, from 0 on. usual : as of `_usual_of`."""
+        if excess > 0:
+            time.sleep(_PACE * usual * min(excess, 1))
 
     def _compact_step(self) -> bool:
         """Merge some runs, or all that the writer leaves alone into the CSR; False where there is nothing to do."""
-        version = self._version
-        runs = version.runs[: compaction.stable(version.runs)]
-        if sum([run.size for run in runs]) > compaction.threshold(len(version.base.neighbors)):
-            made = version.base.changed(self._schema, runs, version.num_vertices)
-            self._replace(version, (0, len(runs)), made)
-            del version, runs, made
-            trim_heap()  # of what the merge took, and of the runs
-            return True
-        if (chosen := compaction.mergeable(runs)) is None:
+        if (work := self._next_work()) is None:
             return False
-        return self._replace(version, chosen, self._merged(runs[slice(*chosen)]))
+        version, (first, last), into_arcs = work
+        if not into_arcs:
+            return self._replace(version, (first, last), self._merged(version.runs[first:last]))
+        made = version.base.changed(self._schema, version.runs[:last], version.num_vertices)
+        return self._replace(version, (0, last), made)
+
+    def _next_work(self) -> tuple[Version, tuple[int, int], bool] | None:
+        """The runs of a version that are merged next, as (the first, the one behind the last), and whether into the
+        CSR; None where there is nothing to do."""
+        version = self._version
+        runs = version.runs[: self._left_alone(version)]
+        if sum([run.size for run in runs]) > self._threshold(version.base):
+            return version, (0, len(runs)), True
+        chosen = compaction.mergeable(runs)
+        return None if chosen is None else (version, chosen, False)
+
+    def _left_alone(self, version: Version) -> int:
+        """How many runs of a version, from the oldest on, nobody else merges."""
+        return compaction.stable(version.runs)
+
+    def _threshold(self, base: Arcs) -> int:
+        """How many changes there are at most before they are merged into the CSR."""
+        return compaction.threshold(len(base.neighbors))
 
     def _merged(self, runs: Sequence[Run]) -> Run:
         """Runs that are merged in the background, as one."""
@@ -425,7 +459,7 @@ def _without_unknown(run: Run, num_vertices: int) -> Run:
 
 
 def _version_of(graph: Graph) -> Version:
-    if not isinstance(graph.storage, SnapshotCsr):
+    if not isinstance(graph.storage, (SnapshotCsr, StreamedSnapshot)):
         raise ArgumentError("graph: expected a snapshot of a store, without at= and since=")
     return graph.storage.version
 

@@ -1,17 +1,12 @@
-"""Versions of a graph that changes, and the snapshot that a program runs on."""
+"""Versions of a graph that changes."""
 
 from __future__ import annotations
 
 import threading
-from typing import Any
 
-import torch
 from torch import Tensor
 
-from tgraph.core.csr import Csr
-from tgraph.core.deferred_csr import DeferredCsr
-from tgraph.core.storage import Rows
-from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, rows_added_up
+from tgraph.dynamic.runs import Arcs, Run, Schema, rows_added_up
 from tgraph.kernels.portable.changes import read_rows
 
 
@@ -66,51 +61,10 @@ class Version:
         adds = self.schema.parallel == "sum"
         offset, neighbors, *data = read_rows(
             (arcs.offset, arcs.neighbors, *arcs.data),
-            [(run.changes, *run.data) for run in runs],
+            [run.readable() for run in runs],
             vertices,
             "keep" if adds else self.schema.parallel,
         )
         if adds and runs:
             return rows_added_up(self.schema, offset, neighbors, data)
         return offset, neighbors, tuple(data)
-
-
-class SnapshotCsr(DeferredCsr):
-    """The CSR of a version, made from its runs at first use and kept while the version lives.
-
-    Before that, `rows` reads what it is asked for from the runs.
-    """
-
-    version: Version
-
-    def __init__(self, version: Version):
-        super().__init__(version.num_vertices, version=version)
-
-    def _at_first_use(self, name: str) -> Tensor | None:
-        return getattr(self.version.settled(), name) if name != WEIGHTS else self.column(WEIGHTS)
-
-    def column(self, name: str) -> Tensor | None:
-        """A column of arc data, [m] in the order of the arcs; None where there is none of that name."""
-        columns = list(self.version.schema.columns)
-        return self.version.settled().data[columns.index(name)] if name in columns else None
-
-    @property
-    def weight_dtype(self) -> torch.dtype | None:
-        return self.version.schema.columns.get(WEIGHTS)
-
-    @property
-    def device(self) -> torch.device:
-        return self.version.base.neighbors.device
-
-    @property
-    def nbytes(self) -> int:
-        return self.version.nbytes
-
-    def rows(self, vertices: Tensor) -> Rows:
-        """See `Storage.rows`."""
-        offset, neighbors, data = self.version.rows(vertices)
-        columns = list(self.version.schema.columns)
-        return offset, neighbors, data[columns.index(WEIGHTS)] if WEIGHTS in columns else None
-
-    def __reduce__(self) -> Any:
-        return Csr.unchecked, (self.offset, self.neighbors, None, self.num_columns, self.weights)

@@ -11,25 +11,22 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-import xxhash
 from torch import Tensor
 
 from tgraph.core.graph import Graph
+from tgraph.engine import identity
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike, checksummed, pytree
 from tgraph.files.atomic_write import remove_leftovers
 from tgraph.model.program import Program
 
 _FORMAT, _VERSION = "tgraph checkpoint", "1"
-_REMEDY = "delete the file to begin the run anew, or name another path"
-_CONSTANTS = (torch.dtype, torch.device, range, type)  # attributes that are parameters
-_CHUNK = 1 << 24  # elements of a tensor that are hashed at a time
+REMEDY = "delete the file to begin the run anew, or name another path"
 
 
 @dataclass(frozen=True)
@@ -45,6 +42,14 @@ class Checkpoint:
 
     path: PathLike
     seconds: float = 30.0
+
+
+def keeper_of(checkpoint: Checkpoint | PathLike, program: Program, graph: Graph) -> Keeper:
+    """What keeps the checkpoint of a run."""
+    if graph.layout is None or not graph.layout.spreads:
+        return Keeper(checkpoint, program, graph)
+    assert spread_keeper is not None, "tgraph.distributed sets it"
+    return spread_keeper(checkpoint, program, graph)
 
 
 class Keeper:
@@ -77,32 +82,47 @@ class Keeper:
         for tensor in tensors.values():
             if tensor.dtype not in checksummed.DTYPE_NAMES:
                 raise ArgumentError(f"checkpoint: no file holds a tensor of {tensor.dtype}; use torch.float64")
-        self._owner = dict(_digest(self._graph)) | dict(_parameters(self._program, self._given, values))
+        owner = identity.parameters(self._program, self._given, self._hashed)
+        self._owner = dict(identity.digest(self._graph)) | dict(owner) | {"its vertex data": _shapes(values)}
         self._due = time.monotonic() + self._seconds
-        return self._load() if self.path.exists() else None
+        return self._load() if self._exists() else None
+
+    def _exists(self) -> bool:
+        return self.path.exists()
+
+    def _hashed(self, tensor: Tensor) -> str:
+        """A digest of a tensor among the parameters."""
+        return identity.hash_of(tensor)
 
     def _load(self) -> dict[str, Any]:
-        tensors, notes = checksummed.read(self.path, _REMEDY)
+        tensors, notes = checksummed.read(self.path, REMEDY)
         if notes.get("format") != _FORMAT:
-            raise FileFormatError(self.path, "the file is no checkpoint", _REMEDY)
+            raise FileFormatError(self.path, "the file is no checkpoint", REMEDY)
         if notes["version"] != _VERSION:
             problem = f"format version {notes['version']} where this tgraph has {_VERSION}"
-            raise FileFormatError(self.path, problem, _REMEDY)
+            raise FileFormatError(self.path, problem, REMEDY)
         owner = json.loads(notes["owner"])
         for name in [*self._owner, *owner]:
             then, now = owner.get(name, "missing"), self._owner.get(name, "missing")
             if then != now:
                 raise ArgumentError(
                     f"checkpoint: {self.path} belongs to another run: {name} was {then} there and is {now} here; "
-                    f"{_REMEDY}"
+                    f"{REMEDY}"
                 )
-        return pytree.decode(json.loads(notes["state"]), tensors, self._graph.device)
+        return pytree.decode(json.loads(notes["state"]), self._completed(tensors, notes), self._graph.device)
+
+    def _completed(self, tensors: dict[str, Tensor], notes: dict[str, str]) -> dict[str, Tensor]:
+        """The tensors of a checkpoint, from those of its file and its notes."""
+        return tensors
 
     def offer(self, latest: Callable[[], dict[str, Any]]) -> None:
         """The state as it is now, to be written where the time has come; called between iterations."""
         self._latest = latest
-        if time.monotonic() >= self._due:
+        if self._is_due():
             self.save()
+
+    def _is_due(self) -> bool:
+        return time.monotonic() >= self._due
 
     def save(self) -> None:
         """Write the state that was offered last. A disk that fails is a warning."""
@@ -111,15 +131,17 @@ class Keeper:
         latest, tensors = self._latest(), dict[str, Tensor]()
         latest["program"] = self._changing(latest["program"])
         form = json.dumps(pytree.encode(latest, tensors))
-        owner = json.dumps(self._owner)
+        notes = {"format": _FORMAT, "version": _VERSION, "owner": json.dumps(self._owner), "state": form}
         try:
-            checksummed.write(
-                self.path, tensors, {"format": _FORMAT, "version": _VERSION, "owner": owner, "state": form}
-            )
+            self._write(tensors, notes)
         except OSError as fault:
             kept = "the last one stays" if self.path.exists() else "there is none yet"
             warnings.warn(f"checkpoint not written, {kept}, and the run goes on: {fault}", stacklevel=2)
         self._due = time.monotonic() + self._seconds
+
+    def _write(self, tensors: dict[str, Tensor], notes: dict[str, str]) -> None:
+        """Write the file. Raises OSError."""
+        checksummed.write(self.path, tensors, notes)
 
     def _changing(self, kept: dict[str, Any]) -> dict[str, Any]:
         """The state of the program without tensors that are parameters and have not been written to: the program that
@@ -146,46 +168,11 @@ def _counts_writes(value: Any) -> bool:
     return isinstance(value, Tensor) and not value.is_inference()
 
 
-def _tensors_of(values: Any) -> list[Tensor]:
-    return list(values.values()) if isinstance(values, dict) else [values]
+def _shapes(values: Any) -> str:
+    tensors = list(values.values()) if isinstance(values, dict) else [values]
+    shapes = [f"{tensor.dtype} {list(tensor.shape)}" for tensor in tensors]
+    return ", ".join([*map(str, values), *shapes] if isinstance(values, dict) else shapes)
 
 
-def _parameters(program: Program, given: list[Any], values: Any) -> Iterator[tuple[str, str]]:
-    """What identifies a program after `init`: its class, its attributes, except the limit of iterations, which may
-    grow, and tensors that `init` has made, and the shapes of its vertex data. `given` are the attributes from before
-    `init`.
-    """
-    kind = type(program)
-    yield "the program", f"{kind.__module__}.{kind.__qualname__}"
-    for name, value in sorted(vars(program).items()):
-        made = isinstance(value, Tensor) and not any(value is other for other in given)
-        if name != "max_iterations" and not made and (pytree.is_plain(value) or isinstance(value, _CONSTANTS)):
-            yield f"its {name}", _described(value)
-    shapes = [f"{tensor.dtype} {list(tensor.shape)}" for tensor in _tensors_of(values)]
-    yield "its vertex data", ", ".join([*map(str, values), *shapes] if isinstance(values, dict) else shapes)
-
-
-def _described(value: Any) -> str:
-    """A value, or a digest of one that is long."""
-    tensors: dict[str, Tensor] = {}
-    if not isinstance(value, _CONSTANTS):
-        form = pytree.encode(value.detach() if isinstance(value, Tensor) else value, tensors)
-    hashes = [f"{tensor.dtype} {list(tensor.shape)} {_hash(tensor)}" for tensor in tensors.values()]
-    text = ", ".join([json.dumps(form), *hashes]) if tensors else repr(value)
-    return text if len(text) < 200 else f"{text[:100]}... {xxhash.xxh3_64_hexdigest(text.encode())}"
-
-
-def _digest(graph: Graph) -> Iterator[tuple[str, str]]:
-    """What identifies a graph: its sizes, and a hash of all of its arcs, or of the checksums of its file."""
-    yield "the number of vertices", str(graph.num_vertices)
-    yield "the number of arcs", str(graph.num_arcs)
-    yield "directed", str(graph.directed)
-    yield "the digest of the graph", "".join(map(_hash, graph.storage.identity()))
-
-
-def _hash(tensor: Tensor) -> str:
-    """XXH3 of the bytes, 16 digits."""
-    hashed, flat = xxhash.xxh3_64(), tensor.detach().contiguous().view(-1)
-    for piece in flat.split(_CHUNK):
-        hashed.update(checksummed.as_bytes(piece.cpu()))
-    return hashed.hexdigest()
+# Keeps runs on graphs that are spread over processes; set by `tgraph.distributed`, which stands above.
+spread_keeper: type[Keeper] | None = None

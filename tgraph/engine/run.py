@@ -17,8 +17,8 @@ from tgraph.core.storage import Layout
 from tgraph.core.subgraph import Subgraph
 from tgraph.core.system import devices
 from tgraph.core.system.native import one_torch_thread
-from tgraph.engine import compiled_loop, planning
-from tgraph.engine.checkpoint import Checkpoint, Keeper
+from tgraph.engine import compiled_loop, identity, planning
+from tgraph.engine.checkpoint import Checkpoint, Keeper, keeper_of
 from tgraph.engine.deferral import Deferral
 from tgraph.engine.delta_stepping import NearFar
 from tgraph.engine.overflow import Watch
@@ -84,13 +84,16 @@ def run(
     if device is not None or memory is not None:
         assert place is not None, "tgraph.stream sets it"
         graph = place(graph, memory, device)
+    options = {"mode": mode, "backend": backend, "fuse": fuse, "trace": trace, "max_iterations": max_iterations}
     # Elsewhere torch may be what computes: a program's own operations.
-    with one_torch_thread(backend) if program.one_torch_thread else nullcontext():
-        keeper = None if checkpoint is None else Keeper(checkpoint, program, graph)
+    one_thread = one_torch_thread(backend) if program.one_torch_thread else nullcontext()
+    with one_thread, _together(program, graph, options | {"checkpoint": checkpoint}):
+        keeper = None if checkpoint is None else keeper_of(checkpoint, program, graph)
         state = _begun(program, graph, mode, backend, trace, max_iterations, keeper)
         by_backend = state.policy is None
         state.deferral = Deferral.of(program, graph, backend) if fuse and not by_backend and keeper is None else None
-        showing = progress_bar(state) if progress else nullcontext(_show_nothing)
+        shown = progress and (graph.layout is None or graph.layout.leads)
+        showing = progress_bar(state) if shown else nullcontext(_show_nothing)
         with showing as advance, _recording(state):
             remaining = (_run_loop if by_backend else _run_rounds)(state, advance, keeper)
         unfinished = remaining and state.iterations != program.rounds
@@ -100,6 +103,19 @@ def run(
     if unfinished:
         raise NotConvergedError(_not_converged(state, remaining), result, result.residual)
     return result
+
+
+def _together(program: Program, graph: Graph, options: dict[str, Any]) -> AbstractContextManager[None]:
+    """The processes that a graph is spread over run one program, and fail together."""
+    if not (isinstance(graph, Graph) and graph.layout is not None and graph.layout.spreads):
+        return nullcontext()
+    given = dict(identity.parameters(program, list(vars(program).values()), _told_of))
+    return graph.layout.together(given | {name: str(value) for name, value in options.items()})
+
+
+def _told_of(tensor: Tensor) -> str:
+    """A digest of a parameter; of one that is spread over processes none without the others."""
+    return "spread over ranks" if type(tensor) is not Tensor else identity.hash_of(tensor)
 
 
 def _show_nothing(steps: int, active: int) -> None:

@@ -34,6 +34,7 @@ def run_each(programs: Iterable[Program], graph: Graph, **options: Any) -> list[
         )
     chosen, threads = list(programs), torch.get_num_threads()
     watched = options.get("trace") or options.get("progress")
+    watched = watched or (graph.layout is not None and graph.layout.spreads)  # whose processes exchange in one order
     if watched or graph.device.type != "cpu" or len(chosen) < threads or graph.num_arcs < ARCS_WORTH_A_THREAD:
         return [run(program, graph, **options) for program in chosen]
     with ThreadPoolExecutor(threads, initializer=native.use_one_thread) as pool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import mmap
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,45 +12,40 @@ import torch
 import xxhash
 from torch import Tensor
 
-from tgraph.files import PathLike
+from tgraph.files import PathLike, Pause
 from tgraph.files.atomic_write import whole_file
 from tgraph.files.checksummed import DTYPE_NAMES, PIECE, Contents, as_bytes, seal
-
-_FLUSHED = 1 << 26  # bytes that are written before the disk is asked to take them
+from tgraph.files.past_cache import PastCache
 
 
 @contextmanager
 def writing(
-    path: PathLike, name: str, dtype: torch.dtype, most: int, notes: dict[str, str]
+    path: PathLike, name: str, dtype: torch.dtype, most: int, notes: dict[str, str], pause: Pause | None = None
 ) -> Iterator[Callable[[Tensor], None]]:
     """A function that appends [k] numbers to the tensor `name` of a new file, which is there, and on the disk, after
     the block.
 
-    most : how many there are at most. notes : text metadata. Raises OSError, with the bytes needed, where the disk is
-    full; the file is there wholly or not at all.
+    most : how many there are at most. notes : text metadata. pause : asked after each MiB.
+    Raises OSError, with the bytes needed, where the disk is full; the file is there wholly or not at all.
     """
     sums: list[str] = []
     head = len(_header(name, dtype, most, ["0" * 16] * -(-most * dtype.itemsize // PIECE), notes))
-    digest, count, unflushed = xxhash.xxh3_64(), 0, 0
+    digest, count = xxhash.xxh3_64(), 0
     with whole_file(path, head + most * dtype.itemsize) as file:
-        file.seek(head)
+        with PastCache(file, head, pause) as written:
 
-        def append(tensor: Tensor) -> None:
-            nonlocal digest, count, unflushed
-            data, begin = as_bytes(tensor.contiguous()), count * dtype.itemsize
-            file.write(data)
-            for first, last in _pieces(begin, begin + len(data)):
-                digest.update(data[first - begin : last - begin])
-                if last % PIECE == 0:
-                    sums.append(digest.hexdigest())
-                    digest = xxhash.xxh3_64()
-            count, unflushed = count + len(tensor), unflushed + len(data)
-            if unflushed >= _FLUSHED:  # else the system does so all at once, and whoever writes waits
-                file.flush()
-                os.fsync(file.fileno())
-                unflushed = 0
+            def append(tensor: Tensor) -> None:
+                nonlocal digest, count
+                data, begin = as_bytes(tensor.contiguous()), count * dtype.itemsize
+                written.write(data)
+                for first, last in _pieces(begin, begin + len(data)):
+                    digest.update(data[first - begin : last - begin])
+                    if last % PIECE == 0:
+                        sums.append(digest.hexdigest())
+                        digest = xxhash.xxh3_64()
+                count += len(tensor)
 
-        yield append
+            yield append
         if count * dtype.itemsize % PIECE:
             sums.append(digest.hexdigest())
         file.truncate(head + count * dtype.itemsize)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -169,11 +169,21 @@ class Layout(ABC):
         overwrites (`in_place`) or allocates anew in every iteration."""
 
     def spread_out(self, values: Any) -> Any:
-        """The vertex data as this layout holds it, from that which `init` of a program gave."""
+        """The vertex data as this layout holds it, from the `values` that `init` of a program gave."""
         return values
 
     def spreading(self) -> AbstractContextManager[None]:
-        """A context manager in which fresh vertex data is held as `spread_out` holds it, where that makes a difference."""
+        """A context in which fresh vertex data is made as `spread_out` would hold it."""
+        return nullcontext()
+
+    @property
+    def leads(self) -> bool:
+        """Whether this process speaks to the user, of those that the rows are spread over."""
+        return True
+
+    def together(self, what: Mapping[str, str]) -> AbstractContextManager[None]:
+        """The context of a run, for layouts that spread over processes: these do the same, `what` is given by aspects,
+        and where one fails, the others do."""
         return nullcontext()
 
     def recording(self) -> AbstractContextManager[list[Any]]:

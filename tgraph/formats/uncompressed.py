@@ -118,22 +118,35 @@ def reduce_arcs(
 
     receivers, senders : int32 or int64 [m], the ends of each arc. weights : [m] of the dtype of the data [n, F].
     """
-    n, m = len(data), len(senders)
     if not devices.is_sequential(data):
         messages = _messages(data, senders, edge, weights, reduction)
-        return reduce_slots(messages, receivers.to(torch.int64), n, reduction).to(data.dtype)
-    identity, dtype = reduction.identity(data.dtype), _reduced_in(data.dtype, reduction)
+        return reduce_slots(messages, receivers.to(torch.int64), len(data), reduction).to(data.dtype)
+    identity, dtype = reduction.identity(data.dtype), reduced_in(data.dtype, reduction)
     result = torch.full(data.shape, identity, dtype=dtype, device=data.device)
+    send_arcs(receivers, senders, weights, data, reduction, edge, result)
+    return result.to(data.dtype)
+
+
+def send_arcs(
+    receivers: Tensor,
+    senders: Tensor,
+    weights: Tensor | None,
+    data: Tensor,
+    reduction: Reduction,
+    edge: str,
+    result: Tensor,
+) -> None:
+    """Reduce what arcs send into the `result` [k, F] of their receivers, in arc order; the arguments are those of
+    `reduce_arcs`, on a device where that is so."""
     step = max(1, CHUNK // data.shape[1])
-    for begin in range(0, m, step):
+    for begin in range(0, len(senders), step):
         some = slice(begin, begin + step)
         messages = _messages(data, senders[some], edge, None if weights is None else weights[some], reduction)
         slot = receivers[some].to(torch.int64)
         if reduction.name == "sum":
-            result.index_add_(0, slot, messages)
+            result.index_add_(0, slot, messages.to(result.dtype))
         else:
             result.scatter_reduce_(0, column(slot, messages).expand_as(messages), messages, reduction.scatter)
-    return result.to(data.dtype)
 
 
 def placed(received: Tensor, rows: Tensor, num_rows: int, reduction: Reduction) -> Tensor:
@@ -172,11 +185,12 @@ def select_rows(src: Tensor, dst: Tensor, weights: Tensor | None, vertices: Tens
     return taken(offset, arcs[positions], dst, weights)
 
 
-def _reduced_in(dtype: torch.dtype, reduction: Reduction) -> torch.dtype:
-    """float32 for sums and products of 16-bit floats: a bfloat16 sum of ones would stop growing at 256."""
+def reduced_in(dtype: torch.dtype, reduction: Reduction) -> torch.dtype:
+    """What to reduce in: float32 for sums and products of 16-bit floats. A bfloat16 sum of ones would stop growing at
+    256."""
     narrow = dtype in (torch.float16, torch.bfloat16) and reduction.name in ("sum", "prod")
     return torch.float32 if narrow else dtype
 
 
 def _messages(data: Tensor, senders: Tensor, edge: str, weights: Tensor | None, reduction: Reduction) -> Tensor:
-    return across(data.index_select(0, senders), edge, weights).to(_reduced_in(data.dtype, reduction))
+    return across(data.index_select(0, senders), edge, weights).to(reduced_in(data.dtype, reduction))

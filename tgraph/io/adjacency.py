@@ -183,7 +183,7 @@ def write(tensors: Adjacency, kind: type[networkx.Graph], attributes: dict[Any, 
     kind.__init__(G)
     G.graph.update(attributes)
     graph, multigraph = tensors.graph.decoded(), G.is_multigraph()
-    with without_collections():
+    with without_collections(len(tensors.nodes) + graph.num_arcs):
         G._node.update(zip(tensors.nodes, dicts_of(tensors.node_columns, len(tensors.nodes)), strict=True))
         number, values = _edge_dicts(tensors, multigraph)
         nodes = list(tensors.nodes)
@@ -195,13 +195,16 @@ def write(tensors: Adjacency, kind: type[networkx.Graph], attributes: dict[Any, 
     return G
 
 
+MANY = 100_000  # to count frozen objects, of which there may be millions, takes longer than to look through fewer
+
+
 @contextmanager
-def without_collections() -> Iterator[None]:
-    """As `paused_collections`, for millions of dicts that stay: what is made here counts as old at once, so that the
-    first collection afterwards does not look through it either."""
+def without_collections(count: int) -> Iterator[None]:
+    """As `paused_collections`, for about so many dicts that stay. Where they are many, what is made here counts as old
+    at once, so that the first collection afterwards does not look through it either."""
     with paused_collections():
         yield
-        if not gc.get_freeze_count():
+        if count > MANY and not gc.get_freeze_count():
             gc.freeze()
             gc.unfreeze()
 

@@ -30,6 +30,7 @@ from tgraph.errors import ArgumentError
 from tgraph.kernels import choose, find
 from tgraph.kernels.autograd import differentiable, eager
 from tgraph.kernels.call import Call
+from tgraph.kernels.layout import spreading
 from tgraph.kernels.reductions import check_edge_operation, reduction_of
 
 # What records the operators that a program calls, to fuse them; set by `tgraph.engine.deferral`.
@@ -112,12 +113,17 @@ def aggregate(
     Returns a tensor [n, ...] for a Graph, and for a Subgraph what was `Received` and by whom. "any" and "all" give
     bool, the sum and product of integers and bools int64, the mean of integers is floating. Differentiable in
     floating data and weights, as often as one likes, where torch.compile(fullgraph=True) traces it too: for a Graph.
+    Of a graph that is spread over ranks the data may be that of the rank's own vertices, [k, ...]; so is the result.
     Raises ArgumentError for data of another length, unknown names, or weights that are missing or do not fit.
     """
     if torch.compiler.is_compiling():
         differentiable.prepare(sub if isinstance(sub, Graph) else sub.graph, edge != "copy")
     elif (recorder := recording.get()) is not None:
         return recorder.aggregate(sub, data, reduce, edge, weights, dtype)
+    elif isinstance(sub, Graph) and sub.layout is not None and sub.layout.spreads:
+        received = spreading.layout_of(sub).aggregate(sub, data, reduce, edge, weights, dtype)
+        if received is not None:
+            return received
     elif isinstance(sub, Graph) and weights is None and dtype is None and reduce in ("sum", "mean"):
         summed = _at_once(sub, data, reduce == "mean", edge)
         if summed is not None:
@@ -136,8 +142,8 @@ def aggregate(
             run = differentiable.aggregate
         else:
             run = choose(selected.backend, call, refused).run
-    received: Received = run(selected, data, reduction_of(reduce), edge, call.weights, dtype)
-    return received.values if isinstance(sub, Graph) else received
+    given: Received = run(selected, data, reduction_of(reduce), edge, call.weights, dtype)
+    return given.values if isinstance(sub, Graph) else given
 
 
 def _at_once(graph: Graph, data: Tensor, mean: bool, edge: str) -> Tensor | None:

@@ -51,7 +51,7 @@ def attributes_of(columns: Mapping[Any, Column], count: int, positions: Any = sl
     """A dict of attributes for each of `count` positions, a slice or an array of indices."""
     if not columns:
         return [NOTHING] * count
-    with without_collections() if count > MANY else nullcontext():
+    with without_collections(count) if count > MANY else nullcontext():
         return dicts_of(columns, count, positions, ReadOnlyDict)
 
 

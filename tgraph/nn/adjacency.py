@@ -108,6 +108,16 @@ class Adjacency:
         assert number is not None
         return number
 
+    @property
+    def local(self) -> Adjacency:
+        """Itself; of a graph that is spread over processes the arcs of this one (see `SpreadAdjacency`)."""
+        return self
+
+    def with_mirrors(self, *data: Tensor) -> tuple[Tensor, ...]:
+        """The `data` [num_sources, ...]; of a graph that is spread over processes, from that of own vertices, for the
+        sources of `local`."""
+        return data
+
     def with_sink(self, target_data: Tensor) -> Tensor:
         """Target data [num_targets, ...], with a row appended where `arcs` has a sink (see `SunkAdjacency`)."""
         return target_data

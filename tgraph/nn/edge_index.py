@@ -14,6 +14,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.nn import tensor_cache
 from tgraph.nn.adjacency import Adjacency, GraphAdjacency, SortedAdjacency
+from tgraph.nn.spread import SpreadAdjacency
 from tgraph.nn.traced import TracedAdjacency
 
 Sizes = tuple[int | None, int | None]
@@ -25,8 +26,9 @@ def adjacency_of(edge_index: Any, sizes: Sizes, flow: str = "source_to_target") 
     """The adjacency of an edge_index.
 
     edge_index : integers [2, E], a plain tensor or PyG's EdgeIndex; a torch.sparse COO or CSR matrix, or a
-        torch_sparse.SparseTensor, whose rows are destinations (adj_t); a tgraph.Graph; or the Csr of a block of
-        `tgraph.sampling.blocks`, whose rows are destinations too.
+        torch_sparse.SparseTensor, whose rows are destinations (adj_t); a tgraph.Graph, also one that is spread over
+        processes, for the features of own vertices; or the Csr of a block of `tgraph.sampling.blocks`, whose rows are
+        destinations too.
     sizes : the numbers of vertices that edge_index[0] and edge_index[1] refer to; None for one that equals the other.
     flow : "source_to_target", messages go from edge_index[0] to edge_index[1], or "target_to_source".
 
@@ -40,7 +42,9 @@ def adjacency_of(edge_index: Any, sizes: Sizes, flow: str = "source_to_target") 
     if type(edge_index) is Tensor and edge_index.layout == torch.strided:
         return _known(edge_index, None, lambda: _of_edges(edge_index, sizes, flow), sizes, flow)
     if isinstance(edge_index, Graph):
-        found: Adjacency = GraphAdjacency(edge_index, flow == "target_to_source")
+        spreads = edge_index.layout is not None and edge_index.layout.spreads
+        kind = SpreadAdjacency if spreads else GraphAdjacency
+        found: Adjacency = kind(edge_index, flow == "target_to_source")
         _check_sizes(found, sizes)
         return found
     if isinstance(edge_index, Csr):

@@ -17,6 +17,7 @@ from tgraph.kernels.autograd.segments import segment_reduce, take
 from tgraph.nn.adjacency import Adjacency, ArcWeights, EndWeights, GraphAdjacency, Scale
 from tgraph.nn.compiled import at_trace_time, derive, mark_static
 from tgraph.nn.self_loops import find_loops, with_loops, with_more_loops
+from tgraph.nn.spread import SpreadAdjacency, SpreadWeights
 
 T = TypeVar("T")
 
@@ -28,18 +29,21 @@ def gcn_norm(
     loops: str | None,
     dtype: torch.dtype,
     sums: bool = True,
-) -> tuple[Adjacency, ArcWeights | Scale]:
+) -> tuple[Adjacency, ArcWeights | Scale | SpreadWeights]:
     """The adjacency to aggregate over, and its normalised weights.
 
     edge_weight : [E], or None for 1, in `dtype`. improved : whether added self-loops weigh 2 instead of 1.
     loops : "remaining" adds a self-loop to each vertex without one, "more" adds one to every vertex, "replaced" does so
         and removes existing ones, None adds none.
     sums : whether messages are summed. For a graph in a layout, without self-loops and with unit edge weights, the
-        result is then the adjacency itself and a `Scale`.
+        result is then the adjacency itself and a `Scale`; for one that is spread over processes, `SpreadWeights`.
 
     Without edge weights every self-loop weighs 1, also if `improved`, as in PyTorch Geometric 2.8. The result is cached
     with the adjacency; with edge weights only on the CPU, with a copy of them, for as long as they are equal to it.
     """
+    if isinstance(adjacency, SpreadAdjacency):
+        adjacency.refuse(edge_weight=edge_weight)
+        return adjacency, adjacency.normalised(improved, loops is not None, dtype)
     if adjacency.num_sources != adjacency.num_targets:
         raise ArgumentError(
             f"edge_index: {adjacency.num_sources} sources and {adjacency.num_targets} targets; GCN normalises square "

@@ -1,10 +1,12 @@
-"""Parsing of memory amounts such as "500MB", and page-aligned buffers."""
+"""Parsing of memory amounts such as "500MB", page-aligned buffers, and what the system is told of memory."""
 
 from __future__ import annotations
 
 import ctypes
 import mmap
 import re
+import sys
+from collections.abc import Iterable
 from contextlib import suppress
 
 import torch
@@ -14,6 +16,7 @@ from tgraph.errors import ArgumentError
 
 PAGE = 4096
 HUGE_PAGE = 1 << 21
+_PAGEOUT = 21  # of madvise; Python has no name for it
 _UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 
@@ -50,7 +53,8 @@ def page_aligned(nbytes: int) -> Tensor:
 
     It is a mapping of its own, unmapped with the last view of it.
     """
-    mapping, step = _mapped(nbytes + HUGE_PAGE), HUGE_PAGE if nbytes >= HUGE_PAGE else PAGE
+    step = HUGE_PAGE if nbytes >= HUGE_PAGE else PAGE
+    mapping = _mapped(nbytes + step)
     buffer = torch.frombuffer(mapping, dtype=torch.uint8)
     skip = -buffer.data_ptr() % step
     if nbytes >= HUGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):
@@ -64,6 +68,18 @@ def _mapped(nbytes: int) -> mmap.mmap:
     if not hasattr(mmap, "MAP_PRIVATE"):  # Windows
         return mmap.mmap(-1, nbytes)
     return mmap.mmap(-1, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+
+
+def let_go(tensors: Iterable[Tensor]) -> None:
+    """Have the system drop pages of memory maps of files from memory, where it can (Linux 5.4): what is read once
+    evicts nothing. Their contents stay what they are."""
+    if not sys.platform.startswith("linux"):
+        return
+    for tensor in tensors:
+        begin = tensor.data_ptr() // mmap.PAGESIZE * mmap.PAGESIZE
+        size = tensor.data_ptr() + tensor.nbytes - begin
+        if tensor.nbytes:
+            ctypes.CDLL(None).madvise(ctypes.c_void_p(begin), ctypes.c_size_t(size), _PAGEOUT)
 
 
 def trim_heap() -> None:

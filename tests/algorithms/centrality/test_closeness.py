@@ -3,7 +3,7 @@
 import networkx as nx
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import graphs, networkx_of, on_threads, random_graph
 
@@ -26,7 +26,6 @@ def test_in_hops(graph, improved):
     same(harmonic(graph), nx.harmonic_centrality(G))
 
 
-@settings(max_examples=50)
 @given(graphs(dtypes=DTYPES), st.booleans())
 def test_over_weights(graph, improved):
     G = networkx_of(graph)
@@ -35,7 +34,6 @@ def test_over_weights(graph, improved):
     same(harmonic(graph, weighted=True), nx.harmonic_centrality(G, distance="weight"))
 
 
-@settings(max_examples=40)
 @given(graphs(min_vertices=1, dtypes=(None, torch.int32, torch.float64), lowest=1), st.data())
 def test_harmonic_from_some(graph, data):
     sources = data.draw(st.lists(st.integers(0, graph.num_vertices - 1), unique=True))

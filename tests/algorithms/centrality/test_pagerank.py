@@ -48,7 +48,7 @@ def test_the_program_of_the_paper_is_one_pass_over_the_arcs():
     assert torch.allclose(run.values, pagerank(graph, tol=PlainPageRank.tolerance), rtol=1e-4)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(graphs(min_vertices=1), st.sampled_from([0.0, 0.5, 0.85, 0.99]))
 def test_ranks_solve_the_equations(graph, damping):
     options = {**TIGHT, "max_iterations": 10_000, "damping": damping}
@@ -73,7 +73,7 @@ def test_personalization_equals_networkx(graph, data):
 
 
 @given(graphs(min_vertices=1, dtypes=(*INTEGERS, *FLOATS)))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_weighted(graph):
     expected = solved(graph, weighted=True)
     for backend, method in itertools.product(BACKENDS, PageRank.METHODS):

@@ -3,7 +3,7 @@
 import networkx as nx
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import arcs, graphs, networkx_of, on_threads, random_graph
 
@@ -33,7 +33,6 @@ def of_arcs(graph, G, values):
     return [left[u, v, weight].pop() for u, v, weight in arcs(graph)]
 
 
-@settings(max_examples=60)
 @given(graphs(dtypes=KINDS[1:], lowest=1), st.booleans(), st.booleans())
 def test_weighted_betweenness(graph, normalized, endpoints):
     options = {"normalized": normalized, "endpoints": endpoints}
@@ -41,7 +40,6 @@ def test_weighted_betweenness(graph, normalized, endpoints):
     same(betweenness(graph, weighted=True, **options), list(expected.values()))
 
 
-@settings(max_examples=60)
 @given(graphs(dtypes=KINDS, lowest=1), st.booleans())
 def test_edges(graph, normalized):
     G, weight = networkx_of(graph), weight_of(graph)
@@ -49,7 +47,6 @@ def test_edges(graph, normalized):
     same(edge_betweenness(graph, normalized=normalized, weighted=bool(weight)), of_arcs(graph, G, expected))
 
 
-@settings(max_examples=40)
 @given(graphs(min_vertices=2, dtypes=KINDS, lowest=1), st.data())
 def test_edges_by_a_sample(graph, data):
     G, weight, k = networkx_of(graph), weight_of(graph), data.draw(st.integers(1, graph.num_vertices))
@@ -57,7 +54,6 @@ def test_edges_by_a_sample(graph, data):
     same(edge_betweenness(graph, k=k, seed=3, weighted=bool(weight)), of_arcs(graph, G, expected))
 
 
-@settings(max_examples=60)
 @given(graphs(), st.booleans())
 def test_load(graph, normalized):
     same(
@@ -65,7 +61,6 @@ def test_load(graph, normalized):
     )
 
 
-@settings(max_examples=40)
 @given(graphs(dtypes=(torch.int64, torch.float64), lowest=1, highest=3))
 def test_load_over_weights(graph):
     """Weights that make many paths of one length, some of them of a single arc."""
@@ -82,7 +77,6 @@ def _once(graph):
     return source[kept], graph.neighbors[kept], graph.weights[kept]
 
 
-@settings(max_examples=40)
 @given(graphs(min_vertices=3, dtypes=KINDS, lowest=1))
 def test_percolation(graph):
     states = torch.arange(graph.num_vertices, dtype=torch.float64) + 1
@@ -93,7 +87,6 @@ def test_percolation(graph):
     same(percolation(graph, weighted=bool(weight)), list(even.values()))
 
 
-@settings(max_examples=40)
 @given(graphs(min_vertices=1, dtypes=KINDS, lowest=1))
 def test_backends(graph):
     weighted = graph.weights is not None

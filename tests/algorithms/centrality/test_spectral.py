@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import graphs, networkx_of, on_threads, random_graph
 
@@ -39,7 +39,6 @@ def test_degrees(graph):
         same(degree_centrality(graph, direction="out"), nx.out_degree_centrality(G))
 
 
-@settings(max_examples=50)
 @given(graphs(min_vertices=1, dtypes=WEIGHTS), st.booleans())
 def test_walks(graph, weighted):
     graph = simple(graph)
@@ -58,7 +57,6 @@ def test_walks(graph, weighted):
         same(katz(graph, alpha=0.002, beta=beta, weighted=weighted, **options), theirs)
 
 
-@settings(max_examples=50)
 @given(graphs(min_vertices=1, directed=False, dtypes=WEIGHTS, lowest=1), st.booleans())
 def test_laplacian(graph, normalized):
     weighted = graph.weights is not None
@@ -70,7 +68,6 @@ def test_laplacian(graph, normalized):
         same(found, nx.laplacian_centrality(G, normalized, weight="weight" if weighted else None))
 
 
-@settings(max_examples=50)
 @given(graphs(min_vertices=1, directed=False), st.booleans())
 def test_closed_walks(graph, normalized):
     expected = nx.subgraph_centrality(nx.Graph(networkx_of(graph)), normalized=normalized)

@@ -5,7 +5,7 @@ import itertools
 import networkx as nx
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from strategies import close, graphs, random_graph, simple_twin
 
 import tgraph as tg
@@ -25,7 +25,6 @@ def test_the_density_is_at_least_half_of_the_largest(graph):
         assert largest / 2 - 1e-9 <= density <= largest + 1e-9
 
 
-@settings(max_examples=60)
 @given(graphs(directed=False))
 def test_the_exact_density_is_the_largest(graph):
     G = simple_twin(graph)

@@ -5,7 +5,7 @@ import itertools
 import networkx as nx
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import graphs, grid, on_threads, random_graph, simple_twin
 
@@ -32,7 +32,6 @@ def is_connected_within(graph, community):
 
 
 @given(graphs(dtypes=DTYPES, lowest=0), st.integers(0, 3), st.sampled_from([0.3, 1.0, 1.7]))
-@settings(max_examples=40)
 def test_backends_find_the_same_communities(graph, seed, resolution):
     weighted = graph.weights is not None
     for function in FUNCTIONS:
@@ -53,7 +52,6 @@ def test_backends_agree_on_long_rows(function):
 
 
 @given(graphs(dtypes=DTYPES, lowest=1), st.integers(0, 3))
-@settings(max_examples=60)
 def test_communities_of_leiden_are_connected(graph, seed):
     assert is_connected_within(graph, leiden(graph, seed=seed, weighted=graph.weights is not None))
 
@@ -67,7 +65,6 @@ def test_communities_of_leiden_are_connected_in_a_sparse_graph(directed, resolut
 
 
 @given(graphs(dtypes=DTYPES), st.sampled_from([louvain, leiden]))
-@settings(max_examples=60)
 def test_no_partition_is_worse_than_that_into_vertices(graph, function):
     weighted = graph.weights is not None
     found, alone = function(graph, weighted=weighted), torch.arange(graph.num_vertices)

@@ -5,7 +5,7 @@ from functools import partial
 import networkx as nx
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import (
     BACKENDS,
@@ -59,7 +59,6 @@ def test_cycles(graph):
                 topological_sort(graph, backend=backend)
 
 
-@settings(max_examples=60)
 @given(graphs(directed=False))
 def test_cycles_without_directions(kernels, graph):
     """Of distinct edges, and found where there are as many edges as vertices in some component."""

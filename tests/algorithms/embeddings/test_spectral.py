@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse.csgraph
 import scipy.sparse.linalg
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import arcs, graphs, random_graph
 
@@ -24,7 +24,6 @@ def laplacian(graph, weighted):
     return np.diag((root > 0).astype(float)) - scale[:, None] * matrix * scale, scale
 
 
-@settings(max_examples=40)
 @given(graphs(min_vertices=1, directed=False, dtypes=(None, torch.int32, torch.float64)), st.booleans(), st.booleans())
 def test_points_are_eigenvectors(graph, weighted, drop_first):
     weighted = weighted and graph.weights is not None

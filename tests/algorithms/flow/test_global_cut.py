@@ -3,7 +3,7 @@
 import networkx as nx
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from strategies import arcs, graphs, grid, random_graph
 
 import tgraph as tg
@@ -27,7 +27,6 @@ def expected(graph, weighted):
     return nx.stoer_wagner(G)[0] if nx.is_connected(G) else 0
 
 
-@settings(max_examples=40)
 @given(graphs(min_vertices=2, directed=False, dtypes=DTYPES))
 def test_cuts_are_those_of_networkx(kernels, graph):
     for weighted in (True, False):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scipy.sparse.csgraph
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from strategies import graphs, on_threads, random_graph, twin
 
 import tgraph as tg
@@ -27,7 +27,6 @@ def check_paths(graph, distance, before, weighted):
             assert p < 0 or distance[i, p] + shortest[p, j] == pytest.approx(distance[i, j])
 
 
-@settings(max_examples=40)
 @given(graphs(dtypes=(None, torch.int8, torch.float32, torch.float64)))
 def test_distances_are_those_of_networkx(kernels, graph):
     for weighted in (True, False):
@@ -39,7 +38,6 @@ def test_distances_are_those_of_networkx(kernels, graph):
         check_paths(graph, distance.numpy(), before, weighted)
 
 
-@settings(max_examples=40)
 @given(graphs(directed=True, dtypes=(torch.int64,), lowest=-2))
 def test_negative_weights(kernels, graph):
     if nx.negative_edge_cycle(twin(graph)):

@@ -5,7 +5,7 @@ import itertools
 import networkx as nx
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import BACKENDS, arcs, graphs, grid
 
@@ -13,7 +13,6 @@ from tgraph.algorithms import k_shortest_paths
 from tgraph.errors import ArgumentError
 
 
-@settings(max_examples=50)
 @given(graphs(min_vertices=1, dtypes=(None, torch.int8, torch.int64, torch.float32)), st.data())
 def test_lengths_are_those_of_networkx(graph, data):
     vertex = st.integers(0, graph.num_vertices - 1)

@@ -3,7 +3,7 @@
 import networkx as nx
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from strategies import arcs, close, graphs, random_graph, thread_count
 
 import tgraph as tg
@@ -41,7 +41,6 @@ def all_pairs(n):
     return torch.cartesian_prod(torch.arange(n), torch.arange(n)).view(-1, 2)
 
 
-@settings(max_examples=40)
 @given(graphs(directed=False))
 def test_pairs_without_an_edge_equal_networkx(graph):
     G = simple_graph(graph)
@@ -52,7 +51,6 @@ def test_pairs_without_an_edge_equal_networkx(graph):
         assert close(ours(graph), [expected[pair] for pair in sorted(expected)])
 
 
-@settings(max_examples=40)
 @given(graphs(directed=False))
 def test_measures_follow_their_definition(graph):
     near = [set(simple_graph(graph)[v]) for v in range(graph.num_vertices)]

@@ -22,7 +22,6 @@ def expected(graph, weighted, **options):
     return np.array([[found[u][v] for v in G] for u in G]).reshape(len(G), len(G))
 
 
-@settings(max_examples=50)
 @given(graphs(min_vertices=1, dtypes=(None, torch.int32, torch.float64)))
 def test_all_pairs_are_those_of_networkx(graph):
     for weighted in {False, graph.weights is not None}:

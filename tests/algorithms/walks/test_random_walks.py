@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 import scipy.stats
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import arcs, graphs, on_threads, random_graph
 
@@ -80,7 +80,6 @@ def test_restarts_have_their_probability():
     assert scipy.stats.chisquare(ends, ranks / ranks.sum() * 4000).pvalue > 0.001
 
 
-@settings(max_examples=60)
 @given(
     graphs(min_vertices=1, dtypes=(None, torch.int32, torch.float32, torch.float64)),
     st.sampled_from([{}, {"p": 0.3, "q": 2.0}, {"q": 0.4}, {"restart": 0.3}, {"p": 0.2, "restart": 0.5}]),

@@ -39,8 +39,9 @@ def test_a_clone_that_is_not_installed_imports(python):
 
 
 def copied(folder, installed):
-    """The package in a folder, without kernels as in a clone, or with them as it is installed."""
-    compiled = shutil.ignore_patterns("_native*.so", "*.?pp", "__pycache__")
+    """The package in a folder, without kernels as in a clone, or with them as it is installed; with Python's bytecode,
+    which would take seconds to compile."""
+    compiled = shutil.ignore_patterns("_native*.so", "*.?pp")
     shutil.copytree(ROOT / "tgraph", folder / "tgraph", ignore=compiled)
     shutil.copytree(ROOT / "algorithms", folder / "tgraph" / "algorithms" if installed else folder / "algorithms")
     if installed:

@@ -195,6 +195,26 @@ def test_a_reader_goes_on_when_it_is_asked_to(tmp_path):
     reader.close()
 
 
+def test_a_reader_merges_runs_of_its_own(tmp_path):
+    """When it is opened, and when it goes on: rows are read from few, whatever the writer has merged."""
+    with tg.dynamic.open(tmp_path, weights=torch.float32) as store:
+        store.insert([0], [1], [0.0])
+        reader = tg.dynamic.open(tmp_path, mode="r")
+        for number in range(1, 4 * compaction.FANOUT):
+            store.insert(torch.arange(2000), torch.full((2000,), number), torch.full((2000,), float(number)))
+            if number == 2 * compaction.FANOUT:
+                reader.refresh()
+        with tg.dynamic.open(tmp_path, mode="r") as other:
+            assert reader.refresh() == other.version == store.version
+            for one in (reader, other):
+                assert len(one.info()["runs"]) < 2 * compaction.FANOUT
+                offset, neighbors, data = one.neighbors([7, 1999])
+                assert offset.tolist() == [0, 4 * compaction.FANOUT - 1, 2 * (4 * compaction.FANOUT - 1)]
+                assert torch.equal(neighbors.float(), data["weights"])
+                assert torch.equal(one.snapshot().neighbors, store.snapshot().neighbors)
+        reader.close()
+
+
 def test_labels_that_no_file_holds_are_refused_and_change_nothing(tmp_path):
     with tg.dynamic.open(tmp_path, ids="any") as store:
         with pytest.raises(ArgumentError, match=r"ids: a file holds integers or text, not the label \(1, 2\)"):

@@ -56,6 +56,24 @@ def test_a_store_does_not_hold_its_followers():
     store.insert([0], [1])
 
 
+@compiled
+def test_reversed_arcs_count_among_its_bytes():
+    """Deletions need them in a directed graph; in an undirected one they are the arcs themselves."""
+    src, dst = torch.randint(2000, (2, 50_000), generator=torch.Generator().manual_seed(0))
+    grown = {}
+    for directed in (True, False):
+        store = tg.dynamic.Store(directed=directed)
+        store.insert(src, dst)
+        store.compact()
+        follower = tg.dynamic.follow(tg.algorithms.BFS(0), store)
+        follower.update()
+        before = follower.nbytes
+        store.delete(src[:1], dst[:1])
+        follower.update()
+        grown[directed] = follower.nbytes - before
+    assert grown[True] - grown[False] > 4 * 45_000 > grown[False]
+
+
 def test_runs_that_are_too_many_are_not_kept(monkeypatch):
     monkeypatch.setattr(limits, "LEAST", 100)
     store = tg.dynamic.Store()

@@ -56,9 +56,9 @@ def opcheck(operator, arguments, dynamic=True):
 
 
 REDUCTIONS, EDGES = ("sum", "mean", "min", "max", "prod", "any", "all"), ("copy", "add", "mul", "min", "max")
-# Each reduction and each edge operation twice; torch asks the same of all.
+# Each reduction and each edge operation; torch asks the same of all.
 OFTEN = {("sum", "copy"), ("sum", "mul"), ("mean", "mul"), ("min", "add"), ("max", "copy"), ("prod", "min")}
-OFTEN |= {("any", "max"), ("all", "min"), ("mean", "add"), ("max", "max")}
+OFTEN |= {("any", "max"), ("all", "min")}
 
 
 @pytest.mark.parametrize(
@@ -92,13 +92,14 @@ def test_opcheck_of_dtypes(dtype, kernels):
         choice = "auto" if kernels == native.name else kernels
         opcheck(pull_push.pull, (data, None, None, *structure, reduce, "copy", choice), dynamic=False)
     if dtype.is_floating_point:
+        dynamic = dtype in (torch.float32, torch.bfloat16)  # torch follows shapes in the same way whatever their dtype
         data = data.requires_grad_()
         weights = random(graph.num_arcs, 2, dtype=dtype).requires_grad_()
-        opcheck(pull_push.pull, (data, weights, None, *structure, "sum", "mul", kernels))
-        opcheck(pull_push.push, (data, weights, arcs, "sum", "mul", kernels))
-        opcheck(pull_push.products, (data, data, graph.num_arcs, 2, *structure, kernels))
-        best = pull_push.pull(data.detach(), None, None, *structure, "max", "copy", kernels)
-        opcheck(pull_push.argreduce, (data.detach(), None, best, arcs, active_mask, "pull", "max", "copy", kernels))
+        opcheck(pull_push.pull, (data, weights, None, *structure, "sum", "mul", kernels), dynamic)
+        opcheck(pull_push.push, (data, weights, arcs, "sum", "mul", kernels), dynamic)
+        opcheck(pull_push.products, (data, data, graph.num_arcs, 2, *structure, kernels), dynamic)
+        best, rest = pull_push.pull(data.detach(), None, None, *structure, "max", "copy", kernels), ("max", "copy")
+        opcheck(pull_push.argreduce, (data.detach(), None, best, arcs, active_mask, "pull", *rest, kernels), dynamic)
 
 
 @pytest.mark.skipif(compiled.load() is None, reason="the native kernels are not installed")
@@ -286,13 +287,12 @@ def test_compiled_aggregates_equal_eager_ones(reduce, edge):
 
 def test_compiled_integers_and_other_dtypes():
     graph = random_graph(9, 30, dtype=torch.int64)
-    for dtype, reduce in itertools.product(
-        (torch.int64, torch.int8, torch.bool, torch.bfloat16), ("sum", "mean", "max")
-    ):
+    for dtype in (torch.int64, torch.int8, torch.bool, torch.bfloat16):
         data = random(9, 2, dtype=dtype)
 
-        def function(data, graph=graph, reduce=reduce):
-            return tg.aggregate(graph, data, reduce), tg.aggregate(graph, data, reduce, edge="add", weights=2)
+        def function(data):
+            calls = itertools.product(("sum", "mean", "max"), ({}, {"edge": "add", "weights": 2}))
+            return [tg.aggregate(graph, data, reduce, **how) for reduce, how in calls]
 
         for one, other in zip(compiled(function)(data), function(data), strict=True):
             assert one.dtype == other.dtype and torch.equal(one, other)
@@ -320,8 +320,9 @@ def test_a_compiled_module(backend):
     model = Layers(random_graph(9, 30, dtype=torch.float32))
     data, fast = random(9, 3, dtype=torch.float32), compiled(model, backend)
     grads = []
-    for found in (fast(data), model(data)):
-        grads.append((found, *torch.autograd.grad(found.sum(), list(model.parameters()))))
+    with torch._inductor.config.patch(cpp_cache_precompile_headers=False, compile_threads=1):  # for a kernel or two
+        for found in (fast(data), model(data)):
+            grads.append((found, *torch.autograd.grad(found.sum(), list(model.parameters()))))
     for one, other in zip(*grads, strict=True):
         torch.testing.assert_close(one, other)
 

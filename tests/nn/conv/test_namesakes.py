@@ -3,9 +3,8 @@
 import copy
 import os
 import pickle
-import subprocess
-import sys
 
+import interpreters
 import pytest
 import torch
 from nn_samples import CONVS, agree, built, close, differentiated, edges, features
@@ -229,6 +228,7 @@ def test_other_linear_maps_are_called(name):
         agree(ours, other, x, *given)
 
 
+@pytest.mark.alternate
 @pytest.mark.parametrize("when", ["forward_pre", "forward"])
 @pytest.mark.parametrize("step", ["propagate", "message", "aggregate"])
 @pytest.mark.parametrize("name", CONVS)
@@ -268,7 +268,7 @@ def test_layers_are_scripted_before_any_of_pytorch_geometric_is_made():
         torch.testing.assert_close(torch.jit.script(layer)(x, edge_index), layer(x, edge_index))
         assert GCNConv._orig_propagate.__module__.endswith("message_passing"), GCNConv._orig_propagate
     """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = interpreters.run(code)
     assert done.returncode == 0, done.stderr
 
 
@@ -290,7 +290,7 @@ def test_a_pair_from_target_to_source(name, sizes):
 def test_pytorch_geometric_is_imported_with_the_first_layer():
     code = "import sys, tgraph; before = 'torch_geometric' in sys.modules; tgraph.nn.GCNConv; "
     code += "print(before, 'torch_geometric' in sys.modules, sorted(set(tgraph.nn.__all__) - set(dir(tgraph.nn))))"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    found = interpreters.run(code).stdout
     assert found.split(maxsplit=2) == ["False", "True", "[]\n"]
 
 
@@ -298,9 +298,7 @@ def test_pytorch_geometric_is_left_aside_where_it_is_not_wanted():
     code = "import sys, torch, tgraph; layer = tgraph.nn.SAGEConv(4, 3); "
     code += "print(layer(torch.rand(2, 4), torch.tensor([[0], [1]])).shape, 'torch_geometric' in sys.modules)"
     for setting, wanted in (("0", "False"), ("", "True")):
-        environment = os.environ | {"TGRAPH_PYG": setting}
-        command = [sys.executable, "-c", code]
-        found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+        found = interpreters.run(code, env=os.environ | {"TGRAPH_PYG": setting}).stdout
         assert found == f"torch.Size([2, 3]) {wanted}\n"
 
 
@@ -325,6 +323,6 @@ def test_layers_do_without_pytorch_geometric():
         print(refusal)
     assert str(tg.nn.accelerate(torch.nn.Linear(1, 1))) == "no layers of PyTorch Geometric"
     """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = interpreters.run(code)
     assert done.returncode == 0, done.stderr
     assert "torch.jit.script" in done.stdout and "torch.jit.trace" in done.stdout

@@ -42,6 +42,7 @@ def rounded(layer, dtype):
     return layer
 
 
+@pytest.mark.alternate
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", NARROW, ids=str)
 @pytest.mark.parametrize("name", layers())

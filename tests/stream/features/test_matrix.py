@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 from strategies import graphs, grid, random_graph
@@ -120,6 +120,7 @@ def test_what_is_no_matrix_of_floats_is_refused(tmp_path, array):
 # ---- aggregate -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.alternate
 @pytest.mark.parametrize("by_column", [False, True])
 @pytest.mark.parametrize("reduce", REDUCES)
 @pytest.mark.parametrize("directed", [False, True])
@@ -138,7 +139,6 @@ def test_aggregates_are_those_in_memory_for_any_number_of_passes(tmp_path, direc
     assert {path.name for path in tmp_path.iterdir()} == {"x.npy", "y.npy"}
 
 
-@settings(max_examples=60)
 @given(
     graph=graphs(dtypes=(torch.float32, torch.int32, torch.float64)),
     width=st.integers(0, 5),

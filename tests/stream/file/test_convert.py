@@ -10,7 +10,7 @@ import warnings
 import pytest
 import torch
 from faults import killed
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_blocks import assert_blocks_hold, assert_same, small_disk  # noqa: F401
 
@@ -66,7 +66,6 @@ def lists(draw):
     return "\n".join(lines) + "\n"
 
 
-@settings(max_examples=120)
 @given(
     text=lists(),
     parts=st.sampled_from([1, 2, 7]),

@@ -66,8 +66,14 @@ def compressed(tmp_path):
 # ---- answers --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "blocks"), [("random", 7), ("hub", 7), *(("cliques", blocks) for blocks in BLOCKS)])
-@pytest.mark.parametrize("directed", [True, False])
+SHAPES = [("random", 7, True), ("random", 7, False), ("hub", 7, True), ("hub", 7, False)]
+SHAPES += [("cliques", 1, True), ("cliques", 7, True), ("cliques", 2, False), ("cliques", 64, False)]
+MORE = [("cliques", 1, False), ("cliques", 7, False), ("cliques", 2, True), ("cliques", 64, True)]
+
+
+@pytest.mark.parametrize(
+    ("name", "blocks", "directed"), [*SHAPES, *(pytest.param(*each, marks=pytest.mark.thorough) for each in MORE)]
+)
 def test_answers_are_those_in_memory(compressed, name, directed, blocks):
     graph = GRAPHS[name](directed)
     held = compressed(graph, blocks)
@@ -152,7 +158,6 @@ def test_without_compiled_kernels(compressed, monkeypatch):
 # ---- files ----------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
 @given(data=st.data())
 def test_round_trip(tmp_path_factory, data):
     """Any bounds (empty blocks and split rows among them), order and ids, parallel arcs in their place."""
@@ -299,7 +304,6 @@ def test_blocks_that_were_written_wrong_are_named(tmp_path, monkeypatch, name):
 # ---- folding --------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
 @given(data=st.data())
 def test_unfolding_undoes_folding(data):
     """Rows over the vertices of a larger graph, in any order, parallel arcs among them."""

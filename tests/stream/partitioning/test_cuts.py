@@ -57,7 +57,6 @@ def slow_cut(graph, parts):
 
 
 @EVERY
-@settings(max_examples=60)
 @given(graph=graphs(dtypes=(None, torch.int64)), count=COUNTS)
 def test_every_arc_is_in_one_part(method, graph, count):
     parts = partition(graph, count, method)
@@ -71,7 +70,6 @@ def test_every_arc_is_in_one_part(method, graph, count):
 
 
 @EVERY
-@settings(max_examples=40)
 @given(graph=graphs(), count=COUNTS)
 def test_cut_is_that_of_a_slow_count(method, graph, count):
     parts = partition(graph, count, method)
@@ -221,7 +219,6 @@ def test_another_seed_gives_another_partition():
     assert not torch.equal(well_connected(graph, 5, 0).order, well_connected(graph, 5, 1).order)
 
 
-@settings(max_examples=60)
 @given(graph=graphs(), count=COUNTS, seed=st.integers(0, 3))
 def test_well_connected_parts_are_no_larger_than_twice_the_mean(graph, count, seed):
     mean = -(-graph.num_arcs // count)

@@ -89,7 +89,6 @@ def test_answers_on_any_graph(graph, blocks, buffers):
         same(algorithm(held), algorithm(graph))
 
 
-@settings(max_examples=40)
 @given(
     graph=graphs(min_vertices=1, dtypes=(torch.int64, torch.float64), lowest=0),
     blocks=st.sampled_from(BLOCKS),

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from overflow_samples import outcome, programs, wanted
 from strategies import MODES, Any
@@ -11,7 +11,6 @@ from streams import streamed
 import tgraph as tg
 
 
-@settings(max_examples=100)
 @given(programs(), st.integers(0, 12), st.sampled_from(MODES))
 def test_so_many_rounds_are_exact_or_raise(given_program, rounds, mode):
     graph, program, weights = given_program
@@ -24,7 +23,6 @@ def test_so_many_rounds_are_exact_or_raise(given_program, rounds, mode):
     )  # the arcs are not searched for one that does not fit: that one may will do
 
 
-@settings(max_examples=100)
 @given(programs(grows=False))
 def test_blocks_in_an_order_of_their_own_are_exact_or_raise(given_program):
     graph, program, weights = given_program

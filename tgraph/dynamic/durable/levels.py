@@ -16,26 +16,40 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from tgraph.dynamic.columns import Place
 from tgraph.dynamic.durable.manifest import Level
 from tgraph.dynamic.durable.merging import block_size, merged_blocks, spliced_blocks
 from tgraph.dynamic.durable.record import Ids, decoded_ids, encoded_ids
 from tgraph.dynamic.runs import Arcs, Run, Schema, merged
 from tgraph.errors import FileFormatError
-from tgraph.files import PathLike, checksummed, tensor_stream
+from tgraph.files import PathLike, Pause, checksummed, tensor_stream
+from tgraph.files.removal import remove
+from tgraph.stream.memory import let_go
 
 REMEDY = "take the folder from a copy"
 _RUNS = 16  # a run may take this fraction of the memory of arcs
-_VERIFIED = 1 << 26  # bytes that are compared with their checksums at a time
+_VERIFIED = 1 << 24  # bytes that are compared with their checksums at a time
 
+_ALL = 1 << 62  # bytes
 _NAME = re.compile(r"\d{8,}-\w+\.safetensors")
 Append = Callable[[Tensor], None]
 
 
 class LevelArcs(Arcs):
-    """Arcs of a store in a folder. level : the files that have them, None where none do."""
+    """Arcs of a store in a folder. level : the files that have them, None where none do. mapped : whether they are
+    memory maps of these."""
 
     levels: Levels
     level: Level | None
+    mapped: bool = False
+
+    def verified(self, runs: Sequence[Run]) -> None:
+        """See `Arcs.verified`. Raises FileFormatError where they differ."""
+        self.levels.verified([self, *runs])
+
+    def places_of(self, part: Arcs | Run) -> list[Place]:
+        """See `Arcs.places_of`."""
+        return self.levels.places_of(part)
 
     def changed(self, schema: Schema, runs: Sequence[Run], num_rows: int) -> Arcs:
         """As of `Arcs`, in files where they are larger than what memory is for."""
@@ -43,27 +57,33 @@ class LevelArcs(Arcs):
 
 
 class LevelRun(Run):
-    """A run that lies in files, too."""
+    """A run that lies in files, too. mapped : whether its tensors are memory maps of these."""
 
-    __slots__ = ("level",)
+    __slots__ = ("level", "mapped")
 
-    def __init__(self, changes: Tensor, data: tuple[Tensor, ...], level: Level):
+    def __init__(self, changes: Tensor, data: tuple[Tensor, ...], level: Level, mapped: bool):
         super().__init__(changes, data, level.num_vertices)
-        self.level = level
+        self.level, self.mapped = level, mapped
 
 
 class Levels:
     """The files of arcs and runs in a folder.
 
     store : its number, which they repeat. memory : bytes that the arcs may take there. verify : whether files are
-    compared with their checksums when they are opened; else it is done before they are merged.
+    compared with their checksums when they are opened; else it is done before they are merged. writes : whether files
+    may be made; else all that is made is in memory.
+
+    pause : while files are written and removed.
     """
 
-    def __init__(self, folder: Path, store: int, schema: Schema, memory: int, verify: bool):
-        self.folder, self.memory, self._verify = folder, memory, verify
+    pause: Pause | None = None
+
+    def __init__(self, folder: Path, store: int, schema: Schema, memory: int, verify: bool, writes: bool = True):
+        self.folder, self._verify, self._share = folder, verify, memory
+        self.memory = memory if writes else _ALL
         self._store, self._schema = store, schema
         self._lock = threading.Lock()
-        self._next = 1 + max((int(path.name.partition("-")[0]) for path in self._files()), default=0)
+        self._next = 1 + max(map(_number, self._files()), default=0)
         self._present: set[int] = set()
         self._written: set[int] = set()  # at this moment
         self._unverified: set[int] = set()
@@ -71,31 +91,29 @@ class Levels:
     # ---- in memory -------------------------------------------------------------------------------------------------
 
     def arcs(self, arcs: Arcs, level: Level | None = None) -> LevelArcs:
-        """Arcs of this store."""
+        """Arcs of this store; on maps of the files of the level, if there is one."""
         made = LevelArcs(*arcs)
-        made.levels, made.level = self, level
+        made.levels, made.level, made.mapped = self, level, level is not None
         return made
 
     def changed(self, arcs: LevelArcs, runs: Sequence[Run], num_rows: int) -> LevelArcs:
         """The arcs with the runs applied."""
-        self._verify_unread(arcs)
-        for run in runs:
-            self._verify_unread(run)
+        self.verified([arcs, *runs])
         size = arcs.nbytes + sum(run.nbytes for run in runs) + 8 * (num_rows + 1 - len(arcs.offset))
         if 2 * size <= self.memory:  # while they are made, the old ones are there, too
             return self.arcs(Arcs.changed(arcs, self._schema, runs, num_rows))
         most = len(arcs.neighbors) + sum(run.size for run in runs)
         with self._writing() as number:
-            blocks = spliced_blocks(self._schema, arcs, runs, num_rows, block_size(self.memory))
+            size = block_size(self.memory)
+            blocks = spliced_blocks(self._schema, arcs, runs, num_rows, size, self.places_of)
             return self.open_arcs(self._write_arcs(number, blocks, num_rows, most))
 
     def merged(self, runs: Sequence[Run]) -> Run:
         """The runs, oldest first, as one."""
-        for run in runs:
-            self._verify_unread(run)
+        self.verified(runs)
         if sum(run.nbytes for run in runs) * _RUNS <= self.memory:
             return merged(self._schema, runs)
-        blocks = merged_blocks(self._schema, runs, block_size(self.memory))
+        blocks = merged_blocks(self._schema, runs, block_size(self.memory), self.places_of)
         return self._in_files(blocks, sum(run.size for run in runs))
 
     def _in_files(self, blocks: Iterable[Run], most: int) -> LevelRun:
@@ -122,7 +140,7 @@ class Levels:
         if run.nbytes * _RUNS > self.memory:
             return self._in_files([run], run.size)
         with self._writing() as number:
-            return LevelRun(run.changes, run.data, self._write_run(number, [run], run.size))
+            return LevelRun(run.changes, run.data, self._write_run(number, [run], run.size), mapped=False)
 
     def has(self, run: Run) -> bool:
         """Whether a run lies in files that are there."""
@@ -170,7 +188,8 @@ class Levels:
 
     def _begin(self, files: ExitStack, number: int, role: str, dtype: torch.dtype, most: int) -> Append:
         notes = {"store": str(self._store)}
-        return files.enter_context(tensor_stream.writing(self._path(number, role), role, dtype, most, notes))
+        path = self._path(number, role)
+        return files.enter_context(tensor_stream.writing(path, role, dtype, most, notes, self.pause))
 
     def _begin_columns(self, files: ExitStack, number: int, most: int) -> list[Append]:
         columns = enumerate(self._schema.columns.values())
@@ -197,7 +216,8 @@ class Levels:
 
     def open_run(self, level: Level) -> LevelRun:
         """A run on maps of its files. Raises FileFormatError where one is damaged or missing."""
-        return LevelRun(self._open(level.number, "changes", level.size), self._open_columns(level), level)
+        changes = self._open(level.number, "changes", level.size)
+        return LevelRun(changes, self._open_columns(level), level, mapped=True)
 
     def _open_columns(self, level: Level) -> tuple[Tensor, ...]:
         return tuple(self._open(level.number, f"data{place}", level.size) for place in range(len(self._schema.columns)))
@@ -213,8 +233,12 @@ class Levels:
             self._present.add(number)
             self._unverified.add(number)
         if self._verify and number in self._unverified:
-            check(contents, role, tensor)
+            self._check(contents, role, tensor)
         return tensor
+
+    def _check(self, contents: checksummed.Contents, role: str, tensor: Tensor) -> None:
+        """Compare a tensor on a map with the checksums of its file; what is much of the memory does not stay there."""
+        check(contents, role, tensor, drops=2 * tensor.nbytes > self._share)
 
     def read_ids(self, level: Level) -> Ids:
         """The ids of all vertices. Raises FileFormatError where the file is damaged or missing."""
@@ -231,17 +255,35 @@ class Levels:
         with _there(path):
             return checksummed.contents(path, REMEDY)
 
+    def verified(self, parts: Iterable[Arcs | Run]) -> None:
+        """Compare the files of arcs and runs with their checksums, unless that was done."""
+        for part in parts:
+            self._verify_unread(part)
+
+    def places_of(self, part: Arcs | Run) -> list[Place]:
+        """See `Arcs.places_of`."""
+        if not isinstance(part, (LevelArcs, LevelRun)) or part.level is None or not part.mapped:
+            return []
+        try:
+            contents = [(role, self._contents(part.level.number, role)) for role in self._roles(part)]
+        except FileFormatError:  # removed by a checkpoint; the maps stay
+            return []
+        return [Place(file.path, file.position(role)) for role, file in contents]
+
+    def _roles(self, part: Arcs | Run) -> list[str]:
+        """The files of arcs, but for the offsets, or of a run."""
+        columns = [f"data{place}" for place in range(len(self._schema.columns))]
+        return ["neighbors" if isinstance(part, Arcs) else "changes", *columns]
+
     def _verify_unread(self, part: Arcs | Run) -> None:
         """Compare the files of arcs or of a run with their checksums, unless that was done."""
         level = level_of(part)
         if level is None or level.number not in self._unverified & self._present:
             return
-        ends = ["offset", "neighbors"] if isinstance(part, Arcs) else ["changes"]
-        roles = ends + [f"data{place}" for place in range(len(self._schema.columns))]
         if not self._verify:
-            for role in roles:
+            for role in [*(["offset"] if isinstance(part, Arcs) else ()), *self._roles(part)]:
                 contents = self._contents(level.number, role)
-                check(contents, role, tensor_stream.mapped(contents, role))
+                self._check(contents, role, tensor_stream.mapped(contents, role))
         self._unverified.discard(level.number)
 
     def _path(self, number: int, role: str) -> Path:
@@ -250,12 +292,11 @@ class Levels:
     def remove_others(self, levels: Iterable[Level | None]) -> None:
         """Remove the files of all other levels; tensors on maps of them stay as they are."""
         with self._lock:
-            kept = {level.number for level in levels if level is not None}
-            for path in self._files():
-                number = int(path.name.partition("-")[0])
-                if number not in kept | self._written:
-                    self._present.discard(number)
-                    path.unlink(missing_ok=True)
+            kept = self._written.union(level.number for level in levels if level is not None)
+            others = [path for path in self._files() if _number(path) not in kept]
+            self._present.difference_update(map(_number, others))
+        for path in others:
+            remove(path, self.pause)
 
     def _files(self) -> list[Path]:
         return [path for path in self.folder.iterdir() if _NAME.fullmatch(path.name)]
@@ -270,6 +311,11 @@ class Levels:
         return total
 
 
+def _number(path: Path) -> int:
+    """Of the level that a file belongs to."""
+    return int(path.name.partition("-")[0])
+
+
 @contextlib.contextmanager
 def _there(path: PathLike) -> Iterator[None]:
     """Say of a file that is not there that it is missing. One that is may be removed at any time by a checkpoint."""
@@ -279,11 +325,15 @@ def _there(path: PathLike) -> Iterator[None]:
         raise FileFormatError(path, "the file is missing, which the manifest names", REMEDY) from None
 
 
-def check(contents: checksummed.Contents, role: str, tensor: Tensor) -> None:
-    """Compare a tensor with the checksums of its file. Raises FileFormatError, with the place, where they differ."""
-    data = checksummed.as_bytes(tensor.view(-1)) if len(tensor) else memoryview(b"")
+def check(contents: checksummed.Contents, role: str, tensor: Tensor, drops: bool = False) -> None:
+    """Compare a tensor on a map with the checksums of its file, and if `drops` let go of what was compared. Raises
+    FileFormatError, with the place, where they differ."""
+    data = tensor.view(-1).view(torch.uint8)
     for begin in range(0, len(data), _VERIFIED):
-        contents.check(role, data[begin : begin + _VERIFIED], begin)
+        piece = data[begin : begin + _VERIFIED]
+        contents.check(role, checksummed.as_bytes(piece), begin)
+        if drops:
+            let_go([piece])
 
 
 def level_of(part: Arcs | Run | None) -> Level | None:

@@ -10,6 +10,7 @@ import contextlib
 import os
 import struct
 import threading
+import time
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -17,12 +18,14 @@ import xxhash
 
 from tgraph.dynamic.durable import record
 from tgraph.errors import FileFormatError
+from tgraph.files import Pause
 from tgraph.files.atomic_write import room_for, sync_folder
+from tgraph.files.removal import remove
 
 Sync = Literal["always", "never"]
 
 FORMAT = 1
-SEGMENT = 1 << 26  # bytes, after which the next record begins a new one
+SEGMENT = 1 << 24  # bytes, after which the next record begins a new one; some disks take long to forget a large file
 _FIELDS = struct.Struct("<8s4Q")  # magic, format, store, first version, checksum of those
 _MAGIC = b"tgraphlg"
 BEGIN = _FIELDS.size
@@ -65,7 +68,8 @@ class Log:
     checkpoint has. previous : the checksum of its record, 0 where the log has none. sync : whether `sync` has the disk
     sync. path, end : the last segment and where its last record ends, None where the next record begins one.
 
-    appended : bytes of the records that were there and that came.
+    appended : bytes of the records that were there and that came. synced_at : when the disk last synced some, as
+    `time.monotonic` says.
     """
 
     def __init__(
@@ -79,6 +83,7 @@ class Log:
             self._file = open(path, "r+b", buffering=0)  # noqa: SIM115 - as long as it is the last one
         self._appending, self._syncing = threading.Lock(), threading.Lock()
         self.appended = sum(path.stat().st_size for _, path in segments(folder))
+        self.synced_at = 0.0
         self.failed: OSError | None = None
 
     def append(self, batch: record.Batch) -> None:
@@ -160,6 +165,7 @@ class Log:
         try:
             if self._syncs:
                 getattr(os, "fdatasync", os.fsync)(file.fileno())
+                self.synced_at = time.monotonic()
         except OSError as fault:
             self.failed = fault
             raise
@@ -170,16 +176,16 @@ class Log:
             what = f"an earlier write failed ({self.failed.strerror}), what is on the disk is unknown; open it again"
             raise OSError(self.failed.errno, what, os.fspath(self._folder)) from self.failed
 
-    def cut(self, number: int) -> None:
-        """Remove the segments of which a checkpoint of version `number` has all."""
+    def cut(self, number: int, pause: Pause | None = None) -> None:
+        """Remove the segments of which a checkpoint of version `number` has all. pause : meanwhile."""
         with self._appending:
             if self._last <= number:
                 self.finish_segment()
             found = segments(self._folder)
             follows = [first for first, _ in found[1:]] + [number + 2 if self._file else number + 1]
-            for (_, path), following in zip(found, follows, strict=bool(found)):
-                if following <= number + 1:
-                    path.unlink()
+        for (_, path), following in zip(found, follows, strict=bool(found)):
+            if following <= number + 1:
+                remove(path, pause)
 
     def close(self) -> None:
         """Have the disk sync the log, whatever `sync` says, and end. Raises OSError where that fails."""

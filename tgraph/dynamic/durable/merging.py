@@ -1,18 +1,31 @@
 """Runs merged with each other and into arcs block by block, so that neither what they are made of nor what is made has
-to fit the memory."""
+to fit the memory. The next block is read while one is merged."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from functools import partial
 
 import torch
 from torch import Tensor
 
+from tgraph.dynamic.columns import Column, Place, read_ranges
 from tgraph.dynamic.runs import Arcs, Run, Schema, merged, spliced
 
 BLOCK = 1 << 22  # arcs and changes that are in memory at a time, but where a row is longer
 _LEAST = 1 << 12
 _WORK = 256  # bytes for each of them, generously
+_BEHIND = (1 << 63) - 1  # all changes
+
+PlacesOf = Callable[["Arcs | Run"], list[Place]]
+Range = tuple[Column, int, int]
+
+
+def in_memory(part: Arcs | Run) -> list[Place]:
+    """The places in files of what is in memory: none."""
+    return []
 
 
 def block_size(memory: int) -> int:
@@ -20,23 +33,88 @@ def block_size(memory: int) -> int:
     return min(BLOCK, max(memory // _WORK, _LEAST))
 
 
-def merged_blocks(schema: Schema, runs: Sequence[Run], size: int) -> Iterator[Run]:
-    """The run that the `runs` make, oldest first, in parts one behind the other, each made of about `size` changes."""
+def merged_blocks(schema: Schema, runs: Sequence[Run], size: int, places_of: PlacesOf = in_memory) -> Iterator[Run]:
+    """The run that the `runs` make, oldest first, in parts one behind the other, each made of about `size` changes.
+    places_of : where what lies on maps of files is read."""
     bounds = _rows_at(torch.empty(0, dtype=torch.int64), runs, size)
-    for first, last in zip([0, *bounds], [*bounds, 1 << 31], strict=True):
-        parts = [part for run in runs if (part := _between(run, first, last)).size]
-        if parts:
-            yield merged(schema, parts)
+    with ExitStack() as files:
+        changes = [_Changes(run, [0, *bounds, 1 << 31], places_of, files) for run in runs]
+        for number, tensors in enumerate(_each_read([_of(changes, number) for number in range(len(bounds) + 1)])):
+            if parts := _runs(changes, number, tensors):
+                yield merged(schema, parts)
 
 
-def spliced_blocks(schema: Schema, arcs: Arcs, runs: Sequence[Run], num_rows: int, size: int) -> Iterator[Arcs]:
+def spliced_blocks(
+    schema: Schema, arcs: Arcs, runs: Sequence[Run], num_rows: int, size: int, places_of: PlacesOf = in_memory
+) -> Iterator[Arcs]:
     """The arcs with the runs applied, as CSR of consecutive rows, each with offsets from 0, made of about `size` arcs
-    and changes."""
-    bounds = [row for row in _rows_at(arcs.offset, runs, size) if row < num_rows]
-    for first, last in zip([0, *bounds], [*bounds, num_rows], strict=True):
-        parts = [_moved(part, first) for run in runs if (part := _between(run, first, last)).size]
-        run = merged(schema, parts) if parts else Run(torch.empty(0, dtype=torch.int64), _none(arcs), 0)
-        yield spliced(schema, _rows(arcs, first, last), run, last - first)
+    and changes. places_of : where what lies on maps of files is read."""
+    bounds = [0, *(row for row in _rows_at(arcs.offset, runs, size) if row < num_rows), num_rows]
+    with ExitStack() as files:
+        changes = [_Changes(run, bounds, places_of, files) for run in runs]
+        columns = _opened((arcs.neighbors, *arcs.data), places_of(arcs), files)
+        ends = arcs.offset[torch.tensor(bounds).clamp(max=len(arcs.offset) - 1)].tolist()
+        wanted = [
+            [(column, ends[number], ends[number + 1]) for column in columns] + _of(changes, number)
+            for number in range(len(bounds) - 1)
+        ]
+        for number, tensors in enumerate(_each_read(wanted)):
+            first, last = bounds[number : number + 2]
+            rows = min(first, len(arcs.offset) - 1), min(last, len(arcs.offset) - 1)
+            offset = arcs.offset[rows[0] : rows[1] + 1] - ends[number]
+            block = Arcs(offset, tensors[0], tuple(tensors[1 : len(columns)]))
+            parts = [_moved(part, first) for part in _runs(changes, number, tensors[len(columns) :])]
+            run = merged(schema, parts) if parts else Run(torch.empty(0, dtype=torch.int64), _none(arcs), 0)
+            yield spliced(schema, block, run, last - first)
+
+
+class _Changes:
+    """The columns of a run, and where the changes of each block begin. bounds : the first row of each, and the end."""
+
+    def __init__(self, run: Run, bounds: Sequence[int], places_of: PlacesOf, files: ExitStack):
+        self.columns = _opened((run.changes, *run.data), places_of(run), files)
+        self.num_vertices = run.num_vertices
+        keys = [min(row << 32, _BEHIND) for row in bounds]
+        self.begins = torch.searchsorted(run.changes, torch.tensor(keys)).tolist()
+
+
+def _opened(tensors: Sequence[Tensor], places: Sequence[Place], files: ExitStack) -> list[Column]:
+    columns = [Column(tensor, places[number] if places else None) for number, tensor in enumerate(tensors)]
+    for column in columns:
+        files.enter_context(closing(column))
+    return columns
+
+
+def _of(changes: Sequence[_Changes], number: int) -> list[Range]:
+    """The ranges of a block of those runs that have any changes there."""
+    return [
+        (column, run.begins[number], run.begins[number + 1])
+        for run in changes
+        if run.begins[number] < run.begins[number + 1]
+        for column in run.columns
+    ]
+
+
+def _runs(changes: Sequence[_Changes], number: int, tensors: Sequence[Tensor]) -> list[Run]:
+    """The parts of runs that were read."""
+    found, read = list[Run](), iter(tensors)
+    for run in changes:
+        if run.begins[number] < run.begins[number + 1]:
+            first, *data = (next(read) for _ in run.columns)
+            found.append(Run(first, tuple(data), run.num_vertices))
+    return found
+
+
+def _each_read(wanted: Sequence[list[Range]]) -> Iterator[list[Tensor]]:
+    """What lies in the ranges of each block, which stays until the next is asked for, and is being read."""
+    memory: list[Tensor | None] = [None, None]
+    with ThreadPoolExecutor(1, "tgraph merging") as reader:
+        coming = [reader.submit(partial(read_ranges, ranges, None)) for ranges in wanted[:1]]
+        for number in range(len(wanted)):
+            tensors, memory[number % 2] = coming.pop().result()
+            if number + 1 < len(wanted):
+                coming.append(reader.submit(partial(read_ranges, wanted[number + 1], memory[(number + 1) % 2])))
+            yield tensors
 
 
 def _none(arcs: Arcs) -> tuple[Tensor, ...]:
@@ -55,21 +133,6 @@ def _rows_at(offset: Tensor, runs: Sequence[Run], size: int) -> list[int]:
     return found[found > 0].tolist()
 
 
-def _between(run: Run, first: int, last: int) -> Run:
-    """The changes of some rows."""
-    bounds = torch.searchsorted(run.changes, torch.tensor([first << 32, (last << 32) - 1]))
-    begin, end = bounds.tolist()
-    return Run(run.changes[begin:end], tuple(column[begin:end] for column in run.data), run.num_vertices)
-
-
 def _moved(run: Run, row: int) -> Run:
     """The run with rows counted from `row`."""
     return Run(run.changes - (row << 32), run.data, run.num_vertices)
-
-
-def _rows(arcs: Arcs, first: int, last: int) -> Arcs:
-    """Some rows, of which those that are not there are empty."""
-    rows = len(arcs.offset) - 1
-    offset = arcs.offset[min(first, rows) : min(last, rows) + 1]
-    begin, end = int(offset[0]), int(offset[-1])
-    return Arcs(offset - begin, arcs.neighbors[begin:end], tuple(column[begin:end] for column in arcs.data))

@@ -92,7 +92,7 @@ def open(
     folder = Path(path)
     if mode == "r":
         _check_schema(folder, Manifest.read(folder), given)
-        return reader.opened(folder, verify)
+        return reader.opened(folder, room, verify)
     folder.mkdir(parents=True, exist_ok=True)
     _check_folder(folder)
     lock = FolderLock(folder, timeout)

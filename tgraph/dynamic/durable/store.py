@@ -23,6 +23,7 @@ from tgraph.dynamic.durable.manifest import REMEDY, Manifest, arguments_of
 from tgraph.dynamic.durable.reading import LogReader, ReplacedError, Torn
 from tgraph.dynamic.durable.record import Batch, Ids
 from tgraph.dynamic.runs import Arcs, Run, no_arcs
+from tgraph.dynamic.snapshots import SnapshotCsr, StreamedSnapshot
 from tgraph.dynamic.store import Store
 from tgraph.dynamic.version import Version
 from tgraph.errors import ArgumentError, FileFormatError
@@ -33,7 +34,8 @@ MEMORY_SHARE = 4  # but at most this fraction of the memory that the arcs may ta
 RUNS_SHARE = 8  # runs are moved to files when they take this fraction of it, and writers wait at half of it
 _WAIT = 1e-3  # seconds
 _BEHIND = 3  # times as many, and a writer waits for the checkpoint
-_PACE = 8  # times its own duration, at most
+_BUSY = 0.05  # seconds since the last sync of the log, in which it is in use
+_SPARED = 4  # times as long as a piece of a checkpoint takes, the disk is left to the log, at most
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -55,12 +57,13 @@ class StoreOfFolder(Store):
     Not made by callers: `tgraph.dynamic.open` does.
     """
 
-    def __init__(self, path: Path, manifest: Manifest, memory: int, verify: bool):
+    def __init__(self, path: Path, manifest: Manifest, memory: int, verify: bool, writes: bool = True):
         super().__init__(**arguments_of(manifest.schema))
         self.path = path
         self._manifest = manifest
         self._process = os.getpid()
-        self._levels = Levels(path, manifest.store, self._schema, memory, verify)
+        self._memory = memory
+        self._levels = Levels(path, manifest.store, self._schema, memory, verify, writes)
         self._change_size = 8 + sum(dtype.itemsize for dtype in self._schema.columns.values())  # bytes
         self._dropped = 0  # bytes of a torn record
         self._load(manifest)
@@ -89,6 +92,12 @@ class StoreOfFolder(Store):
         """Go on to the newest batch, if another process may write some; returns its version."""
         return self.version
 
+    def _storage_of(self, version: Version, ids: Any) -> SnapshotCsr | StreamedSnapshot:
+        """Arcs that are larger than what memory is for them are streamed."""
+        if version.nbytes <= self._memory:
+            return super()._storage_of(version, ids)
+        return StreamedSnapshot(version, self.directed, ids, self._memory, self.path)
+
     def info(self) -> dict[str, Any]:
         """As of `Store`, and what lies in the folder: bytes of files and of the log, the version of the newest
         checkpoint, and the bytes of a torn record that were dropped when it was opened."""
@@ -116,10 +125,15 @@ class WrittenStore(StoreOfFolder):
         self._coming: deque[Coming] = deque()
         self._syncing, self._checkpointing = threading.Lock(), threading.Lock()
         self._checkpointer = compaction.Compactor(self._checkpoint_step)
+        self._flusher = compaction.Compactor(self._flush_step)
+        self._claiming = threading.Lock()
+        self._claimed = 0  # how many runs, from the oldest on, are being merged,
+        self._flushed_from: int | None = None  # and from which on some are being moved to files
         self._checkpointed = 0  # bytes of the log of which there is a checkpoint
         self._waits: OSError | None = None
         self._log = self._recovered_log(sync)
         self._last = (self._version.number, self._version.num_vertices)
+        self._levels.pause = self._pause
 
     # ---- recovery --------------------------------------------------------------------------------------------------
 
@@ -167,8 +181,9 @@ class WrittenStore(StoreOfFolder):
         super()._check_open()
         if os.getpid() != self._process:
             raise ArgumentError(f"{self.path}: opened by process {self._process}; open it here once that has closed it")
-        if self._checkpointer.fault is not None:
-            raise RuntimeError("writing a checkpoint in the background failed") from self._checkpointer.fault
+        for thread in (self._flusher, self._checkpointer):
+            if thread.fault is not None:
+                raise RuntimeError("writing a checkpoint in the background failed") from thread.fault
 
     def _vertices_before(self) -> int:
         return self._last[1]
@@ -227,7 +242,14 @@ class WrittenStore(StoreOfFolder):
         if (behind := self._log.appended - self._checkpointed) > (limit := self._limit()):
             self._checkpointer.wake()
             if behind > _BEHIND * limit:
-                time.sleep(_PACE * (time.perf_counter() - begun) * min(behind / (_BEHIND * limit) - 1, 1))
+                self._slow_down(behind / (_BEHIND * limit) - 1, self._usual * size)
+
+    def _pause(self) -> float | None:
+        """How long a checkpoint leaves the disk to the log: the less, the further it is behind."""
+        if time.monotonic() - self._log.synced_at > _BUSY:
+            return None
+        behind = (self._log.appended - self._checkpointed) / self._limit()
+        return _SPARED * max(1 - behind / _BEHIND, 0)
 
     def _limit(self) -> int:
         """Bytes of the log, after which there is a checkpoint."""
@@ -239,18 +261,47 @@ class WrittenStore(StoreOfFolder):
     def _compact_step(self) -> bool:
         worked = False
         with self._room():
-            worked = self._flush_runs() or super()._compact_step()
+            try:
+                worked = super()._compact_step()
+            finally:
+                self._claimed = 0
         if worked and self._base_is_new():
             self._checkpointer.wake()
         return worked
 
-    def _flush_runs(self) -> bool:
-        """Move runs to files, where they take more than a share of the memory; False where they do not."""
-        version = self._version
-        first, last = self._held(version)
-        if not self._exceed(version.runs[first:last], RUNS_SHARE):
-            return False
-        return self._replace(version, (first, last), self._levels.keep_run(version.runs[first:last]))
+    def _next_work(self) -> tuple[Version, tuple[int, int], bool] | None:
+        with self._claiming:
+            work = super()._next_work()
+            self._claimed = 0 if work is None else work[1][1]
+        return work
+
+    def _left_alone(self, version: Version) -> int:
+        most = super()._left_alone(version)
+        return most if self._flushed_from is None else min(most, self._flushed_from)
+
+    def _threshold(self, base: Arcs) -> int:
+        assert isinstance(base, LevelArcs)
+        share = compaction.SHARE_OF_FILES if base.mapped else compaction.SHARE
+        return compaction.threshold(len(base.neighbors), share)
+
+    def _flush_step(self) -> bool:
+        """Move runs to files, where they take more than a share of the memory, whatever is merged meanwhile; False
+        where they do not."""
+        with self._claiming:
+            version = self._version
+            first, last = self._held(version)
+            first = max(first, self._claimed)
+            if first >= last or not self._exceed(version.runs[first:last], RUNS_SHARE):
+                return False
+            self._flushed_from = first
+        worked = False
+        try:
+            with self._room():
+                worked = self._replace(version, (first, last), self._levels.keep_run(version.runs[first:last]))
+        finally:
+            self._flushed_from = None
+        self._compactor.wake()
+        return worked
 
     def _held(self, version: Version) -> tuple[int, int]:
         """The runs that are in memory alone, but for small ones that writers merge: (the first, the one behind the
@@ -267,8 +318,8 @@ class WrittenStore(StoreOfFolder):
         version = self._version
         if not self._exceed(version.runs, RUNS_SHARE):
             return
-        while not self._closed and self._compactor.fault is None and self._waits is None:
-            self._compactor.wake()
+        while not self._closed and self._flusher.fault is None and self._waits is None:
+            self._flusher.wake()
             version = self._version
             if not self._exceed(version.runs[slice(*self._held(version))], 2):
                 return
@@ -321,13 +372,14 @@ class WrittenStore(StoreOfFolder):
             )
             self._log.flush()  # so that what the checkpoint has is whole there, too
             self._manifest.write(self.path)
-            if kept < len(version.runs):
-                self._replace(version, (kept, len(version.runs)), runs[-1])
-            self._log.cut(version.number)
+            with self._claiming:  # what others are merging they replace themselves
+                if max(kept, self._claimed) == kept < len(version.runs) and self._flushed_from is None:
+                    self._replace(version, (kept, len(version.runs)), runs[-1])
+            self._checkpointed = appended
+            self._log.cut(version.number, self._pause)
             now = self._version
             others: list[Arcs | Run] = [now.base, now.known()[0], *now.runs]
             levels.remove_others([*self._manifest.levels, *map(level_of, others)])
-            self._checkpointed = appended
 
     def compact(self) -> None:
         """As of `Store`, and have the arcs in files, and nothing in the log."""
@@ -344,6 +396,7 @@ class WrittenStore(StoreOfFolder):
             if self._closed or os.getpid() != self._process:  # the lock and the threads are those of another
                 return
             super().close()
+            self._flusher.stop()
             self._checkpointer.stop()
             try:
                 self._await(self._last[0])

@@ -10,7 +10,8 @@ from torch import Tensor
 from tgraph.core.graph import Graph
 from tgraph.dynamic import compaction
 from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, merged
-from tgraph.dynamic.version import SnapshotCsr, Version
+from tgraph.dynamic.snapshots import SnapshotCsr
+from tgraph.dynamic.version import Version
 from tgraph.kernels.native.following.following import FollowedRows, Report
 from tgraph.kernels.portable.changes import columns_of, inserts, rows_of
 
@@ -34,6 +35,7 @@ class FollowedGraph:
         self._column = names.index(WEIGHTS) if weighted and WEIGHTS in names else None
         self.rows = FollowedRows(self.schema.parallel, self._counts)
         self._reversed: FollowedRows | None = None
+        self._reversed_base = 0  # bytes of their CSR
         self.version = version
         self._rebase()
 
@@ -45,7 +47,7 @@ class FollowedGraph:
     @property
     def nbytes(self) -> int:
         """Bytes beside the store."""
-        return self.rows.nbytes + (0 if self._reversed is None else self._reversed.nbytes)
+        return self.rows.nbytes + (0 if self._reversed is None else self._reversed.nbytes + self._reversed_base)
 
     @property
     def base(self) -> Arcs:
@@ -83,7 +85,11 @@ class FollowedGraph:
         if self._reversed is None:
             graph = Graph.of_storage(SnapshotCsr(self.version)).transpose()
             made = FollowedRows(self.schema.parallel, self._counts)
-            made.rebase(graph.offset, graph.neighbors, graph.weights if self.weighted else None)
+            weights = graph.weights if self.weighted else None
+            made.rebase(graph.offset, graph.neighbors, weights)
+            self._reversed_base = sum(
+                part.nbytes for part in (graph.offset, graph.neighbors, weights) if part is not None
+            )
             self._reversed = made
         return self._reversed
 

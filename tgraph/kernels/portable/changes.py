@@ -8,7 +8,7 @@ what follows a deletion is all that is left of the pair.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -90,6 +90,12 @@ def refuse_vertex(rows: Tensor, columns: Tensor) -> None:
 
 
 @operator
+def are_vertices(vertices: Tensor, num_vertices: int) -> bool:
+    """Whether int64 [k] are all in 0..num_vertices-1."""
+    return bool(((vertices >= 0) & (vertices < num_vertices)).all())
+
+
+@operator
 def merge_changes(runs: Sequence[Tensor], parallel: Parallel, numbered: bool) -> tuple[Tensor, Tensor | None]:
     """Runs of sorted changes int64 [k], at least one, oldest first, as one run that says the same: of each pair the
     last deletion and the arcs inserted after it, or, where the `last` of parallel arcs stays, the last change alone. If
@@ -138,10 +144,11 @@ def locate_changes(
 
 
 @operator
-def splice(base: Tensor, items: Tensor | None, located: Located) -> Tensor:
+def splice(base: Tensor, items: Tensor | None, located: Located, out: Tensor | None = None) -> Tensor:
     """`base`, a number [m] for each arc of a CSR, with the changes applied, [located.size]: `items`
-    [k], of which those of deletions are not read, are put in, or without them the columns of the changes."""
-    out = base.new_empty(located.size)
+    [k], of which those of deletions are not read, are put in, or without them the columns of the changes. `out` : where
+    the result goes, else to new memory."""
+    out = base.new_empty(located.size) if out is None else out
     there = inserts(located.changes)
     put = columns_of(located.changes).to(base.dtype) if items is None else items
     bound = torch.zeros(len(base) + 1, dtype=torch.int64, device=base.device)
@@ -155,25 +162,36 @@ def splice(base: Tensor, items: Tensor | None, located: Located) -> Tensor:
     return out
 
 
+class Readable:
+    """Sorted changes with their columns of arc data, as rows are read from them again and again. kept : what a backend
+    keeps to do so sooner."""
+
+    __slots__ = ("changes", "columns", "kept")
+
+    def __init__(self, changes: Tensor, columns: tuple[Tensor, ...]):
+        self.changes, self.columns = changes, columns
+        self.kept: Any = None
+
+
 @operator
 def read_rows(
-    arcs: tuple[Tensor, ...], runs: Sequence[tuple[Tensor, ...]], rows: Tensor, parallel: Parallel
+    arcs: tuple[Tensor, ...], runs: Sequence[Readable], rows: Tensor, parallel: Parallel
 ) -> tuple[Tensor, ...]:
     """Rows of a CSR with the changes of runs: (offset [k + 1], neighbors, *columns of arc data).
 
-    arcs : (offset, neighbors, *columns) of the CSR. runs : (sorted changes, *columns) of each, oldest first. rows :
-    int64 [k]; those that the CSR lacks are empty there. parallel : "last" or "keep".
+    arcs : (offset, neighbors, *columns) of the CSR. runs : oldest first. rows : int64 [k]; those that the CSR lacks are
+    empty there. parallel : "last" or "keep".
     """
     offset, neighbors, *data = arcs
     known = torch.where(rows < len(offset) - 1, rows, 0) if len(offset) > 1 else rows[:0]
     degree = torch.zeros_like(rows) if not len(known) else (offset[known + 1] - offset[known]) * (known == rows)
     row, place = _stretches(offset[known] if len(known) else degree, degree)
     parts = [(_changes(row, neighbors[place], 1), *(column[place] for column in data))]
-    for changes, *columns in runs:
-        first, last = (torch.searchsorted(changes, bound) for bound in (rows << 32, (rows + 1) << 32))
+    for run in runs:
+        first, last = (torch.searchsorted(run.changes, bound) for bound in (rows << 32, (rows + 1) << 32))
         row, place = _stretches(first, last - first)
-        found = changes[place]
-        parts.append((_changes(row, columns_of(found), found & 1), *(column[place] for column in columns)))
+        found = run.changes[place]
+        parts.append((_changes(row, columns_of(found), found & 1), *(column[place] for column in run.columns)))
     together, *data = (torch.cat(column) for column in zip(*parts, strict=True))
     merged, order = _in_order(together, parallel, True)
     assert order is not None

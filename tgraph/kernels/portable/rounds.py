@@ -15,8 +15,8 @@ from tgraph.kernels.reductions import Reduction
 
 
 class Rounds:
-    """A relaxation along the rows of a `graph`, whose `values` [n, ...] are overwritten; others may improve them between
-    rounds.
+    """A relaxation along the rows of a `graph`, whose `values` [n, ...] are overwritten; others may improve them
+    between rounds.
 
     weights : of the stored arcs, [m], a number, or None. best_weight : that no other beats, None where the best value
     over it is not the best message.

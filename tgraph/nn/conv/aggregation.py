@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -31,11 +31,12 @@ from tgraph.nn.conv.layer import (
     vertices_back,
     vertices_first,
 )
+from tgraph.nn.spread import SpreadAdjacency, SpreadWeights
+
+Weights = ArcWeights | Scale | SpreadWeights | None
 
 
-def aggregate(
-    adjacency: Adjacency, data: Tensor, reduce: str = "sum", weights: ArcWeights | Scale | None = None
-) -> Tensor:
+def aggregate(adjacency: Adjacency, data: Tensor, reduce: str = "sum", weights: Weights = None) -> Tensor:
     """Reduce, for every target, the data of its sources, times the weight of the arc if given.
 
     data : [num_sources, ...], floating. reduce : "sum", "mean", "min" or "max". A target without sources gets 0.
@@ -46,6 +47,9 @@ def aggregate(
     """
     if data.layout != torch.strided:
         raise ArgumentError("x: its rows are sent as they are, which takes a dense tensor; use x.to_dense()")
+    if isinstance(adjacency, SpreadAdjacency):
+        return adjacency.aggregate(data, reduce, cast("SpreadWeights | None", weights))
+    assert not isinstance(weights, SpreadWeights), "they go with that adjacency"
     if isinstance(weights, Scale):
         return _scaled(adjacency, data, weights)
     if reduce in ("sum", "mean") and (received := _at_once(adjacency, data, reduce == "mean", weights)) is not None:
@@ -104,11 +108,13 @@ def aggregate_with_own(adjacency: Adjacency, data: Tensor, weights: ArcWeights |
     return _at_once(adjacency, data, False, weights, own)
 
 
-def arc_weights(adjacency: Adjacency, edge_weight: Tensor | None) -> ArcWeights | None:
+def arc_weights(adjacency: Adjacency, edge_weight: Tensor | None) -> ArcWeights | SpreadWeights | None:
     """The edge weights [E] as arc weights; without them the values of the matrix, or the weights of the Graph.
 
     Raises ArgumentError for another number of weights.
     """
+    if isinstance(adjacency, SpreadAdjacency):
+        return adjacency.own_weights(edge_weight)
     if edge_weight is None and not isinstance(adjacency, GraphAdjacency):
         return adjacency.matrix_weights()
     values = adjacency.values if edge_weight is None else edge_weight
@@ -122,7 +128,7 @@ def arc_weights(adjacency: Adjacency, edge_weight: Tensor | None) -> ArcWeights 
 
 
 def mapped_aggregate(
-    layer: Any, lin: Any, adjacency: Adjacency, x: Tensor, weights: ArcWeights | None, pads: bool
+    layer: Any, lin: Any, adjacency: Adjacency, x: Tensor, weights: ArcWeights | SpreadWeights | None, pads: bool
 ) -> Tensor:
     """lin of the reduction of x [..., n, columns] by a layer: x is transformed first where that gathers fewer columns.
     `pads` : whether to append zeros by `MessagePassing._as_many_as`."""
@@ -151,7 +157,9 @@ def autocasts(x: Tensor) -> bool:
     return torch.is_autocast_enabled(x.device.type)
 
 
-def _aggregate_narrow(adjacency: Adjacency, data: Tensor, reduce: str, weights: ArcWeights | None) -> Tensor:
+def _aggregate_narrow(
+    adjacency: Adjacency, data: Tensor, reduce: str, weights: ArcWeights | SpreadWeights | None
+) -> Tensor:
     """The reduction in float32 of data in 16 bits, which is not copied where a kernel supports it."""
     in_layout = isinstance(adjacency, GraphAdjacency) and adjacency.in_layout
     if reduce in ("sum", "mean") and weights is None and not torch.compiler.is_compiling() and not in_layout:

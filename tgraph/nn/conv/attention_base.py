@@ -14,6 +14,7 @@ from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.conv.layer import REDUCE, MessagePassing
 from tgraph.nn.hugepage_ops import plus
 from tgraph.nn.self_loops import with_loops
+from tgraph.nn.spread import SpreadAdjacency
 from tgraph.nn.traced import SunkAdjacency
 from tgraph.primitives.attention import draw
 
@@ -71,7 +72,12 @@ def edges_attended(
 
     add_self_loops : whether self-loops are replaced by one for each vertex that is both source and target, with
         features by `fill`. flow : of the layer.
+
+    Of a graph that is spread over processes it is the adjacency of this process, from sources `with_mirrors`.
     """
+    if isinstance(adjacency, SpreadAdjacency):
+        adjacency.refuse(edge_attr=edge_attr)
+        adjacency = adjacency.local
     if edge_attr is None and adjacency.values is not None and adjacency.values.dim() > 1:
         edge_attr = adjacency.values
     if edge_attr is not None:
@@ -101,6 +107,8 @@ def edges_with_weights(edge_index: Any, over: Adjacency, alpha: Tensor, flow: st
     same : whether the edges attended over are those of `edge_index`, which is then returned itself. For a sparse matrix
     a sparse matrix with values alpha, in the order of its rows, is returned.
     """
+    if isinstance(edge_index, Graph) and edge_index.layout is not None and edge_index.layout.spreads:
+        raise ArgumentError("return_attention_weights: of single arcs, which are spread over processes; leave it out")
     if isinstance(edge_index, Tensor) and edge_index.layout != torch.strided:
         alpha = over.in_row_order(alpha)
         size = (over.num_targets, over.num_sources, *alpha.shape[1:])

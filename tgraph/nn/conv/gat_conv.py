@@ -121,10 +121,11 @@ class GATConv(AttentionLayer, Namesake):
             target_score = source_score.new_zeros((over.num_targets, self.heads))
             if target is not None and second is not None:
                 (target_score,) = self._scores(self.lin or self.lin_dst, second, target, self.att_dst)
-        value, *scores = in_one_dtype(value, source_score, over.with_sink(target_score), self._edge_score(edge_attr))
+        sent, source_score = adjacency.with_mirrors(value, source_score)
+        sent, *scores = in_one_dtype(sent, source_score, over.with_sink(target_score), self._edge_score(edge_attr))
         arcs = over.arcs(edge_attr is not None or bool(return_attention_weights))
         options = {"negative_slope": self.negative_slope, **self._dropped(value)}
-        received = over.without_sink(attention.gat(arcs, value, *scores, **options))
+        received = over.without_sink(attention.gat(arcs, sent, *scores, **options))
         out = self._finished(received, value, second)
         if not return_attention_weights:
             return out

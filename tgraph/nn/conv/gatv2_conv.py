@@ -97,7 +97,8 @@ class GATv2Conv(AttentionLayer, Namesake):
         right = left if self.share_weights and isinstance(x, Tensor) else self._by_head(self.lin_r(second))
         adjacency = self._adjacency(edge_index, (left, right))
         over, edge_attr = edges_attended(adjacency, edge_attr, self.add_self_loops, self.fill_value, self.flow)
-        inputs = in_one_dtype(left, over.with_sink(right), self.att[0], self._edge_features(edge_attr))
+        (sent,) = adjacency.with_mirrors(left)
+        inputs = in_one_dtype(sent, over.with_sink(right), self.att[0], self._edge_features(edge_attr))
         arcs = over.arcs(edge_attr is not None or bool(return_attention_weights))
         options = {"negative_slope": self.negative_slope, **self._dropped(left)}
         out = self._finished(over.without_sink(attention.gatv2(arcs, *inputs, **options)), left, second)

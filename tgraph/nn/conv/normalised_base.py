@@ -9,12 +9,12 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.nn import tensor_cache
-from tgraph.nn.adjacency import Adjacency, ArcWeights, Scale
-from tgraph.nn.conv.aggregation import aggregate, arc_weights
+from tgraph.nn.adjacency import Adjacency
+from tgraph.nn.conv.aggregation import Weights, aggregate, arc_weights
 from tgraph.nn.conv.layer import REDUCE, MessagePassing, vertices_back, vertices_first
 from tgraph.nn.normalisation import gcn_norm
 
-Normalised = tuple[Adjacency, ArcWeights | Scale | None]
+Normalised = tuple[Adjacency, Weights]
 
 
 class NormalisedLayer(MessagePassing):
@@ -57,7 +57,7 @@ class NormalisedLayer(MessagePassing):
         loops = _loops(edge_index) if self.add_self_loops else None
         return gcn_norm(adjacency, edge_weight, self.improved, loops, x.dtype, sums)
 
-    def _propagated(self, x: Tensor, adjacency: Adjacency, weights: ArcWeights | Scale | None) -> Tensor:
+    def _propagated(self, x: Tensor, adjacency: Adjacency, weights: Weights) -> Tensor:
         """The reduction of the weighted x, [..., n, columns] as x."""
         reduce = REDUCE[self.aggr]
         if x.dim() + self.node_dim == 0:

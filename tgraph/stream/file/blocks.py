@@ -59,6 +59,7 @@ class BlockFile:
     direct: bool
     index: list[Extent]
     layout: str | None = None  # how the blocks are compressed
+    pushes: bool = False  # whether what in-arcs receive is sent along ascending rows (`tgraph.stream.run.pushed`)
 
     def __init__(self, path: PathLike, *, direct: bool | None = None):
         self.path = os.fspath(path)
@@ -80,7 +81,7 @@ class BlockFile:
             self.index = [Extent(*entry) for entry in self._tensor("index").tolist()]
             self.layout = self._notes.get("layout")
             self._shapes = self._tensor("shapes").tolist() if self.layout is not None else []
-            self._direct_file = _open_direct(self.path) if direct is not False else -1
+            self._direct_file = open_direct(self.path) if direct is not False else -1
             self.direct = self._direct_file >= 0
             if direct and not self.direct:
                 raise ArgumentError(f"direct: the file system of {self.path} allows no direct reads; leave it None")
@@ -355,7 +356,7 @@ def _check_memory(memory: Tensor, nbytes: int) -> None:
         )
 
 
-def _open_direct(path: str) -> int:
+def open_direct(path: str) -> int:
     """The file opened for direct reads, or -1 where the system or the file system does not support them."""
     if not hasattr(os, "O_DIRECT"):
         return -1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 import torch
 
@@ -42,18 +43,21 @@ def open(path: PathLike, memory: str | int, device: torch.device | str | None = 
     """
     budget, target = parse_memory(memory), devices.available(device or "cpu")
     source = BlockFile(path) if _is_partitioned(path) else PlainFile(path, budget)
-    try:
-        graph = _graph_of(source, budget, target)
-    except BaseException:
-        source.close()
-        raise
-    weakref.finalize(graph.layout.pipeline, source.close)  # type: ignore[union-attr]
-    return graph
+    return _closed_with(source, budget, target)
 
 
 def _is_partitioned(path: PathLike) -> bool:
     with Path(path).open("rb") as file:
         return b'"blocks"' in file.read(PAGE)
+
+
+@runtime_checkable
+class InBlocks(Protocol):
+    """A storage in memory, or on memory maps, that is read as blocks without being made a CSR first."""
+
+    def blocks_within(self, graph: Graph, memory: int) -> BlockFile:
+        """The arcs of the graph as blocks for a budget of so many bytes. Raises MemoryBudgetError where the vertex data
+        does not fit."""
 
 
 def within(graph: Graph, memory: str | int | None, device: torch.device | str | None) -> Graph:
@@ -65,6 +69,10 @@ def within(graph: Graph, memory: str | int | None, device: torch.device | str | 
     if memory is None:
         return graph.to(target)
     budget = parse_memory(memory)
+    if isinstance(graph.storage, InBlocks):
+        if graph.nbytes <= budget and graph.layout is None:
+            return graph.to(target)
+        return _closed_with(graph.storage.blocks_within(graph, budget), budget, target)
     if isinstance(graph.layout, Streamed):
         return _graph_of(graph.layout.source, budget, target)
     if graph.nbytes <= budget:
@@ -77,6 +85,17 @@ def _blocks_of(graph: Graph, budget: int) -> HostBlocks:
     whole = HostBlocks(graph, torch.tensor([0, graph.num_arcs], device="cpu"))
     blocks = min(block_count(whole, max(extent.nbytes for extent in whole.index), budget), max(graph.num_arcs, 1))
     return HostBlocks(graph, balanced_bounds(graph.offset, blocks))
+
+
+def _closed_with(source: BlockFile, budget: int, device: torch.device) -> Graph:
+    """The graph of a source that is closed when nobody holds it any more."""
+    try:
+        graph = _graph_of(source, budget, device)
+    except BaseException:
+        source.close()
+        raise
+    weakref.finalize(graph.layout.pipeline, source.close)  # type: ignore[union-attr]
+    return graph
 
 
 def _graph_of(source: BlockFile, budget: int, device: torch.device) -> Graph:

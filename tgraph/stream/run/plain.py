@@ -1,14 +1,8 @@
-"""A plain (unpartitioned) .tg file, read as blocks: a range of arcs is a contiguous range of each tensor.
-
-Such a file holds no in-arcs of a directed graph. The first access to them sorts them by an external sort into a
-temporary file, which is unlinked once it is open, and so vanishes with the graph.
-"""
+"""A plain (unpartitioned) .tg file, read as blocks: a range of arcs is a contiguous range of each tensor."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -16,21 +10,17 @@ from torch import Tensor
 from tgraph.core.building import sorting, validate
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike
-from tgraph.files.atomic_write import room_for
 from tgraph.files.checksummed import Contents, contents
-from tgraph.io.edges import Rules
-from tgraph.stream.file.blocks import BlockFile, drop_pages
+from tgraph.stream.file.blocks import drop_pages
 from tgraph.stream.file.container import Extent, as_bytes, read_fully
-from tgraph.stream.file.convert import BlockSorter, temporary_folder
-from tgraph.stream.file.external_sort import Edges
 from tgraph.stream.file.writing import ArcRange, GraphInfo, block_size, cut, local_offset
-from tgraph.stream.memory import page_aligned
-from tgraph.stream.run.budget import block_count, vertex_bytes
+from tgraph.stream.run.budget import block_count
+from tgraph.stream.run.out_arcs import OutArcs
 
 _REMEDY = "read it with tgraph.read and write it again, or partition it with tgraph.stream.write_partitioned"
 
 
-class PlainFile(BlockFile):
+class PlainFile(OutArcs):
     """An open plain .tg file with the interface of a partitioned one.
 
     path : the file. memory : the budget, in bytes, from which the size of its blocks follows.
@@ -44,7 +34,6 @@ class PlainFile(BlockFile):
     def __init__(self, path: PathLike, memory: int):
         self.path, self.direct, self._memory = os.fspath(path), False, memory
         self._file = self._direct_file = -1
-        self._reverse: BlockFile | None = None
         self._checked_blocks = set()
         self._contents = file = contents(path, _REMEDY)
         self._notes, self._tensors = file.notes, file.entries
@@ -79,12 +68,6 @@ class PlainFile(BlockFile):
         firsts = torch.arange(0, max(self.num_arcs, 1), size, device="cpu")
         return torch.cat((firsts, firsts.new_tensor([self.num_arcs])))
 
-    def close(self) -> None:
-        """Close the file; blocks that were read stay valid."""
-        super().close()
-        if self._reverse is not None:
-            self._reverse.close()
-
     def _tensor(self, name: str) -> Tensor:
         if name == "transpose.offset":
             return self._transpose().offset()
@@ -98,21 +81,7 @@ class PlainFile(BlockFile):
 
     # ---- blocks ----------------------------------------------------------------------------------------------------
 
-    def makes_blocks(self, section: str) -> bool:
-        """Whether `blocks(section)` has to sort the in-arcs first."""
-        return section != "rows" and self._reverse is None
-
-    def blocks(self, section: str = "rows") -> range:
-        """The numbers of the blocks of a section, in the order of their arcs."""
-        if section != "rows" and self.directed:
-            self._transpose()
-        return super().blocks(section)
-
-    def fetch(self, block: int, memory: Tensor) -> None:
-        """See `BlockFile.fetch`."""
-        if block >= self._own and self._reverse is not None:
-            self._reverse.fetch(block - self._own, memory)
-            return
+    def _fetch(self, block: int, memory: Tensor) -> None:
         views, extent = self.views(block, memory), self.index[block]
         views.offset.copy_(local_offset(self.offset(), ArcRange(*extent[1:5])))
         for name, part in (("neighbors", views.neighbors), ("weights", views.weights)):
@@ -123,53 +92,12 @@ class PlainFile(BlockFile):
                     raise self._damaged(block, f"is truncated: the file ends within its {name}")
                 drop_pages(self._file, position, len(data))
 
-    def verify(self, block: int, memory: Tensor) -> None:
-        """See `BlockFile.verify`."""
-        if block >= self._own and self._reverse is not None:
-            self._reverse.verify(block - self._own, memory)
-            return
+    def _verify(self, block: int, memory: Tensor) -> None:
         views, first = self.views(block, memory), self.index[block].first_arc
         self._contents.check("neighbors", as_bytes(views.neighbors), first * self.neighbor_dtype.itemsize)
         if views.weights is not None:
             self._contents.check("weights", as_bytes(views.weights), first * views.weights.element_size())
         self._check_entries(block, memory)
-
-    # ---- in-arcs ---------------------------------------------------------------------------------------------------
-
-    def _transpose(self) -> BlockFile:
-        """The in-arcs, sorted at the first call."""
-        if self._reverse is None:
-            needed = f"about {4 * self.num_arcs * (self.neighbor_dtype.itemsize + 4)}"
-            with temporary_folder(self.path) as folder, room_for(self.path, needed):
-                memory = max(self._memory - vertex_bytes(self), 1)
-                BlockSorter(_InArcs(self), folder, memory, None, False, None).write(folder / "transpose.tg")
-                self._reverse = BlockFile(folder / "transpose.tg")
-            self._reverse.path = f"{self.path} (its in-arcs)"
-            self.index.extend(extent._replace(section=1) for extent in self._reverse.index)
-        return self._reverse
-
-
-class _InArcs:
-    """The reversed arcs of a file, as the source of an external sort."""
-
-    rules = Rules(directed=False)
-    vertices: Any = None
-
-    def __init__(self, file: PlainFile):
-        self._file, self.num_vertices, self.weight_dtype = file, file.num_vertices, file.weight_dtype
-        self.num_runs = file._own
-        degree = torch.zeros(self.num_vertices, dtype=torch.int64, device="cpu")
-        for neighbors, _, _ in self.arcs(0):
-            degree += torch.bincount(neighbors, minlength=self.num_vertices)
-        self.degrees = [degree]
-
-    def arcs(self, section: int) -> Iterator[Edges]:
-        """(target, source, weight) of all arcs, block by block."""
-        memory = page_aligned(max(extent.nbytes for extent in self._file.index))
-        for number in range(self.num_runs):
-            block = self._file.read(number, memory)
-            rows = sorting.expand_rows(block.offset, block.neighbors.dtype) + block.first_row
-            yield block.neighbors, rows, block.weights
 
 
 def _check(file: Contents) -> None:

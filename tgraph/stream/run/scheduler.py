@@ -150,16 +150,16 @@ class Pipeline:
 
     # ---- visits ------------------------------------------------------------------------------------------------------
 
-    def visit_all(self, blocks: Collection[int], work: Callable[[Block], None]) -> None:
-        """Call work(block) once for each of the blocks: first the cached ones, then the others in order.
+    def visit_all(self, blocks: Collection[int], work: Callable[[Block], None], in_order: bool = False) -> None:
+        """Call work(block) once for each of the blocks: first the cached ones, then the others in order, or all in
+        order.
 
         The block that was computed on last is evicted first, so that the others pass through a few buffers, which stay
         in the caches of the processor, and the rest of the buffers keep their blocks from pass to pass.
         """
-        cached = sorted(
-            (block for block in blocks if block in self._cached), key=lambda block: -self._cached[block].used
-        )
-        order = [*cached, *(block for block in blocks if block not in self._cached)]
+        order = list(blocks)
+        if not in_order:
+            order.sort(key=lambda block: -self._cached[block].used if block in self._cached else 1)
         place, coming = {block: place for place, block in enumerate(order)}, iter(order)
         self.visit(lambda queued, cached: next(coming, None), work, lambda block: -place.get(block, 0), fixed=True)
 

@@ -54,9 +54,10 @@ class Section:
         """The number of arcs of each of the rows [k], int64 [k]."""
         return self.offset.index_select(0, rows + 1) - self.offset.index_select(0, rows)
 
-    def visit(self, work: Callable[[Block], None]) -> None:
-        """Call work(block) once for every block with arcs."""
-        self.pipeline.visit_all(self.blocks, work)
+    def visit(self, work: Callable[[Block], None], in_order: bool = False) -> None:
+        """Call work(block) once for every block with arcs, if `in_order` in the order of these, else cached ones
+        first."""
+        self.pipeline.visit_all(self.blocks, work, in_order)
 
     def visit_rows(self, rows: Tensor, work: Callable[[Block], None]) -> None:
         """Call work(block) once for every block that holds arcs of any of the rows, int64 [k]; no other is read."""

@@ -10,7 +10,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph.core.dispatch import operator
+from tgraph.core.derived import AtFirstUse
 from tgraph.core.frontier import Frontier
 from tgraph.core.rows import gather_rows, gather_stretches, offset_of
 from tgraph.core.subgraph import Subgraph
@@ -18,24 +18,22 @@ from tgraph.core.system import devices
 from tgraph.engine.trace import Visit
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.formats.layout import Layout
-from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows
+from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, reduced_in
 from tgraph.kernels.affine import AffineStep, StepResult
-from tgraph.kernels.portable.linear import scaled, widened
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 from tgraph.stream.file.block import Block, CompressedBlock, Step
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.weights import WeightStatistics
 from tgraph.stream.memory import trim_heap
+from tgraph.stream.run.affine import as_result, sum_in_float64, values_from, values_of
 from tgraph.stream.run.budget import COPIES, COPIES_IN_PLACE, nbytes, runtime_bytes, vertex_bytes
 from tgraph.stream.run.fixpoint import Fixpoint
+from tgraph.stream.run.pushing import send_rows
 from tgraph.stream.run.relax import relax_rows
 from tgraph.stream.run.scheduler import Counts, Pipeline
 from tgraph.stream.run.section import Section
 from tgraph.stream.run.split_rows import SplitRows
 from tgraph.stream.run.union_find import join_blocks
-
-# Vertices whose values are converted to float64 at a time.
-CHUNK = 2**16
 
 
 class Streamed(Uncompressed):
@@ -120,6 +118,12 @@ class Streamed(Uncompressed):
         """The other section of the file, through the same pipeline; itself for an undirected graph."""
         if not self.source.directed:
             return self
+        if self.section.name == "rows" and self.source.pushes and self.device.type == "cpu":
+            return Pushed(self)
+        return self.other_section()
+
+    def other_section(self) -> Streamed:
+        """The other section of the file, which is made first where there is none."""
         other = "transpose" if self.section.name == "rows" else "rows"
         if self.source.makes_blocks(other):
             self.pipeline.release()
@@ -257,8 +261,7 @@ class Streamed(Uncompressed):
 
     def affine_step(self, step: AffineStep) -> StepResult:
         """See `Layout.affine_step`: block by block into the new values; float64 only within a block."""
-        x, before, bias = step.x.detach(), step.before, step.bias
-        values = torch.empty_like(before) if step.spare[0] is None or step.spare[0] is before else step.spare[0]
+        x, bias, values = step.x.detach(), step.bias, values_of(step)
         values.copy_(torch.as_tensor(step.beta * bias))
 
         def write(received: Tensor, rows: slice) -> None:
@@ -277,7 +280,7 @@ class Streamed(Uncompressed):
         with torch.no_grad():
             self.visit(receive)
             results.finish()
-            return _as_result(step, values)
+            return as_result(step, values)
 
     # ---- operations that visit blocks in an order of their own -----------------------------------------------------
 
@@ -296,38 +299,64 @@ class Streamed(Uncompressed):
         return Fixpoint(self.section, *arguments)
 
 
-@operator
-def sum_in_float64(x: Tensor, weight_dtype: torch.dtype | None) -> tuple[Tensor, Callable[..., Tensor]]:
-    """How rows add x [n], multiplied by weights of a dtype, if any, in float64 where the device has it: (the data to
-    read, a function of `offset`, `neighbors`, `weights`, `data` and `inside`, as for `reduce_rows`)."""
-    return widened(x), _sum_rows
+class Pushed(Streamed):
+    """The reversed arcs of a streamed graph that has its rows alone: what a row of in-arcs would gather is sent to it
+    along the rows, block by block in their order, so that sums are the same in every run.
 
+    What needs the rows of in-arcs themselves has them sorted first.
+    """
 
-def _sum_rows(offset: Tensor, neighbors: Tensor, weights: Tensor | None, data: Tensor, inside: bool = False) -> Tensor:
-    edge = "copy" if weights is None else "mul"
-    weights = None if weights is None else weights.to(data.dtype)
-    return reduce_rows(offset, neighbors, weights, data, REDUCTIONS["sum"], edge, inside)
+    section = cast(Section, AtFirstUse())
+
+    def __init__(self, rows: Streamed):
+        self._rows_of_arcs, self.source, self.memory = rows, rows.source, rows.memory
+        self.num_vertices, self.num_arcs = rows.num_vertices, rows.num_arcs
+        self._device, self.pipeline = rows.device, rows.pipeline
+
+    def _at_first_use(self, name: str) -> Section:
+        return self._rows_of_arcs.other_section().section
+
+    def transposed(self) -> Layout:
+        """The graph with its rows."""
+        return self._rows_of_arcs
+
+    def out_degree(self) -> Tensor:
+        """See `Layout.out_degree`; by one pass over the rows."""
+        return Layout.in_degree(self._rows_of_arcs)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all buffers: it has nothing of its own."""
+        return self.pipeline.capacity * self.pipeline.size
+
+    def weight_statistics(self) -> tuple[float, float, float] | None:
+        """See `Layout.weight_statistics`."""
+        return self._rows_of_arcs.weight_statistics()
+
+    def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
+        dtype = reduced_in(data.dtype, reduction)
+        result = torch.full(data.shape, reduction.identity(data.dtype), dtype=dtype)
+        self._send(data, reduction, edge, result)
+        return result
+
+    def _send(self, data: Tensor, reduction: Reduction, edge: str, result: Tensor) -> None:
+        def send(block: Block) -> None:
+            weights = None if edge == "copy" or block.weights is None else block.weights.to(data.dtype)
+            sent = data[block.first_row : block.end_row]
+            send_rows(block.offset, block.neighbors, weights, sent, reduction, edge, result)
+
+        self._rows_of_arcs.section.visit(send, in_order=True)
+
+    def affine_step(self, step: AffineStep) -> StepResult:
+        """See `Layout.affine_step`."""
+        with torch.no_grad():
+            received = torch.zeros((self.num_vertices, 1), dtype=torch.float64)
+            data = step.x.detach()[:, None].contiguous()
+            self._send(data, REDUCTIONS["sum"], "mul" if step.weighted else "copy", received)
+            return as_result(step, values_from(step, received[:, 0]))
 
 
 def _step(block: Block, sent: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Step:
     """The function from offsets and neighbours of rows of a block to what these receive."""
     inside = isinstance(block, CompressedBlock)
     return partial(reduce_rows, weights=weights, data=sent, reduction=reduction, edge=edge, inside=inside)
-
-
-def _as_result(step: AffineStep, values: Tensor) -> StepResult:
-    """The result of a step. Its sums are computed CHUNK vertices at a time: float64 copies of all values would take
-    memory from the blocks."""
-    wide = devices.widest_float(values)
-    change, total, dangling_mass = (torch.zeros((), dtype=wide, device=values.device) for _ in range(3))
-    wants_total, wants_mass = "total" in step.wanted, "dangling_mass" in step.wanted
-    for begin in range(0, len(values), CHUNK):
-        rows = slice(begin, begin + CHUNK)
-        new = values[rows].to(wide)
-        change += (new - step.before[rows].to(wide)).abs().sum()
-        if wants_total:
-            total += (new if step.measure is None else new * step.measure[rows]).sum()
-        if wants_mass and step.scale is not None:
-            dangling_mass += (new * (step.scale[rows] == 0)).sum()
-    next_x = scaled(values, step.scale)
-    return StepResult(values, next_x, change, total if wants_total else None, dangling_mass if wants_mass else None)

@@ -32,6 +32,29 @@ def test_fresh_tensors_are_tensors(small, shape, dtype):
     assert torch.equal(found.fill_(1), torch.ones(shape, dtype=dtype))
 
 
+@pytest.mark.parametrize("shape", [(0,), (1 << 17,), ((1 << 17) + 1,), (HUGE, 2), (HUGE + 3,)])
+@pytest.mark.parametrize("dtype", [torch.int64, torch.bfloat16])
+def test_mapped_tensors_are_tensors_that_others_may_outlive(shape, dtype):
+    found = pages.mapped(shape, dtype)
+    assert found.shape == shape and found.dtype == dtype and found.is_contiguous()
+    assert found.nbytes < pages.MAPPED or found.data_ptr() % HUGE == 0
+    rest = found.fill_(1)[len(found) // 2 :]
+    del found
+    assert torch.equal(rest, torch.ones_like(rest))
+
+
+def test_what_is_mapped_goes_back_to_the_system():
+    def mapped():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+    before = mapped()
+    held = pages.mapped((1 << 28,), torch.uint8)
+    assert mapped() - before > 1 << 27
+    del held
+    assert mapped() - before < 1 << 27
+
+
 @pytest.mark.parametrize("columns", [1, 64])
 def test_settled_data_stays_where_and_what_it_is(small, columns):
     data = torch.arange(3 * HUGE // 8).remainder(1000).view(-1, columns)

@@ -1,5 +1,8 @@
 """Sorting, merging and splicing changes: the kernels against torch, and both against a dictionary of lists."""
 
+import sys
+import threading
+import time
 from collections import defaultdict
 
 import pytest
@@ -8,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tgraph.core.dispatch import BACKENDS, is_available
+from tgraph.core.system import native
 from tgraph.errors import ArgumentError
 from tgraph.kernels.portable import changes as portable
 
@@ -168,10 +172,77 @@ def test_rows_are_read_alike(parallel, batches, settled, rows):
         if i < settled:
             base = spliced("native", base, changes, parallel, 7)
         else:
-            runs.append(changes)
+            runs.append(portable.Readable(changes[0], changes[1:]))
     ours, theirs = (BACKENDS[name].operators["read_rows"].run(base, runs, rows, parallel) for name in NAMES)
     for one, other in zip(ours, theirs, strict=True):
         assert one.dtype == other.dtype and torch.equal(one, other)
     expected, _ = model.csr(10)
     split = ours[1].split(ours[0].diff().tolist())
     assert [row.tolist() for row in split] == [expected[row] for row in rows]
+
+
+@pytest.mark.parametrize("backend", NAMES)
+@pytest.mark.parametrize(
+    ("vertices", "are"), [([], True), ([0, 4, 2], True), ([5], False), ([-1], False), ([2, 2**40], False)]
+)
+def test_vertices_are_told_from_other_numbers(backend, vertices, are):
+    numbers = torch.tensor(vertices, dtype=torch.int64)
+    assert BACKENDS[backend].operators["are_vertices"].run(numbers, 5) is are
+    assert BACKENDS[backend].operators["are_vertices"].run(numbers[::2], 0) is (not vertices)
+
+
+@pytest.mark.skipif("native" not in NAMES, reason="no compiled kernels")
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.bfloat16, torch.float16, torch.float64])
+@pytest.mark.parametrize("count", [3, 1000])
+def test_many_rows_with_data_of_any_width_are_read_alike(count, dtype):
+    """So many that other threads get the lock of the interpreter, and few; from more runs than are searched at once."""
+    generator = torch.Generator().manual_seed(count)
+    runs = []
+    for _ in range(20):
+        rows, columns = torch.randint(50, (2, 300), generator=generator)
+        changes, order, _ = operators("native")["sort_changes"](rows, columns, True, "last", True)
+        runs.append(portable.Readable(changes, (torch.arange(300).to(dtype)[order.long()],)))
+    base = torch.zeros(1, dtype=torch.int64), torch.empty(0, dtype=torch.int32), torch.empty(0, dtype=dtype)
+    wanted = torch.randint(60, (count,), generator=generator)
+    for _ in range(2):  # what the kernel keeps of the runs is used again
+        ours, theirs = (BACKENDS[name].operators["read_rows"].run(base, runs, wanted, "last") for name in NAMES)
+        assert all(
+            one.dtype == other.dtype and torch.equal(one, other) for one, other in zip(ours, theirs, strict=True)
+        )
+
+
+@pytest.mark.skipif("native" not in NAMES, reason="no compiled kernels")
+def test_what_takes_microseconds_keeps_the_lock_of_the_interpreter():
+    """Else a reader waits after each step until a thread that computes lets it go again."""
+    kernels, moved, done = native.load(), [0], threading.Event()
+
+    def count():
+        while not done.is_set():
+            moved[0] += 1
+            time.sleep(0)  # lets the other go on
+
+    changes = torch.arange(200) << 32 | 1
+    run = kernels.ReadableRun(changes, [])
+    offset, none, wanted = torch.zeros(1, dtype=torch.int64), torch.empty(0, dtype=torch.int32), torch.arange(10)
+    out = torch.empty(10, dtype=torch.int64)
+    calls = {
+        "read_rows": lambda: kernels.read_rows(offset, none, [], [run] * 20, wanted, 0),
+        "are_vertices": lambda: kernels.are_vertices(wanted, 10),
+        "sort_changes": lambda: kernels.sort_changes(wanted, wanted, True, 0, out, None),
+    }
+    interval = sys.getswitchinterval()
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        sys.setswitchinterval(100.0)  # the other thread gets the lock only where a call lets it go
+        found = {}
+        for name, call in calls.items():
+            before = moved[0]
+            for _ in range(2000):
+                call()
+            found[name] = moved[0] - before
+    finally:
+        sys.setswitchinterval(interval)
+        done.set()
+        thread.join()
+    assert found == dict.fromkeys(calls, 0)

@@ -1,10 +1,10 @@
 """How many processors the kernels take a process to have."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
+import interpreters
 import pytest
 
 from tgraph.core.system import native
@@ -79,8 +79,8 @@ print(kernels.thread_count(), kernels.cpus()["usable"], os.cpu_count())
 def count(first="", **environment):
     """(threads, processors to use, processors there are) in a process that does something first."""
     settings = {name: value for name, value in os.environ.items() if name != "TGRAPH_CPUS"}
-    command = [sys.executable, "-c", COUNT]
-    answer = subprocess.run(command, env=settings | environment | {"FIRST": first}, capture_output=True, check=True)
+    answer = interpreters.run(COUNT, env=settings | environment | {"FIRST": first})
+    assert answer.returncode == 0, answer.stderr
     return tuple(map(int, answer.stdout.split()))
 
 

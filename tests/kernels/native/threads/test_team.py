@@ -3,12 +3,12 @@
 import contextlib
 import os
 import signal
-import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import interpreters
 import pytest
 import torch
 from strategies import on_threads
@@ -38,13 +38,7 @@ def two_threads():
 
 def run_script(script, **environment):
     """The words that a script prints in a separate process, which must succeed."""
-    answer = subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        env=os.environ | environment,
-        timeout=600,
-    )
+    answer = interpreters.run(script, env=os.environ | environment)
     assert answer.returncode == 0, answer.stderr
     return answer.stdout.split()
 

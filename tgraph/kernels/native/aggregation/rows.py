@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
 from tgraph.core.dispatch import Implementation
 from tgraph.core.rows import Selection
+from tgraph.core.system import native
 from tgraph.kernels.native.aggregation.arcs import pull, refuses_pair
 from tgraph.kernels.native.base.support import refuses_data
 from tgraph.kernels.reductions import Reduction
@@ -50,7 +52,7 @@ def refuses_float64(x: Tensor, weight_dtype: torch.dtype | None) -> str | None:
 
 
 def sum_in_float64(x: Tensor, weight_dtype: torch.dtype | None) -> tuple[Tensor, Callable[..., Tensor]]:
-    """As the portable one, `tgraph.stream.run.streamed.sum_in_float64`: x itself, read by a kernel that adds float32 in
+    """As the portable one, `tgraph.stream.run.affine.sum_in_float64`: x itself, read by a kernel that adds float32 in
     float64."""
     return x, _sum_rows
 
@@ -60,7 +62,39 @@ def _sum_rows(offset: Tensor, neighbors: Tensor, weights: Tensor | None, data: T
     return pull(Selection(offset, neighbors), data, "sum", edge, per_head, total=torch.float64)
 
 
+def refuses_sending(
+    offset: Tensor,
+    neighbors: Tensor,
+    weights: Tensor | None,
+    data: Tensor,
+    reduction: Reduction,
+    edge: str,
+    result: Tensor,
+) -> str | None:
+    """Why `send_rows` does not serve a call, None where it does."""
+    if reduction.name != "sum" or edge not in ("copy", "mul") or data.shape[1] != 1:
+        return "it adds single numbers, multiplied by weights or not"
+    if data.dtype not in (torch.float32, torch.float64) or result.dtype != torch.float64:
+        return f"it adds float32 and float64 in float64, not {data.dtype} in {result.dtype}"
+    return refuses_data(data) or refuses_data(result)
+
+
+def send_rows(
+    offset: Tensor,
+    neighbors: Tensor,
+    weights: Tensor | None,
+    data: Tensor,
+    reduction: Reduction,
+    edge: str,
+    result: Tensor,
+) -> None:
+    """As the portable one, `tgraph.stream.run.pushing.send_rows`, by the kernel in `segments/push_sums.cpp`."""
+    by = None if edge == "copy" else weights
+    cast(Any, native.load()).push_sums(offset, neighbors, by, data.contiguous().view(-1), result.view(-1))
+
+
 OPERATORS = {
     "reduce_rows": Implementation(reduce_rows, refuses),
+    "send_rows": Implementation(send_rows, refuses_sending),
     "sum_in_float64": Implementation(sum_in_float64, refuses_float64),
 }

@@ -35,6 +35,7 @@ void bind_sample_neighbors(nb::module_& module);
 void bind_arcs_from(nb::module_& module);
 void bind_least_arcs(nb::module_& module);
 void bind_push_residuals(nb::module_& module);
+void bind_push_sums(nb::module_& module);
 void bind_most_visited(nb::module_& module);
 void bind_number_vertices(nb::module_& module);
 void bind_global_cut(nb::module_& module);

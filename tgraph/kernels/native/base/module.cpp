@@ -92,6 +92,7 @@ NB_MODULE(_native, module) {
     tgraph::bind_arcs_from(module);
     tgraph::bind_least_arcs(module);
     tgraph::bind_push_residuals(module);
+    tgraph::bind_push_sums(module);
     tgraph::bind_most_visited(module);
     tgraph::bind_number_vertices(module);
     tgraph::bind_global_cut(module);

@@ -1,8 +1,12 @@
 // Huge pages for tensors: gathers from a large tensor in 4 KiB pages are bound by TLB misses, and a fresh tensor by
 // page faults.
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <memory>
+#include <new>
+#include <optional>
 
 #include "base/bindings.hpp"
 #include "base/memory.hpp"
@@ -26,6 +30,49 @@ void collapse_pages([[maybe_unused]] Out<uint8_t> bytes) {
 #endif
 }
 
+// Memory of its own mapping, in huge pages where it is large. It is given back without the lock of the interpreter and
+// piece by piece: to free hundreds of megabytes takes milliseconds, in which other threads wait for both.
+struct Mapping {
+    uint8_t* begin;
+    std::size_t bytes;
+
+    explicit Mapping(std::size_t size) : bytes(size + huge_page) {
+#ifdef __linux__
+        void* const found = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (found == MAP_FAILED) throw std::bad_alloc();
+        begin = static_cast<uint8_t*>(found);
+        advise_huge_pages(begin, bytes);
+#else
+        begin = static_cast<uint8_t*>(::operator new(bytes));
+#endif
+    }
+
+    uint8_t* data() const {
+        return reinterpret_cast<uint8_t*>((reinterpret_cast<std::uintptr_t>(begin) + huge_page - 1) & ~(huge_page - 1));
+    }
+
+    ~Mapping() {
+        std::optional<nb::gil_scoped_release> released;
+        if (PyGILState_Check()) released.emplace();
+#ifdef __linux__
+        constexpr std::size_t piece = 4 * huge_page;
+        for (std::size_t at = 0; at < bytes; at += piece)
+            madvise(begin + at, std::min(piece, bytes - at), MADV_DONTNEED);
+        munmap(begin, bytes);
+#else
+        ::operator delete(begin);
+#endif
+    }
+};
+
+nb::object map_memory(std::size_t bytes) {
+    auto mapping = std::make_unique<Mapping>(bytes);
+    uint8_t* const data = mapping->data();
+    nb::capsule owner(mapping.get(), [](void* held) noexcept { delete static_cast<Mapping*>(held); });
+    mapping.release();
+    return nb::cast(nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>>(data, {bytes}, owner));
+}
+
 }  // namespace
 
 void bind_pages(nb::module_& module) {
@@ -33,6 +80,7 @@ void bind_pages(nb::module_& module) {
     module.def(
         "advise_huge_pages", [](Out<uint8_t> bytes) { advise_huge_pages(bytes.data(), bytes.shape(0)); },
         arg("bytes").noconvert());
+    module.def("map_memory", &map_memory, arg("bytes"));
     module.def("collapse_pages", &collapse_pages, arg("bytes").noconvert(),
                nb::call_guard<nb::gil_scoped_release>());
 }

@@ -4,6 +4,7 @@ of recent pages, and the first touch of a fresh tensor traps for every 4 KiB: bo
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from torch import Tensor
 from tgraph.core.system import native
 
 LARGE = 1 << 22  # bytes; a processor remembers where about twice as much lies in small pages
+MAPPED = 1 << 20  # bytes; the system then takes less time for a mapping than its pages do
 WORTH = 12  # a tensor is read so many times where its pages are worth moving, at once: they are copied
 
 _SETTING = Path("/sys/kernel/mm/transparent_hugepage/enabled")
@@ -25,6 +27,16 @@ def fresh(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
     if tensor.nbytes >= LARGE and (kernels := native.load()):
         kernels.advise_huge_pages(tensor.view(-1).view(torch.uint8))
     return tensor
+
+
+def mapped(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
+    """As `fresh`, of which large memory is a mapping of its own, freed without the lock of the interpreter: the system
+    has it back at once, where an allocator keeps it until it trims its heap, for which all threads that allocate wait.
+    """
+    nbytes = math.prod(shape) * dtype.itemsize
+    if nbytes < MAPPED or (kernels := native.load()) is None:
+        return fresh(shape, dtype)
+    return torch.from_numpy(kernels.map_memory(nbytes)).view(dtype).view(shape)
 
 
 class Room:

@@ -10,16 +10,16 @@ from torch import Tensor
 
 from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
-from tgraph.kernels.native.base.pages import fresh
+from tgraph.kernels.native.base.pages import fresh, mapped
 from tgraph.kernels.native.base.support import refuses_data
-from tgraph.kernels.portable.changes import PARALLEL, Located, Parallel, refuse_vertex
+from tgraph.kernels.portable.changes import PARALLEL, Located, Parallel, Readable, refuse_vertex
 
 
 def sort_changes(
     rows: Tensor, columns: Tensor, there: bool, parallel: Parallel, numbered: bool
 ) -> tuple[Tensor, Tensor | None, int]:
     """As the portable one, `tgraph.kernels.portable.changes.sort_changes`."""
-    changes, items = _empty(len(rows), numbered)
+    changes, items = _empty(fresh, len(rows), numbered)
     rule = PARALLEL.index(parallel)
     count, largest = _module().sort_changes(rows.contiguous(), columns.contiguous(), there, rule, changes, items)
     if count < 0:
@@ -29,7 +29,7 @@ def sort_changes(
 
 def merge_changes(runs: Sequence[Tensor], parallel: Parallel, numbered: bool) -> tuple[Tensor, Tensor | None]:
     """As the portable one, `tgraph.kernels.portable.changes.merge_changes`."""
-    changes, items = _empty(sum([run.shape[0] for run in runs]), numbered)
+    changes, items = _empty(mapped, sum([run.shape[0] for run in runs]), numbered)
     count = _module().merge_changes(runs, PARALLEL.index(parallel), changes, items)
     return _shortened(changes, count), None if items is None else _shortened(items, count)
 
@@ -38,46 +38,59 @@ def locate_changes(
     offset: Tensor, neighbors: Tensor, changes: Tensor, parallel: Parallel, num_rows: int
 ) -> tuple[Tensor, Located]:
     """As the portable one, `tgraph.kernels.portable.changes.locate_changes`."""
-    changed = fresh((num_rows + 1,), torch.int64)
-    place, target = (fresh((len(changes),), torch.int64) for _ in range(2))
-    skip = fresh((len(changes),), torch.int32)
+    changed = mapped((num_rows + 1,), torch.int64)
+    place, target = (mapped((len(changes),), torch.int64) for _ in range(2))
+    skip = mapped((len(changes),), torch.int32)
     rule = PARALLEL.index(parallel)
     size = _module().locate_changes(offset, neighbors, changes, rule, changed, place, skip, target)
     return changed, Located(changes, place, skip, target, size)
 
 
-def splice(base: Tensor, items: Tensor | None, located: Located) -> Tensor:
+def splice(base: Tensor, items: Tensor | None, located: Located, out: Tensor | None = None) -> Tensor:
     """As the portable one, `tgraph.kernels.portable.changes.splice`."""
-    out = fresh((located.size,), base.dtype)
+    out = mapped((located.size,), base.dtype) if out is None else out
     bits = None if items is None else _as_bits(items)
     _module().splice(_as_bits(base), bits, located.changes, located.place, located.skip, located.target, _as_bits(out))
     return out
 
 
+def are_vertices(vertices: Tensor, num_vertices: int) -> bool:
+    """As the portable one, `tgraph.kernels.portable.changes.are_vertices`; other threads do not get the lock of the
+    interpreter meanwhile, as in operators of torch."""
+    return bool(_module().are_vertices(vertices.contiguous(), num_vertices))
+
+
 def read_rows(
-    arcs: tuple[Tensor, ...], runs: Sequence[tuple[Tensor, ...]], rows: Tensor, parallel: Parallel
+    arcs: tuple[Tensor, ...], runs: Sequence[Readable], rows: Tensor, parallel: Parallel
 ) -> tuple[Tensor, ...]:
     """As the portable one, `tgraph.kernels.portable.changes.read_rows`."""
-    module = _module()
-    offset, neighbors, *base = arcs
-    changes, *data = zip(*runs, strict=True) if runs else [(), *[()] * len(base)]
-    first, last = (fresh((len(runs) * len(rows),), torch.int64) for _ in range(2))
-    most = module.find_rows(changes, rows, first, last) + module.count_arcs(offset, rows)
-    found = fresh((len(rows) + 1,), torch.int64), *(fresh((most,), each.dtype) for each in (neighbors, *base))
-    bits = [[_as_bits(tensor) for tensor in tensors] for tensors in (base, found[2:], *data)]
-    size = module.read_rows(
-        *(offset, neighbors, bits[0], changes, bits[2:], rows, PARALLEL.index(parallel), first, last),
-        *(found[0], found[1], bits[1]),
+    module, (offset, neighbors, *base) = _module(), arcs
+    kept = [run.kept or _kept(module, run) for run in runs]
+    bits, rule = [_as_bits(column) for column in base], PARALLEL.index(parallel)
+    found = module.read_rows(offset, neighbors, bits, kept, rows.contiguous(), rule)
+    read_offset, read_neighbors, *columns = map(torch.from_numpy, found)
+    return (
+        read_offset,
+        read_neighbors,
+        *(
+            column if column.dtype == like.dtype else column.view(like.dtype)
+            for column, like in zip(columns, base, strict=True)
+        ),
     )
-    return found[0], *(_shortened(tensor, size) for tensor in found[1:])
+
+
+def _kept(module: Any, run: Readable) -> Any:
+    """The addresses of a run, which to ask for takes as long as to search it."""
+    run.kept = module.ReadableRun(run.changes, [_as_bits(column) for column in run.columns])
+    return run.kept
 
 
 def _module() -> Any:
     return cast(Any, native.load())
 
 
-def _empty(count: int, numbered: bool) -> tuple[Tensor, Tensor | None]:
-    return fresh((count,), torch.int64), fresh((count,), torch.int32) if numbered else None
+def _empty(memory: Any, count: int, numbered: bool) -> tuple[Tensor, Tensor | None]:
+    return memory((count,), torch.int64), memory((count,), torch.int32) if numbered else None
 
 
 def _as_bits(tensor: Tensor) -> Tensor:
@@ -104,6 +117,10 @@ def _refuses_merging(runs: Sequence[Tensor], *others: object) -> str | None:
     return refuses_data(runs[0])
 
 
+def _refuses_vertices(vertices: Tensor, num_vertices: int) -> str | None:
+    return "it needs int64 vertices" if vertices.dtype != torch.int64 else refuses_data(vertices)
+
+
 def _refuses_rows(offset: Tensor, neighbors: Tensor, *others: object) -> str | None:
     return "it needs int32 neighbors" if neighbors.dtype != torch.int32 else refuses_data(offset)
 
@@ -115,7 +132,7 @@ def _refuses_splicing(base: Tensor, items: Tensor | None, *others: object) -> st
 
 
 def _refuses_reading(
-    arcs: tuple[Tensor, ...], runs: Sequence[tuple[Tensor, ...]], rows: Tensor, parallel: Parallel
+    arcs: tuple[Tensor, ...], runs: Sequence[Readable], rows: Tensor, parallel: Parallel
 ) -> str | None:
     for column in arcs[1:]:
         if column.dtype not in _COPIED:
@@ -133,6 +150,7 @@ _COPIED = (
 OPERATORS = {
     "sort_changes": Implementation(sort_changes, _refuses_batch),
     "merge_changes": Implementation(merge_changes, _refuses_merging),
+    "are_vertices": Implementation(are_vertices, _refuses_vertices),
     "locate_changes": Implementation(locate_changes, _refuses_rows),
     "splice": Implementation(splice, _refuses_splicing),
     "read_rows": Implementation(read_rows, _refuses_reading),

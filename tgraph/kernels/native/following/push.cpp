@@ -93,7 +93,7 @@ private:
 
     static int bucket_of(const FollowedRows& rows, int64_t v, double amount) {
         const double each = amount / static_cast<double>(rows.degree(v) + arcs_of_a_push);
-        return std::clamp(std::ilogb(each) + middle, 0, num_buckets - 1);
+        return std::clamp(std::ilogb(each), -middle, num_buckets - 1 - middle) + middle;
     }
 
     void put(const FollowedRows& rows, int64_t v) {

@@ -32,9 +32,9 @@ public:
     virtual int64_t active() const = 0;  // the size of the next frontier
     // The transpose, with weights of the same dtype, which a pull needs.
     virtual void set_transpose(const int64_t*, const int32_t*, const void*) {}
-    // Another frontier, of distinct vertices (all if `ids` is null), and the direction of the rounds to come; values may
-    // have been improved meanwhile. Only for synchronous rounds, as is `list`, which writes the next frontier.
-    virtual void restart(const int64_t*, int64_t, int) { throw std::logic_error("restart: buckets go on by themselves"); }
+    // Another frontier, of distinct vertices (all if `ids` is null), and the direction of the rounds to come; values
+    // may have been improved meanwhile. Only for synchronous rounds, as is `list`, which writes the next frontier.
+    virtual void restart(const int64_t*, int64_t, int) { throw std::logic_error("restart: buckets have an order"); }
     virtual void list(int64_t*) { throw std::logic_error("list: buckets have no frontier"); }
 
     std::vector<Round> rounds;

@@ -11,7 +11,6 @@ from torch import Tensor
 from tgraph.core.direction import THRESHOLDS
 from tgraph.core.graph import Graph
 from tgraph.core.system import native
-from tgraph.kernels.call import Call
 from tgraph.kernels.native.relaxation import relaxation
 from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction
 

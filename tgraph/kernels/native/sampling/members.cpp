@@ -6,7 +6,7 @@
 
 #include "base/bindings.hpp"
 #include "base/memory.hpp"
-#include "sampling/buffer.hpp"
+#include "base/buffer.hpp"
 #include "threads/parallel.hpp"
 
 namespace tgraph {

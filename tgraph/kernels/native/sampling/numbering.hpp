@@ -10,7 +10,7 @@
 
 #include "base/memory.hpp"
 #include "base/zeroed.hpp"
-#include "sampling/buffer.hpp"
+#include "base/buffer.hpp"
 
 namespace tgraph {
 

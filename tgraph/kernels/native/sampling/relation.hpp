@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/bindings.hpp"
-#include "sampling/buffer.hpp"
+#include "base/buffer.hpp"
 
 namespace tgraph {
 

@@ -38,14 +38,14 @@ public:
     void push(T value) { data_[size_++] = value; }
     void resize(int64_t size) { size_ = size; }
 
-    // An array of numpy, which owns the memory from now on, as much as it takes.
-    nb::object to_numpy() {
+    // An array of numpy, which owns the memory from now on, as much as it takes; of bytes, one of numbers of a type.
+    nb::object to_numpy(nb::dlpack::dtype type = nb::dtype<T>()) {
         set_capacity(size_);
         T* const data = std::exchange(data_, nullptr);
-        const auto size = static_cast<std::size_t>(std::exchange(size_, 0));
+        const std::size_t size = std::exchange(size_, 0) * sizeof(T) / (type.bits / 8);
         capacity_ = 0;
         nb::capsule owner(data, [](void* memory) noexcept { std::free(memory); });
-        return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, owner));
+        return nb::cast(nb::ndarray<nb::numpy, nb::ndim<1>>(data, {size}, owner, {}, type));
     }
 
 private:

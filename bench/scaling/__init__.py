@@ -1,0 +1,1 @@
+"""What the programs would take on many machines, from volumes that are measured on partitions."""

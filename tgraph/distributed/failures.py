@@ -1,0 +1,189 @@
+"""What one rank fails of ends the others: with its message, and without waiting for a time-out.
+
+A rank that fails leaves its message in the store through which the group was made, and breaks its connections: whoever
+waits for it gets an error at once, finds the message, and breaks its own, so that those who wait for it learn too.
+Ranks that fail at the same step, as all do of a wrong argument, take leave of each other, and the group lives on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from tgraph.errors import ArgumentError, RankError
+
+# Seconds for which a rank that failed waits for others to fail likewise, and for which one that lost its connection
+# looks for a message.
+PATIENCE = 3.0
+
+# Why a group is broken, by its name.
+_broken: dict[str, str] = {}
+
+
+@contextmanager
+def together(group: Any = None, what: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Within this block, to be entered by all ranks of a process group, what one rank fails of ends the others.
+
+    group : a process group of torch.distributed; None is the default one.
+    what : what the block does, by aspects that all ranks must agree in.
+
+    A rank that raises an exception, KeyboardInterrupt included, ends the group within a few seconds; the others raise
+    RankError, which names it and has its message. Where all raise at the same step, the group lives on. Raises
+    ArgumentError, on all ranks, where they disagree in `what`, and RankError where the group was broken before.
+
+    Connections break at once where nothing but torch.distributed holds the group, as it does the default one; those of
+    another group last until the process ends.
+    """
+    watch = _Watch(group)
+    try:
+        _agree(group, what or {})
+        yield
+    except BaseException as error:
+        if isinstance(error, RankError) or watch.is_broken:
+            raise  # by a block within this one
+        if not _is_of_transport(error):
+            watch.failed(error)
+            raise
+        raise watch.lost(error) from error
+
+
+def _agree(group: Any, what: Mapping[str, str]) -> None:
+    """Raise ArgumentError, on all ranks, unless all gave the same."""
+    told = hashlib.sha256(json.dumps(sorted(what.items())).encode()).digest()[:8]
+    accelerated = dist.get_backend(group) == "nccl"
+    mine = torch.frombuffer(bytearray(told), dtype=torch.int64).to("cuda" if accelerated else "cpu")
+    parts = [torch.empty_like(mine) for _ in range(dist.get_world_size(group))]
+    dist.all_gather(parts, mine, group=group)
+    if len(set(torch.cat(parts).tolist())) == 1:
+        return
+    given: list[Any] = [None] * len(parts)
+    dist.all_gather_object(given, dict(what), group=group)
+    for rank, other in enumerate(given):
+        for name in [*given[0], *other]:
+            here, there = given[0].get(name, "missing"), other.get(name, "missing")
+            if here != there:
+                raise ArgumentError(
+                    f"the ranks do different things: {name} is {here} on rank 0 and {there} on rank {rank}; give all "
+                    "ranks the same"
+                )
+
+
+class _Watch:
+    """Where the ranks of a group tell each other of failures."""
+
+    def __init__(self, group: Any):
+        name = "" if group is None else group.group_name
+        if name in _broken and (group is not None or not dist.is_initialized()):
+            raise RankError(None, None, f"group: it is broken since a failure ({_broken[name]}); start the ranks anew")
+        _broken.pop(name, None)
+        self._group, self._name = group, name
+        self.rank, self.ranks = dist.get_rank(group), range(dist.get_world_size(group))
+        self._store = dist.distributed_c10d._get_default_store()
+        self._begun = self._step()
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether this rank has broken its connections."""
+        return self._name in _broken
+
+    def _step(self) -> int:
+        """How many exchanges this rank has begun; -1 where the transport does not count them."""
+        try:
+            group = dist.group.WORLD if self._group is None else self._group
+            return group._get_sequence_number_for_group()  # type: ignore[union-attr]
+        except RuntimeError:
+            return -1
+
+    def failed(self, error: BaseException) -> None:
+        """This rank has failed of its own: tell the others, and end them unless all fail at the same step."""
+        mine = {"said": f"{type(error).__name__}: {error}".strip(": "), "step": self._step()}
+        self._tell(mine)
+        for told in self._looks():
+            alike = [each["step"] == mine["step"] and "said" in each for each in told.values()]
+            if not all(alike):
+                break
+            if len(alike) == len(self.ranks):
+                return
+        self._break(error, f"rank {self.rank}: {mine['said']}")
+        for told in self._looks():  # this process may be the one that keeps the messages
+            if len(told) == len(self.ranks):
+                break
+
+    def lost(self, error: BaseException) -> RankError:
+        """This rank has lost a connection: pass that on, and say why."""
+        self._tell({"step": self._step()})
+        said = str(error).partition("\n")[0].partition(". This is")[0]  # gloo explains itself at length
+        self._break(error, said)
+        found = self._reason(said)
+        _broken[self._name] = str(found)
+        return found
+
+    def _reason(self, said: str) -> RankError:
+        """Why connections were lost, of which the transport has `said` this."""
+        told: dict[int, dict[str, Any]] = {}
+        for told in self._looks():
+            failures = {rank: each["said"] for rank, each in told.items() if "said" in each}
+            if failures:
+                rank = min(failures)
+                return RankError(rank, failures[rank], f"rank {rank} failed: {failures[rank]}")
+            if len(told) == len(self.ranks):
+                break
+        silent = [rank for rank in self.ranks if rank not in told]
+        if not silent:
+            return RankError(None, None, f"the ranks lost their connections to each other; {said}")
+        names = ", ".join(map(str, silent))
+        return RankError(
+            silent[0] if len(silent) == 1 else None,
+            None,
+            f"rank {names} was lost without a message: killed, out of memory or cut off; see its log. {said}",
+        )
+
+    def _looks(self) -> Iterator[dict[int, dict[str, Any]]]:
+        """What the ranks have told since the block began, again and again while there is patience left."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            told = {rank: each for rank in self.ranks if (each := self._heard(rank)) is not None}
+            yield told
+            if time.monotonic() > end:
+                return
+            time.sleep(0.02)
+
+    def _key(self, rank: int) -> str:
+        return f"tgraph/failure/{self._name}/{self._begun}/{rank}"
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        with suppress(RuntimeError):  # whoever keeps the messages is gone
+            self._store.set(self._key(self.rank), json.dumps(message))
+
+    def _heard(self, rank: int) -> dict[str, Any] | None:
+        """The message of a rank, None where it has left none."""
+        try:
+            key = self._key(rank)
+            return json.loads(self._store.get(key)) if self._store.check([key]) else None
+        except RuntimeError:
+            return None
+
+    def _break(self, error: BaseException | None, why: str) -> None:
+        """Close the connections of this rank. Frames that an exception keeps may hold exchanges under way, and these
+        the connections."""
+        while error is not None:
+            traceback.clear_frames(error.__traceback__)
+            error = error.__context__
+        end = getattr(dist.distributed_c10d, "_abort_process_group", dist.destroy_process_group)
+        with suppress(RuntimeError, ValueError, AssertionError):
+            end(self._group)
+        _broken[self._name] = why
+
+
+def _is_of_transport(error: BaseException) -> bool:
+    """Whether an exception says that an exchange failed, because of what happened elsewhere."""
+    known = (dist.DistBackendError, dist.DistNetworkError)
+    return isinstance(error, known) or (isinstance(error, RuntimeError) and "gloo" in str(error))

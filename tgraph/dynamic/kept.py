@@ -1,0 +1,69 @@
+"""Merged blocks in a file of their own, so that a program that goes over them many times merges them twice only."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from torch import Tensor
+
+from tgraph.stream.file.container import as_bytes, checksum, read_fully
+
+
+class KeptBlocks:
+    """A file without a name, which vanishes with the object or the process, that has room for blocks of these sizes,
+    whole pages in bytes each. A block is written when it has been merged for the second time.
+
+    Where the system or the disk does not let us write, blocks go on being merged.
+    """
+
+    def __init__(self, folder: Path | None, sizes: Sequence[int]):
+        self._file = -1 if folder is None else _without_name(folder)
+        self._sizes, self._sums = sizes, dict[int, int]()
+        self._seen: set[int] = set()
+        self._position = [0]
+        for size in sizes:
+            self._position.append(self._position[-1] + size)
+
+    def close(self) -> None:
+        """Close the file, and so remove it."""
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = -1
+        self._sums.clear()
+
+    def has(self, block: int) -> bool:
+        """Whether a block can be read."""
+        return block in self._sums
+
+    def see(self, block: int, memory: Tensor) -> None:
+        """Note that a block has been merged into memory, uint8 that begins at a page."""
+        if self._file < 0 or block in self._sums:
+            return
+        if block not in self._seen:
+            self._seen.add(block)
+            return
+        data = as_bytes(memory[: self._sizes[block]])
+        with suppress(OSError):  # there is no room
+            if os.pwrite(self._file, data, self._position[block]) == len(data):
+                self._sums[block] = checksum(data)
+
+    def read(self, block: int, memory: Tensor) -> None:
+        """Read a block into memory, uint8 that begins at a page."""
+        read_fully(self._file, as_bytes(memory[: self._sizes[block]]), self._position[block])
+
+    def is_whole(self, block: int, memory: Tensor) -> bool:
+        """Whether what was read is what was written."""
+        return checksum(as_bytes(memory[: self._sizes[block]])) == self._sums[block]
+
+
+def _without_name(folder: Path) -> int:
+    """A new file, read and written past the page cache; -1 where the system has no such thing, or the folder is not
+    ours to write in."""
+    if not hasattr(os, "O_TMPFILE") or not hasattr(os, "O_DIRECT"):
+        return -1
+    with suppress(OSError):
+        return os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_DIRECT | os.O_CLOEXEC, 0o600)
+    return -1

@@ -1,0 +1,160 @@
+"""Adjacencies of graphs whose rows are spread over processes: each computes for its own vertices."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from tgraph.core.building import sorting
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
+from tgraph.kernels.layout import spreading
+from tgraph.kernels.messages import column
+from tgraph.model import operators
+from tgraph.nn.adjacency import Adjacency, GraphAdjacency, SortedAdjacency
+
+
+class SpreadAdjacency(GraphAdjacency):
+    """The adjacency of the k vertices that this process owns, for features [k, ...] of these: what `aggregate` reduces
+    comes from all processes, which call it in the same order.
+
+    A layer that needs single arcs has them in `local`, from own vertices and mirrors, whose features it gets by
+    `with_mirrors`; it raises ArgumentError where it asks for anything else.
+    """
+
+    def __init__(self, graph: Graph, reverse: bool):
+        if torch.compiler.is_compiling():
+            raise ArgumentError("edge_index: torch.compile traces no graph that is spread over processes; leave it out")
+        super().__init__(graph, reverse)
+        self.layout = spreading.layout_of(graph if reverse else graph.transpose_detached())  # whose rows receive
+        self.num_sources = self.num_targets = self.layout.ownership.num_own
+
+    @property
+    def degree(self) -> Tensor:
+        return self.layout.own_degree
+
+    @property
+    def values(self) -> None:  # type: ignore[override]
+        """None: no process has the weights of all arcs; see `weighted`."""
+
+    @property
+    def weighted(self) -> bool:
+        """Whether arcs have weights."""
+        return self.graph.weight_dtype is not None
+
+    @property
+    def local(self) -> Adjacency:
+        """The arcs of this process, from own vertices and then mirrors to own vertices."""
+
+        def cut() -> Adjacency:
+            rows = self.layout.local_rows
+            return SortedAdjacency(rows.offset, rows.neighbors, rows.num_columns)
+
+        return self.kept("local", cut)
+
+    def with_mirrors(self, *data: Tensor) -> tuple[Tensor, ...]:
+        """Each of the `data` [k, ...] of own vertices followed by that of the mirrors, by one exchange."""
+        widths = [math.prod(each.shape[1:]) for each in data]
+        columns = [each.reshape(len(each), width) for each, width in zip(data, widths, strict=True)]
+        joined = columns[0] if len(data) == 1 else torch.cat(columns, 1)
+        parts = self.layout.with_mirrors(joined).split(widths, 1)
+        return tuple(part.reshape(len(part), *each.shape[1:]) for part, each in zip(parts, data, strict=True))
+
+    def aggregate(self, data: Tensor, reduce: str, weights: SpreadWeights | None) -> Tensor:
+        """The reduction of what own vertices receive, [k, ...]; 0 without sources."""
+        graph = self.in_layout
+        assert graph is not None
+        weights = _PLAIN if weights is None else weights
+        received = weights.apply(graph, data, reduce)
+        if reduce in ("min", "max") and (unreached := self.unreached) is not None:
+            received = received.masked_fill(column(unreached[:, 0], received), 0)
+        return received
+
+    def own_weights(self, edge_weight: Tensor | None) -> SpreadWeights | None:
+        """The weights of the graph. Raises ArgumentError for others."""
+        self.refuse(edge_weight=edge_weight)
+        return SpreadWeights(None, None, "mul") if self.weighted else None
+
+    @staticmethod
+    def refuse(**given: object) -> None:
+        """Raise ArgumentError for the first of these arguments that is given."""
+        for name, value in given.items():
+            if value is not None:
+                raise ArgumentError(
+                    f"{name}: layers take no data of single arcs on a graph that is spread over processes; weights are "
+                    "those of the graph, give it some when it is written"
+                )
+
+    def normalised(self, improved: bool, loops: bool, dtype: torch.dtype) -> SpreadWeights:
+        """The weights of `tgraph.nn.normalisation.gcn_norm`, where `loops` with a self-loop for each vertex without
+        one."""
+        key = f"gcn {improved} {loops} {dtype}"
+        return self.kept(key, lambda: _normalised(self, improved, loops, dtype))
+
+
+class SpreadWeights:
+    """The weights scale[source] * w * scale[target] of all arcs, where w is that of the arc, or 1, and
+    loop[v] * scale[v]^2 of a further self-loop of each vertex: what is sent and received is multiplied, and no weight
+    travels.
+
+    scale, loop : [k], or None for 1 and for 0. edge : "mul" to use the weights of the graph, or "copy".
+    """
+
+    def __init__(self, scale: Tensor | None, loop: Tensor | None, edge: str):
+        self.scale, self.loop, self.edge = scale, loop, edge
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the tensors."""
+        return sum(each.nbytes for each in (self.scale, self.loop) if each is not None)
+
+    def apply(self, graph: Graph, data: Tensor, reduce: str) -> Tensor:
+        """The weighted sum of `data` [k, ...] that own vertices receive along the arcs of a `graph`."""
+        if reduce != "sum" and (self.scale is not None or self.loop is not None):
+            raise ArgumentError(f"aggr: {reduce!r} of normalised messages; on a graph spread over processes use 'sum'")
+        sent = data if self.scale is None else data * column(self.scale, data)
+        received = operators.aggregate(graph, sent, reduce, edge=self.edge).to(data.dtype)
+        if self.loop is not None:
+            received = torch.addcmul(received, sent, column(self.loop, data))
+        return received if self.scale is None else received * column(self.scale, data)
+
+
+_PLAIN = SpreadWeights(None, None, "copy")
+
+
+def _normalised(adjacency: SpreadAdjacency, improved: bool, loops: bool, dtype: torch.dtype) -> SpreadWeights:
+    """Degrees are sums over own rows; a self-loop that is there counts once, by the weight of its last arc."""
+    layout, part = adjacency.layout, adjacency.layout.part
+    weighted = adjacency.weighted
+    if weighted:
+        weight = torch.cat((part.inside.weights, part.outside.weights)).to(dtype)
+        inside, outside = weight.split([part.inside.num_arcs, part.outside.num_arcs])
+        degree = _row_sums(part.inside, inside, part.num_own) + _row_sums(part.outside, outside, part.num_own)
+    else:
+        inside, degree = torch.ones(part.inside.num_arcs, dtype=dtype), layout.own_degree.to(dtype)
+    loop = None
+    if loops:
+        fill = 2.0 if improved and weighted else 1.0
+        loop = _further_loops(part.inside, inside, fill)
+        degree = degree + loop
+    alone = degree == 0
+    scale = degree.masked_fill(alone, 1).rsqrt().masked_fill(alone, 0)
+    return SpreadWeights(scale, loop, "mul" if weighted else "copy")
+
+
+def _row_sums(graph: Graph, weights: Tensor, rows: int) -> Tensor:
+    """The sums of the `weights` [m] of the arcs of the first rows of a graph."""
+    return weights.new_zeros(rows).index_add_(0, sorting.expand_rows(graph.offset[: rows + 1]), weights)
+
+
+def _further_loops(graph: Graph, weights: Tensor, fill: float) -> Tensor:
+    """What is added to the self-loops of each vertex, so that their weights together are that of the last, or `fill`
+    where there are none, [k]."""
+    row = sorting.expand_rows(graph.offset)
+    at = (row == graph.neighbors).nonzero().flatten()
+    vertex, found = row[at], weights[at]
+    last = torch.full((graph.num_vertices,), -1, dtype=torch.int64).scatter_reduce_(0, vertex, at, "amax")
+    padded = torch.cat((weights, weights.new_full((1,), fill)))
+    return padded[last] - weights.new_zeros(graph.num_vertices).index_add_(0, vertex, found)
