@@ -221,13 +221,13 @@ def train(options: argparse.Namespace) -> dict[str, Any]:
 
 
 @contextmanager
-def control_group(memory: int) -> Iterator[Path | None]:
+def control_group(memory: int, suffix: str = "") -> Iterator[Path | None]:
     """A control group within our own that may have so much memory, page cache included; None where the system lets us
-    make none."""
+    make none. A process that makes several gives their names a `suffix` each."""
     lines = Path("/proc/self/cgroup").read_text().splitlines() if GROUPS.exists() else []
     own = {names: path[1:] for _, names, path in (line.split(":", 2) for line in lines)}
     for name, root, limit in (("memory", GROUPS / "memory", "memory.limit_in_bytes"), ("", GROUPS, "memory.max")):
-        group = root / own.get(name, "") / f"tgraph-{os.getpid()}"
+        group = root / own.get(name, "") / f"tgraph-{os.getpid()}{suffix}"
         try:
             group.mkdir()
         except OSError:

@@ -18,7 +18,7 @@ import typer
 from typer.core import TyperGroup
 
 import tgraph as tg
-from tgraph.cli import dynamic, report, stores
+from tgraph.cli import dynamic, ranks, report, stores
 from tgraph.cli.command import steps
 from tgraph.cli.comparison import compare
 from tgraph.cli.examination import examine
@@ -41,7 +41,7 @@ class OneLineErrors(TyperGroup):
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run the command and exit: 0 when done, 2 for a mistake of the user, 130 when interrupted."""
-        with warnings.catch_warnings():
+        with ranks.only_first_speaks(), warnings.catch_warnings():
             warnings.showwarning = lambda message, *details: _complain(f"warning: {message}")
             try:
                 code = super().main(*args, **extra | {"standalone_mode": False})
@@ -111,8 +111,9 @@ def chain(group: typer.Typer, name: str, help: str, *steps: Callable[..., Any], 
     def command(**given: Any) -> None:
         results: list[Any] = []
         try:
-            for step, own in zip(steps, options, strict=True):
-                results.append(step(*results, **{name: given[name] for name in own}))
+            with ranks.together(spreads=load in steps):
+                for step, own in zip(steps, options, strict=True):
+                    results.append(step(*results, **{name: given[name] for name in own}))
         except TGraphError as mistake:
             raise CommandError(on_the_command_line(str(mistake), every)) from mistake
 

@@ -91,7 +91,7 @@ def execute(
     iterations, switches, seconds, rate = report.cost(run)
     typer.echo(f"iterations {iterations}, direction switches {switches}, time {seconds}, {rate} edges/s")
     _tell(algorithm, graph, run.values, output)
-    if trace is not None and run.trace is not None:
+    if trace is not None and run.trace is not None and _leads(graph):
         run.trace.plot(trace)
         typer.echo(f"trace: {trace}")
 
@@ -120,7 +120,13 @@ def call(
 def _tell(algorithm: Algorithm, graph: tg.Graph, values: Any, output: Path | None) -> None:
     typer.echo(algorithm.finding(graph, values))
     if output is not None:
-        table = algorithm.frame(graph, values)
+        table = algorithm.frame(graph, values)  # gathered by all
+        if not _leads(graph):
+            return
         with replacing(output) as temporary:
             getattr(table, TABLES[output.suffix.lower()])(temporary, index=False)
         typer.echo(f"result: {output}")
+
+
+def _leads(graph: tg.Graph) -> bool:
+    return graph.layout is None or graph.layout.leads

@@ -14,7 +14,7 @@ import typer
 
 import tgraph as tg
 from tgraph import io
-from tgraph.cli import report
+from tgraph.cli import ranks, report
 from tgraph.cli.options import (
     Device,
     Directed,
@@ -95,17 +95,21 @@ def load(
     device: Device = "cpu",
     progress: Progress = False,
 ) -> tg.Graph:
-    """The graph in a file: in memory, or read block by block where that is limited."""
-    if memory is None:
+    """The graph in a file: in memory, read block by block where that is limited, or each part by a rank."""
+    if memory is None and not ranks.are_several():
         return read(file=file, format=format, directed=directed, weights=weights, multi=multi, progress=progress)
+    what = "--memory" if memory is not None else "torchrun"
     if (format, directed, weights, multi) != (None, None, None, "keep"):
-        raise ArgumentError(
-            "--memory: a .tg file is read as it is; leave out --format, --directed, --weights and --multi"
-        )
+        raise ArgumentError(f"{what}: a .tg file is read as it is; leave out --format, --directed, --weights, --multi")
     if io.format_module(file) is not container:
-        raise ArgumentError(f"--memory: {file} is no .tg file; tgraph convert or tgraph partition --output write one")
-    graph = tg.open(file, memory, device)
-    typer.echo(f"{file}: {graph.num_vertices:,} vertices, {graph.num_arcs:,} arcs, opened")
+        raise ArgumentError(f"{what}: {file} is no .tg file; tgraph convert or tgraph partition --output write one")
+    if memory is None:
+        graph, by = tg.distributed.open(file), f" by {ranks.number()} ranks"
+    elif ranks.are_several():
+        raise ArgumentError("--memory: each rank has its part in memory; leave it out, and start as many as it takes")
+    else:
+        graph, by = tg.open(file, memory, device), ""
+    typer.echo(f"{file}: {graph.num_vertices:,} vertices, {graph.num_arcs:,} arcs, opened{by}")
     return graph
 
 

@@ -62,7 +62,7 @@ def group_column(name: str) -> Callable[[tg.Graph, Tensor], pandas.DataFrame]:
 
     def frame(graph: tg.Graph, values: Tensor) -> pandas.DataFrame:
         table = graph.frame(**{name: values})
-        table[name] = table["vertex"].to_numpy()[values.cpu().numpy()]
+        table[name] = table["vertex"].to_numpy()[table[name].to_numpy()]
         return table
 
     return frame

@@ -12,6 +12,7 @@ from torch import Tensor
 from tgraph.core.building import inputs
 from tgraph.core.frontier import Frontier
 from tgraph.core.ids import VertexIds
+from tgraph.core.ranking import largest
 from tgraph.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -42,8 +43,10 @@ class GraphVertices:
     # ---- original ids ----------------------------------------------------------------------------------------------
 
     def ids(self, index: Any) -> Any:
-        """Original ids of vertex indices: one for an int, a tensor (or list of labels) for several."""
+        """Original ids of vertex indices: one for an int, a tensor (or list of labels) for several. Indices that are
+        spread over processes are gathered, and all get the ids of all."""
         one = _is_one(index)
+        index = _whole(index)
         wanted = self.as_vertices(index, "index")
         found = wanted if self._ids is None else self._ids.take(wanted)
         return _item(found) if one else found
@@ -64,25 +67,22 @@ class GraphVertices:
     def top(self, values: Tensor, k: int = 10) -> list[tuple[Any, Any]]:
         """The `k` vertices of largest value as (original id, value), largest first, ties by smallest index, NaN last.
 
-        `values`: [n]. Raises ArgumentError for another shape.
+        `values`: [n]. Of data that is spread over processes, each of which has to call this, the k largest of each are
+        gathered, and all get the same. Raises ArgumentError for another shape.
         """
         self._check_vertex_data(values, "values", dimensions=1)
         k = min(k, self.num_vertices)
         if k <= 0:
             return []
-        ranked = values.masked_fill(values.isnan(), -torch.inf) if values.is_floating_point() else values
-        ranked = ranked.to(torch.uint8) if ranked.dtype == torch.bool else ranked
-        threshold = torch.topk(ranked, k).values[-1]
-        candidates = (ranked >= threshold).nonzero().flatten()
-        order = torch.sort(ranked[candidates], descending=True, stable=True).indices[:k]
-        best = candidates[order]
+        best = largest(values, k)
         found = self.ids(best)
         return list(zip(found.tolist() if isinstance(found, Tensor) else found, values[best].tolist(), strict=True))
 
     def frame(self, **columns: Tensor) -> pandas.DataFrame:
         """A pandas frame with one row per vertex: its original id, then the named vertex data.
 
-        Each of the `columns` is [n], or [n, k] which becomes k columns name_0 .. name_{k-1}. Raises ArgumentError for
+        Each of the `columns` is [n], or [n, k] which becomes k columns name_0 .. name_{k-1}. Data that is spread over
+        processes is gathered: each of them has to call this, and gets the whole frame. Raises ArgumentError for
         another length, or the name "vertex".
         """
         import pandas
@@ -92,6 +92,7 @@ class GraphVertices:
             raise ArgumentError("columns: 'vertex' names the column of original ids; give yours another name")
         for name, values in columns.items():
             self._check_vertex_data(values, name)
+            values = _whole(values)
             if values.dim() == 1:
                 table[name] = _numpy(values)
             else:
@@ -170,6 +171,11 @@ def _is_one(vertices: Any) -> bool:
 
 def _item(found: Tensor | list[Any]) -> Any:
     return found[0].item() if isinstance(found, Tensor) else found[0]
+
+
+def _whole(values: Any) -> Any:
+    """The rows of all processes, of a tensor that is spread over several."""
+    return values.full_tensor() if hasattr(values, "full_tensor") else values
 
 
 def _numpy(values: Any) -> Any:

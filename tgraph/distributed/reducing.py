@@ -176,7 +176,11 @@ def bincount(
 
 @serves(aten._unique2.default)
 def unique(function: Any, ownership: Ownership, data: Sharded, *options: Any, **named: Any) -> Any:
-    """The distinct values, ascending, on every rank; without inverse and counts."""
-    if any(options[1:]) or named.get("return_inverse") or named.get("return_counts"):
-        raise ArgumentError(f"{function}: return_inverse and return_counts need all rows; gather: full_tensor()")
-    return function(ownership.concatenate(function(data.local)[0])[0])
+    """The distinct values, ascending, and how often each occurs, on every rank; without inverse."""
+    named |= dict(zip(("sorted", "return_inverse", "return_counts"), options, strict=False))
+    if named.get("return_inverse"):
+        raise ArgumentError(f"{function}: return_inverse needs all rows; gather the data first, with full_tensor()")
+    found, none, counts = function(data.local, return_counts=True)
+    distinct, place, _ = function(ownership.concatenate(found)[0], return_inverse=True)
+    total = counts.new_zeros(len(distinct)).index_add_(0, place, ownership.concatenate(counts)[0])
+    return distinct, none, total

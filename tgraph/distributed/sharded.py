@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten
 
+from tgraph.core.ranking import largest
 from tgraph.distributed.ownership import Ownership
 from tgraph.errors import ArgumentError
 
@@ -72,6 +73,14 @@ class Sharded(Tensor):
         mixed = (bits.flatten() + _ODD * place) * _ODD
         mixed = (mixed ^ (mixed >> 29)) * _ODD
         return int(held.sum((mixed ^ (mixed >> 32)).sum()))
+
+    def largest(self, k: int) -> Tensor:
+        """See `tgraph.core.ranking.largest`: of the k largest rows of each rank."""
+        held = self.ownership
+        best = largest(self.local, k) if held.num_own else torch.empty(0, dtype=torch.int64, device=self.device)
+        candidates = held.concatenate(best + held.first)[0]
+        values = held.concatenate(self.local.index_select(0, best))[0]
+        return candidates[largest(values, k)]
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         held = self.ownership

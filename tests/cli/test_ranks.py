@@ -1,0 +1,97 @@
+"""The command in two processes of torchrun: what one process prints and writes."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas
+import pytest
+import torch
+
+import tgraph as tg
+from tgraph.stream import write_partitioned
+
+
+def started(*arguments: object, others: tuple[object, ...] | None = None) -> list[tuple[int, str, str]]:
+    """(exit code, stdout, stderr) of the command in each of two processes, which torchrun would start so. `others` :
+    the arguments of the second one, where they differ."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2", "OMP_NUM_THREADS": "1"}
+    begun = [
+        subprocess.Popen(
+            [sys.executable, "-m", "tgraph", *map(str, given)],
+            env=os.environ | shared | {"RANK": str(rank)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank, given in enumerate((arguments, others or arguments))
+    ]
+    said = [process.communicate(timeout=120) for process in begun]
+    return [(process.returncode, *each) for process, each in zip(begun, said, strict=True)]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory) -> Path:
+    graph = tg.generators.rmat(9, weighted=True)
+    path = tmp_path_factory.mktemp("blocks") / "blocks.tg"
+    write_partitioned(graph, path, 4)
+    return path
+
+
+def test_result_of_one_process(file, tmp_path):
+    out = tmp_path / "ranks.parquet"
+    first, second = started("pagerank", file, "--output", out)
+    assert first[0] == second[0] == 0, first[2] + second[2]
+    assert second[1:] == ("", "")
+    assert "opened by 2 ranks" in first[1]
+    assert f"result: {out}" in first[1]
+    graph = tg.read(file)
+    rank = tg.algorithms.pagerank(graph)
+    table = pandas.read_parquet(out)
+    assert table["vertex"].tolist() == list(range(graph.num_vertices))
+    assert torch.allclose(torch.tensor(table["rank"].tolist()), rank, rtol=1e-5)
+    assert f"top 5: {graph.top(rank, 1)[0][0]} " in first[1]
+
+
+def test_groups_are_counted(file, tmp_path):
+    out = tmp_path / "groups.csv"
+    first, second = started("wcc", file, "--output", out)
+    assert first[0] == second[0] == 0, first[2] + second[2]
+    label = tg.algorithms.wcc(tg.read(file))
+    assert pandas.read_csv(out).iloc[:, 1].tolist() == label.tolist()
+    sizes = label.unique(return_counts=True)[1]
+    assert f"{len(sizes):,} components, the largest of {int(sizes.max()):,} of 512 vertices" in first[1]
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (("triangles", "FILE"), "start the command without torchrun"),
+        (("bfs", "edges.txt"), "edges.txt is no .tg file"),
+        (
+            ("generate", "random-edges", "out.tg", "--n", "3", "--m", "2"),
+            "runs in one process; start it without torchrun",
+        ),
+    ],
+)
+def test_mistakes_are_told_once(file, tmp_path, monkeypatch, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    Path("edges.txt").write_text("0 1\n")
+    first, second = started(*(file if each == "FILE" else each for each in arguments))
+    assert first[0] == second[0] == 2
+    assert first[2].count("tgraph: ") == 1
+    assert said in first[2]
+    assert "tgraph: " not in second[2]
+
+
+def test_what_one_rank_fails_of(file, tmp_path):
+    """A file that only the second process lacks: the first one says so."""
+    first, second = started("bfs", file, others=("bfs", tmp_path / "other.tg"))
+    assert first[0] == second[0] == 2
+    assert "other.tg" in first[2]
+    assert "tgraph: " not in second[2]

@@ -1,0 +1,54 @@
+"""The command in several processes: each that torchrun has started is a rank, and the first one speaks for all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+
+import torch.distributed as dist
+
+import tgraph as tg
+from tgraph.errors import ArgumentError
+
+
+def are_several() -> bool:
+    """Whether a launcher has started this process as one of several."""
+    return "RANK" in os.environ and number() > 1
+
+
+def number() -> int:
+    """How many processes the launcher has started."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+@contextmanager
+def only_first_speaks() -> Iterator[None]:
+    """A context in which what other processes than the first print is dropped, unless they fail unexpectedly: the first
+    one learns of what others fail of, and prints it."""
+    with ExitStack() as stack:
+        if are_several() and int(os.environ["RANK"]):
+            nowhere = stack.enter_context(open(os.devnull, "w"))
+            stack.enter_context(redirect_stdout(nowhere))
+            stack.enter_context(redirect_stderr(nowhere))
+        yield
+
+
+@contextmanager
+def together(spreads: bool) -> Iterator[None]:
+    """The context of a command, in which there is a process group where there are several processes.
+
+    spreads : whether the command knows what to do with several. Raises ArgumentError where it does not.
+    """
+    if not are_several():
+        yield
+        return
+    if not spreads:
+        raise ArgumentError("this command runs in one process; start it without torchrun")
+    dist.init_process_group("gloo")
+    try:
+        with tg.distributed.together():
+            yield
+    finally:
+        if dist.is_initialized():
+            dist.destroy_process_group()
