@@ -350,6 +350,8 @@ def test_a_graph_that_is_spread_over_ranks(tmp_path):
                 depth = tg.algorithms.bfs(graph, 0)
             assert isinstance(depth, tg.distributed.Sharded)
             assert torch.equal(tg.distributed.gather(graph, depth), tg.algorithms.bfs(GRAPH, 0))
+            rows = tg.distributed.FeatureRows(graph, 2 * torch.arange(GRAPH.num_vertices))
+            assert rows.get(torch.tensor([2, 0, 2])).tolist() == [4, 0, 4]
         held = tg.distributed.Ownership((0, GRAPH.num_vertices))
         assert tg.distributed.from_local(torch.ones(GRAPH.num_vertices), held).sum() == GRAPH.num_vertices
     finally:

@@ -13,7 +13,8 @@ from torch.nn.parallel import DistributedDataParallel
 import tgraph as tg
 from tgraph.distributed import Ownership, Sharded, from_local, spread
 from tgraph.distributed.layout import Distributed
-from tgraph.distributed.part import Part, part_of
+from tgraph.distributed.part import Part
+from tgraph.distributed.splitting import Rows, part_of
 from tgraph.errors import ArgumentError
 from tgraph.nn import GATConv, GATv2Conv, GCNConv, GINConv, GraphConv, SAGEConv, TransformerConv
 
@@ -61,9 +62,8 @@ def spread_at(graph: tg.Graph, starts: tuple[int, ...]) -> tg.Graph:
     def read(section: str) -> Part:
         stored = graph if section == "rows" else graph.transpose()
         offset = stored.offset[ownership.first : ownership.end + 1]
-        arcs = slice(int(offset[0]), int(offset[-1]))
-        weights = None if stored.weights is None else stored.weights[arcs]
-        return part_of(ownership, offset - offset[0], stored.neighbors[arcs], weights, graph.directed)
+        rows = Rows(ownership.first, offset, stored.neighbors, stored.weights)
+        return part_of(ownership, lambda: [rows], stored.neighbors.dtype, stored.weight_dtype, graph.directed)
 
     return tg.Graph.of_storage(Distributed(read, graph.directed), directed=graph.directed)
 
