@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.distributed.failures import together
