@@ -89,7 +89,7 @@ def test_neighbours_in_a_store_are_read_page_by_page(tmp_path):
     store = DiskStore(tmp_path)
     store.put("neighbors", torch.arange(10000))
     whole = store.get_rows(store.stat("neighbors"))
-    maps = Path("/proc/self/smaps").read_text().split("neighbors.safetensors")[1:]
+    maps = Path("/proc/self/smaps").read_text().split(f"{tmp_path}/neighbors.safetensors")[1:]
     flags = [re.search(r"(?m)^VmFlags:(.*)$", found)[1].split() for found in maps]
     assert len(flags) == 2 and all("rr" in found for found in flags)  # MADV_RANDOM, on the store's map and the tensor's
     assert torch.equal(whole, torch.arange(10000))

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from tgraph.core.building import sorting, validate
 from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
 from tgraph.io.columns import Column, columns_of, dicts_of
 from tgraph.io.dicts import (
     dict_keys,
@@ -67,14 +68,14 @@ def read(G: networkx.Graph, edge_attrs: Iterable[Any] | None = (), node_attrs: I
     index = None if isinstance(nodes, range) else dict(zip(nodes, range(len(nodes)), strict=True))
     rows = _in_order(G._adj, nodes)
     offset, neighbors, parallel = _read_rows(rows, index, G.is_multigraph())
-    graph, place, back_place = _ascending(offset, neighbors, G.is_directed())
+    graph, place, back_place = _ascending(offset, neighbors, G.is_directed(), nodes)
     taken, edge, back_order = None, place, None
     if not G.is_directed():
         taken = neighbors >= sorting.expand_rows(offset, neighbors.dtype)
         edge = _edge_of_arc(graph, taken, place, back_place)
     else:
         back_offset, back_neighbors, _ = _read_rows(_in_order(G._pred, nodes), index, G.is_multigraph())
-        back_order = _inverse(_ascending(back_offset, back_neighbors, True)[1])
+        back_order = _inverse(_ascending(back_offset, back_neighbors, True, nodes)[1])
     columns, keys = _read_edges(rows, parallel, taken, edge_attrs)
     if edge is not None:
         columns = {name: column.take(edge) for name, column in columns.items()}
@@ -116,16 +117,27 @@ def _read_rows(
     return offset, neighbors, parallel
 
 
-def _ascending(offset: Tensor, neighbors: Tensor, directed: bool) -> tuple[Graph, Tensor | None, Tensor]:
+def _ascending(
+    offset: Tensor, neighbors: Tensor, directed: bool, nodes: Sequence[Any]
+) -> tuple[Graph, Tensor | None, Tensor]:
     """The graph of these rows, the place of each of its arcs in them, None where they ascend already, and that of each
     arc of its transpose. What is transposed twice is sorted."""
     back_offset, back_neighbors, back_place = sorting.transpose(offset, neighbors, permutation=True)
     assert back_place is not None
-    if validate.rows_ascend(offset, neighbors):
-        return Graph(offset, neighbors, directed=directed), None, back_place
-    offset, neighbors, place = sorting.transpose(back_offset, back_neighbors, permutation=True)
-    assert place is not None
-    return Graph(offset, neighbors, directed=directed), sorting.take(back_place, place), back_place
+    place = None
+    if not validate.rows_ascend(offset, neighbors):
+        offset, neighbors, turned = sorting.transpose(back_offset, back_neighbors, permutation=True)
+        assert turned is not None
+        place = sorting.take(back_place, turned)
+    if not directed and not (torch.equal(offset, back_offset) and torch.equal(neighbors, back_neighbors)):
+        mine, theirs = (sorting.expand_rows(each) for each in (offset, back_offset))
+        differ = (mine != theirs) | (neighbors != back_neighbors)
+        row = int(torch.minimum(mine, theirs)[differ][0])
+        raise ArgumentError(
+            f"G: it is undirected, but an edge of node {nodes[row]!r} is in the dict of only one of its ends; where it "
+            "is a view, let its filter give the same for (u, v) and (v, u)"
+        )
+    return Graph(offset, neighbors, directed=directed), place, back_place
 
 
 def _inverse(place: Tensor | None) -> Tensor | None:

@@ -160,6 +160,8 @@ def test_a_flipped_bit_is_found_wherever_it_is(tmp_path, small, step, is_closed)
     for number in range(44, 48):
         apply(store, number)
     assert store.info()["runs"] and store._manifest.runs and store._manifest.base
+    for thread in (store._compactor, store._flusher, store._checkpointer):
+        thread.stop()  # nothing is removed while it is copied
     whole = tmp_path / "store" if is_closed else copied(tmp_path / "store", tmp_path / "open")
     store.close()
     history = History()
