@@ -79,10 +79,15 @@ class Channel:
             start += size
         return ChangedSending(self, messages, values[:0])
 
-    def send_marks(self, marks: list[Tensor]) -> MarksSending:
-        """Send which slots are marked, without values: for each rank a bitmap of its slots."""
-        messages = [_packed_marks(bits, size) for bits, size in zip(marks, self.sending, strict=True)]
-        return MarksSending(self, messages)
+    def send_marks(self, marks: list[Tensor], dense: bool = False) -> MarksSending:
+        """Send which slots are marked, without values: for each rank a bitmap of its slots. `dense`, the same on all
+        ranks: they are sent as they are, without telling first in which form."""
+        if dense:
+            messages = [
+                (Head(_BITS, size, 0), bits[: -(-size // 8)]) for bits, size in zip(marks, self.sending, strict=True)
+            ]
+            return MarksSending(self, messages, heads=[Head(_BITS, size, 0) for size in self.receiving])
+        return MarksSending(self, [_packed_marks(bits, size) for bits, size in zip(marks, self.sending, strict=True)])
 
 
 class Head(NamedTuple):
@@ -101,20 +106,29 @@ class Head(NamedTuple):
 class Messages:
     """Messages of any length under way, one to each rank."""
 
-    def __init__(self, channel: Channel, messages: list[tuple[Head, Tensor]], width: int = 0):
-        """width : the bytes of a value."""
+    def __init__(
+        self,
+        channel: Channel,
+        messages: list[tuple[Head, Tensor]],
+        width: int = 0,
+        heads: list[Head] | None = None,
+    ):
+        """width : the bytes of a value. heads : of the messages that come from each rank, where these are known."""
         self._channel = channel
         group = channel.ownership.group
-        given = torch.tensor([head for head, _ in messages], dtype=torch.int64)
-        taken = torch.empty_like(given)
-        dist.all_to_all_single(taken, given, group=group)
-        self._heads = [Head(*head) for head in taken.tolist()]
+        if heads is None:
+            given = torch.tensor([head for head, _ in messages], dtype=torch.int64)
+            taken = torch.empty_like(given)
+            dist.all_to_all_single(taken, given, group=group)
+            channel.bytes_sent += given.nbytes
+            heads = [Head(*head) for head in taken.tolist()]
+        self._heads = heads
         self._sizes = [
             head.names(slots) + head.values * width for head, slots in zip(self._heads, channel.receiving, strict=True)
         ]
         self._sent = torch.cat([message for _, message in messages])
         self._received = torch.empty(sum(self._sizes), dtype=torch.uint8)
-        channel.bytes_sent += len(self._sent) + given.nbytes
+        channel.bytes_sent += len(self._sent)
         out = [len(message) for _, message in messages]
         self._work = dist.all_to_all_single(self._received, self._sent, self._sizes, out, group=group, async_op=True)
 

@@ -11,9 +11,10 @@ import time
 import torch
 from torch import Tensor
 
-from tgraph.core.direction import DirectionPolicy, settles
+from tgraph.core.direction import DirectionPolicy
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
+from tgraph.distributed import hops
 from tgraph.distributed.hops import Hops
 from tgraph.distributed.part import Part
 from tgraph.distributed.relaxing import Relaxing
@@ -45,14 +46,13 @@ class Fixpoint:
     ):
         self._ownership = part.ownership
         self._policy = DirectionPolicy(graph, "push" if directed else "auto")
-        self._policy.settles = settles(values, active, edge != "copy" and weights is None)
         self._steps: Hops | Relaxing
         first, level = _own_ids(part, active), None
-        if self._policy.settles:
-            level = values[:1] if active.is_everything else values.index_select(0, active.ids[:1])
-            level = level.full_tensor() if isinstance(level, Sharded) else level
-        if level is not None and Hops.fits(part, values.local, reduction, edge, weights, level[0]):
-            self._steps = Hops(part, values.local, first, reduction, edge, weights, level[0])
+        if edge == "copy" or weights is not None:  # else each arc has a weight of its own
+            level = hops.level(part, values.local, first, reduction, edge, weights)
+        self._policy.settles = level is not None
+        if level is not None:
+            self._steps = Hops(part, values.local, first, reduction, edge, weights, level)
         else:
             self._steps = Relaxing(part, graph, values, first, reduction, edge, weights, ordered)
         self._total = 0
@@ -73,7 +73,7 @@ class Fixpoint:
             began = time.perf_counter()
             pull = self._policy.pick(size, arcs, self._steps.is_everything) == "pull"
             self._policy.passed(size, arcs)
-            self._steps.pull() if pull else self._steps.push()
+            self._steps.pull(size) if pull else self._steps.push()
             self._done.append((pull, size, arcs, size, (time.perf_counter() - began) * 1e3))
             self._total = size
             if late:

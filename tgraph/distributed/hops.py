@@ -18,13 +18,39 @@ from tgraph.primitives import bitmaps
 FEW = 32  # a vertex in so many is reached one by one, more by a mask of all
 
 
+def level(
+    part: Part, own: Tensor, first: Tensor | None, reduction: Reduction, edge: str, weight: Tensor | float | None
+) -> Tensor | None:
+    """The value that all active vertices have, of no dimensions; None where they do not have one, or a vertex may be
+    reached again: because messages get better on their way, or it has a value already but would take a better one.
+
+    The arguments are those of `Hops`.
+    """
+    if own.dim() > 1 or own.dtype == torch.bool or edge not in ("copy", "add"):
+        return None
+    sent = own if first is None else own.index_select(0, first)
+    nothing = torch.tensor(reduction.identity(own.dtype), dtype=own.dtype)
+    reached = own[own != nothing]
+    active = sent.aminmax() if len(sent) else (nothing, nothing)
+    worst = reduction.worst(reached) if len(reached) else nothing
+    has = torch.tensor([len(sent) > 0, len(reached) > 0], dtype=own.dtype)
+    told = part.ownership.gather(torch.cat((has, torch.stack((*active, worst)))))
+    low, high = told[told[:, 0] == 1][:, 2:4].unbind(1)
+    worst = told[told[:, 1] == 1][:, 4]
+    if not len(low) or bool(low[0] == nothing) or not bool((low == low[0]).all() and (high == low[0]).all()):
+        return None
+    message = across(low[0], edge, weight).to(own.dtype)
+    again = reduction.better(message, worst).any() or reduction.better(message, low[0])
+    return None if bool(again) else low[0]
+
+
 class Hops:
     """The active vertices of a search, and a round from them.
 
     own : the values of the own vertices [k], overwritten. first : the active ones of these, int64 [j], or None for all.
     weight : of every arc, None for 0. level : the value that all active vertices have, of no dimensions.
 
-    Made and called by all ranks together, where it `fits`.
+    Made and called by all ranks together.
     """
 
     def __init__(
@@ -45,18 +71,6 @@ class Hops:
         self._unvisited = bitmaps.pack(own == reduction.identity(own.dtype))
         self._told = bitmaps.empty(part.num_local)  # mirrors whose owners know that they are reached
         self._size = bitmaps.measure(self._front, part.degree)
-
-    @staticmethod
-    def fits(
-        part: Part, own: Tensor, reduction: Reduction, edge: str, weight: Tensor | float | None, level: Tensor
-    ) -> bool:
-        """Whether messages never get better on their way, and reach no vertex that has a value but would take a better
-        one."""
-        nothing, message = reduction.identity(own.dtype), across(level, edge, weight).to(own.dtype)
-        ordered = edge == "copy" or (edge == "add" and not bool(reduction.better(message, level)))
-        fits = ordered and bool(level != nothing)
-        fits = fits and not bool((reduction.better(message, own) & (own != nothing)).any())
-        return bool(part.ownership.gather(torch.tensor(fits)).all())
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -92,14 +106,14 @@ class Hops:
                 bitmaps.spread(marks, vertices, reached)
         self._reach(reached & self._unvisited)
 
-    def pull(self) -> None:
-        """The same by the rows of vertices that are not reached yet."""
+    def pull(self, size: int) -> None:
+        """The same by the rows of vertices that are not reached yet, from `size` active ones on all ranks."""
         part, outside, inside = self._part, self._part.outside, self._part.inside
         messages = []
         for vertices in part.copied_by_rank:
             messages.append(bits := bitmaps.empty(len(vertices)))
             bitmaps.choose(self._front, vertices, bits)
-        sending = part.replies.send_marks(messages)
+        sending = part.replies.send_marks(messages, 4 * size >= part.ownership.num_rows // 8)
         with_inside, with_outside = part.with_arcs
         reached, others = bitmaps.empty(part.num_own), bitmaps.empty(part.num_own)
         bitmaps.pull(inside.offset, inside.neighbors, self._front, self._unvisited & with_inside, reached)

@@ -120,8 +120,8 @@ class Relaxing:
         self._own.scatter_reduce_(0, place, messages, self._reduction.scatter)
         return vertices
 
-    def pull(self) -> None:
-        """The same by the rows of all vertices, which gather from those that are active."""
+    def pull(self, size: int) -> None:
+        """The same by the rows of all vertices, which gather from those that are active, `size` on all ranks."""
         part, active = self._part, self._frontier
         slots, vertices = part.slots_of(torch.arange(part.num_own) if active is None else active)
         sending = part.replies.send_changed(slots, self._own.index_select(0, vertices))
