@@ -94,5 +94,5 @@ def test_too_little_memory():
         lambda: compiled.move(bits, 100, 100, bits, 0),
         lambda: compiled.measure(bits, torch.arange(3)),
     ):
-        with pytest.raises(ValueError, match="expected|fewer"):
+        with pytest.raises(ValueError, match=r"expected|fewer"):
             call()
