@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from tgraph.distributed.ownership import Ownership
+from tgraph.primitives import bitmaps
 
 # How the changed slots of a message are named: not at all, by number, by a bit for each slot, or because all are sent.
 _NONE, _NUMBERS, _BITS, _ALL = range(4)
@@ -77,6 +79,16 @@ class Channel:
             start += size
         return ChangedSending(self, messages, values[:0])
 
+    def send_marks(self, marks: list[Tensor], dense: bool = False) -> MarksSending:
+        """Send which slots are marked, without values: for each rank a bitmap of its slots. `dense`, the same on all
+        ranks: they are sent as they are, without telling first in which form."""
+        if dense:
+            messages = [
+                (Head(_BITS, size, 0), bits[: -(-size // 8)]) for bits, size in zip(marks, self.sending, strict=True)
+            ]
+            return MarksSending(self, messages, heads=[Head(_BITS, size, 0) for size in self.receiving])
+        return MarksSending(self, [_packed_marks(bits, size) for bits, size in zip(marks, self.sending, strict=True)])
+
 
 class Head(NamedTuple):
     """What a message consists of: how the changed slots are named, how many there are, and how many values follow: one
@@ -91,36 +103,65 @@ class Head(NamedTuple):
         return {_NONE: 0, _NUMBERS: 4 * self.slots, _BITS: -(-size // 8), _ALL: 0}[self.kind]
 
 
-class ChangedSending:
-    """Messages about some slots under way; `wait` gives the slots and values that arrive."""
+class Messages:
+    """Messages of any length under way, one to each rank."""
 
-    def __init__(self, channel: Channel, messages: list[tuple[Head, Tensor]], like: Tensor):
-        self._channel, self._like = channel, like
+    def __init__(
+        self,
+        channel: Channel,
+        messages: list[tuple[Head, Tensor]],
+        width: int = 0,
+        heads: list[Head] | None = None,
+    ):
+        """width : the bytes of a value. heads : of the messages that come from each rank, where these are known."""
+        self._channel = channel
         group = channel.ownership.group
-        given = torch.tensor([head for head, _ in messages], dtype=torch.int64)
-        taken = torch.empty_like(given)
-        dist.all_to_all_single(taken, given, group=group)
-        self._heads = [Head(*head) for head in taken.tolist()]
-        width = like.element_size() * math.prod(like.shape[1:])
+        if heads is None:
+            given = torch.tensor([head for head, _ in messages], dtype=torch.int64)
+            taken = torch.empty_like(given)
+            dist.all_to_all_single(taken, given, group=group)
+            channel.bytes_sent += given.nbytes
+            heads = [Head(*head) for head in taken.tolist()]
+        self._heads = heads
         self._sizes = [
             head.names(slots) + head.values * width for head, slots in zip(self._heads, channel.receiving, strict=True)
         ]
         self._sent = torch.cat([message for _, message in messages])
         self._received = torch.empty(sum(self._sizes), dtype=torch.uint8)
-        channel.bytes_sent += len(self._sent) + given.nbytes
+        channel.bytes_sent += len(self._sent)
         out = [len(message) for _, message in messages]
         self._work = dist.all_to_all_single(self._received, self._sent, self._sizes, out, group=group, async_op=True)
 
+    def arrived(self) -> Iterator[tuple[Head, Tensor, int]]:
+        """(head, message uint8 [b], receiving slots) from each rank."""
+        self._work.wait()
+        yield from zip(self._heads, self._received.split(self._sizes), self._channel.receiving, strict=True)
+
+
+class ChangedSending(Messages):
+    """Values of some slots under way; `wait` gives the slots and values that arrive."""
+
+    def __init__(self, channel: Channel, messages: list[tuple[Head, Tensor]], like: Tensor):
+        super().__init__(channel, messages, like.element_size() * math.prod(like.shape[1:]))
+        self._like = like
+
     def wait(self) -> tuple[Tensor, Tensor]:
         """(slots int64 [d], values [d, ...]) that arrive, those from rank 0 first."""
-        self._work.wait()
-        slots, values, place, start = [], [], 0, 0
-        for head, size, held in zip(self._heads, self._sizes, self._channel.receiving, strict=True):
-            number, value = _unpacked(self._received[place : place + size], head, held, self._like)
+        slots, values, start = [], [], 0
+        for head, message, held in self.arrived():
+            number, value = _unpacked(message, head, held, self._like)
             slots.append(number + start)
             values.append(value)
-            place, start = place + size, start + held
+            start += held
         return torch.cat(slots), torch.cat(values)
+
+
+class MarksSending(Messages):
+    """Marks of slots under way; `wait` gives those that arrive."""
+
+    def wait(self) -> list[Tensor | None]:
+        """From each rank a bitmap of its slots; None where none is marked."""
+        return [_unpacked_marks(message, head, size) for head, message, size in self.arrived()]
 
 
 def _packed(slots: Tensor, values: Tensor, size: int) -> tuple[Head, Tensor]:
@@ -153,3 +194,26 @@ def _unpacked(message: Tensor, head: Head, size: int, like: Tensor) -> tuple[Ten
         slots = torch.from_numpy(np.flatnonzero(np.unpackbits(names.numpy(), count=size, bitorder="little")))
     values = data.clone().view(like.dtype).view(head.values, *like.shape[1:])
     return slots, values.expand(head.slots, *like.shape[1:])
+
+
+def _packed_marks(bits: Tensor, size: int) -> tuple[Head, Tensor]:
+    """A message about the marked ones of `size` slots."""
+    count = bitmaps.measure(bits)[0]
+    if count in (0, size):
+        return Head(_ALL if count else _NONE, count, 0), bits[:0]
+    nbytes = -(-size // 8)
+    if 4 * count <= nbytes:
+        return Head(_NUMBERS, count, 0), bitmaps.members(bits).to(torch.int32).view(torch.uint8)
+    return Head(_BITS, count, 0), bits[:nbytes]
+
+
+def _unpacked_marks(message: Tensor, head: Head, size: int) -> Tensor | None:
+    if head.kind == _NONE:
+        return None
+    if head.kind == _ALL:
+        return bitmaps.pack(torch.ones(size, dtype=torch.bool))
+    if head.kind == _NUMBERS:
+        return bitmaps.of_ids(message.clone().view(torch.int32).to(torch.int64), size)
+    bits = bitmaps.empty(size)
+    bits[: len(message)] = message
+    return bits

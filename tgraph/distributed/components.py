@@ -1,116 +1,174 @@
 """Weakly connected components over the parts of all ranks.
 
 Each rank joins along its own arcs by union-find. What is left are the trees of the ranks that share a vertex: the owner
-has it in one, whoever mirrors it in another. These exchange the smallest vertex they know of until none changes.
+has it in one, whoever mirrors it in another. Of the vertices that tie the same two trees one is enough; by these the
+ranks exchange the smallest vertex they know of until none changes.
 
 As in Afforest (Sutton, Ben-Nun, Barak, IPDPS 2018) a few arcs of each vertex of an undirected graph come first. They
-join most of a large component, whose vertices then need no second look: their arcs to others are seen from there.
+join most of a large component, whose vertices then need no second look: their arcs to others are seen from there. That
+the largest trees of all ranks are in one component a few of the arcs between them show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph
+from tgraph.distributed.channel import Channel
 from tgraph.distributed.part import Part
-from tgraph.primitives import union_find
+from tgraph.primitives import bitmaps, union_find
 
 SAMPLE = 2  # arcs of each vertex that are joined first
+LINKS = 1 << 12  # vertices that are looked at for arcs to other ranks
 WORTH_SAMPLING = 1 << 13  # arcs of a rank; fewer are joined while a sample would be looked at
 
 
 def join(part: Part, label: Tensor, directed: bool) -> bool:
     """Write the smallest vertex of each component to `label` [k] of the own vertices; False, with nothing done, where
     these are not their own indices to begin with, so that they may be trees already."""
-    held, own = part.ownership, part.num_own
+    held = part.ownership
     vertex = torch.arange(held.first, held.end, dtype=label.dtype, device=label.device)
     told = torch.tensor([not torch.equal(label, vertex), part.num_arcs])
     stale, arcs = held.gather(told).unbind(1)
     if bool(stale.any()):
         return False
-    trees = _Trees(part, vertex)
+    trees, rest = _Trees(part, vertex), None
     if not directed and int(arcs.sum()) >= WORTH_SAMPLING * held.num_ranks:
-        trees.join(lambda graph: _first_rows(graph, None, own, SAMPLE))
-        trees.agree()
-        rest = (trees.smallest_of_own() != _most_frequent(part, trees.smallest_of_own())).nonzero().flatten()
-        trees.join(lambda graph: _first_rows(graph, rest, own, None))
-    else:
-        trees.join(lambda graph: _first_rows(graph, None, own, None))
+        trees.join_inside(None, SAMPLE)
+        trees.link()
+        rest = trees.outside_largest()
+    trees.join_inside(rest, None)
+    trees.join_outside(rest)
     trees.agree()
-    label.copy_(trees.smallest_of_own())
+    trees.write(label)
     return True
 
 
 class _Trees:
     """The trees of a rank: of its own vertices, and of the mirrors.
 
-    tree : the root of each local vertex, by local numbers, [k + h]. smallest : of the tree at each root, the smallest
-    vertex that any rank knows of, [k + h]; without meaning elsewhere.
+    tree : the root of each local vertex, the smallest local number, [k + h]. smallest : of the tree at each root, the
+    smallest vertex that any rank knows of, [k + h]; without meaning elsewhere. A mirror may be smaller: its owner tells
+    when ranks `agree`.
     """
 
     def __init__(self, part: Part, vertex: Tensor):
         self._part = part
         self._tree = torch.arange(part.num_local, dtype=torch.int32 if part.num_local < 2**31 else torch.int64)
+        self._own, self._mirrors = self._tree[: part.num_own], self._tree[part.num_own :]
         self._smallest = torch.cat((vertex, part.mirrors.to(vertex.dtype)))
+        self._exchanged = False
 
-    def join(self, arcs: Callable[[Graph], Subgraph]) -> None:
-        """Merge the trees at the ends of some arcs, of the graphs inside and outside."""
-        own, known = self._part.num_own, self._smallest.index_select(0, self._tree)
+    def join_inside(self, rows: Tensor | None, width: int | None) -> None:
+        """Merge the trees at the ends of arcs inside, before any outside: those of some own vertices, int64 [j], or of
+        all, and so many of each."""
         if self._part.inside.num_arcs:
-            # Among all local vertices: an own vertex may be in the tree of another that a mirror joined it to.
-            union_find.join(_among(arcs(self._part.inside), self._part.outside), self._tree)
+            with self._merging():
+                union_find.join(_first_arcs(self._part.inside, rows, width), self._own)
+
+    def join_outside(self, rows: Tensor | None) -> None:
+        """The same for all arcs to mirrors of some own vertices, or of all."""
         if self._part.outside.num_arcs:
-            union_find.join(arcs(self._part.outside), self._tree)
-        assert len(self._tree) >= own
-        self._smallest.scatter_reduce_(0, self._tree.to(torch.int64), known, "amin")
+            rows = torch.arange(self._part.num_own) if rows is None else rows
+            with self._merging():
+                union_find.join(_first_arcs(self._part.outside, rows, None), self._tree)
+
+    @contextmanager
+    def _merging(self) -> Iterator[None]:
+        """What is known at the roots of own vertices goes to the roots of the trees that these are merged to, which are
+        smaller: nothing else is known before ranks exchange what they know."""
+        if not self._exchanged:
+            yield
+            return
+        vertex = torch.arange(self._part.num_own, dtype=self._own.dtype)
+        was_root = self._own == vertex
+        yield
+        merged = (was_root & (self._own != vertex)).nonzero().flatten()
+        roots = self._own.index_select(0, merged).to(torch.int64)
+        self._smallest.scatter_reduce_(0, roots, self._smallest.index_select(0, merged), "amin")
+
+    def link(self) -> None:
+        """Exchange the smallest vertices of trees that some arcs to mirrors connect."""
+        outside = self._part.outside
+        rows = torch.arange(0, self._part.num_own, max(1, self._part.num_own // LINKS))
+        first, end = outside.offset[rows], outside.offset[rows + 1]
+        rows, first = rows[first < end], first[first < end]
+        slots = outside.neighbors[first].to(torch.int64) - self._part.num_own
+        slots, place = slots.unique(return_inverse=True)
+        source = torch.empty_like(slots).scatter_(0, place, rows)  # one of those that lead there
+        self._exchange(slots, self._own[source].to(torch.int64))
 
     def agree(self) -> None:
-        """Exchange the smallest vertices of trees that share one until none changes."""
-        part, smallest = self._part, self._smallest
-        mirrored, owned = (
-            self._tree.index_select(0, places).to(torch.int64)
-            for places in (torch.arange(part.num_own, part.num_local), part.copied)
-        )
+        """Exchange the smallest vertices of trees that share a vertex until none changes. Those of a mirror alone have
+        nothing to tell."""
+        part = self._part
+        joined = self._mirrors < part.num_own
+        slots = joined.nonzero().flatten()
+        self._exchange(slots, self._mirrors.index_select(0, slots).to(torch.int64))
+
+    def _exchange(self, slots: Tensor, roots: Tensor) -> None:
+        """Exchange what is known at the `roots` int64 [j] with the roots of some mirrors at their owners, int64 [j]
+        ascending, until nothing changes."""
+        part, smallest, self._exchanged = self._part, self._smallest, True
+        channel, owned = self._tied(slots)
+        back = channel.reversed()
         while True:
-            back = part.give_back(given := smallest.index_select(0, mirrored))
-            out = part.replies.send(sent := smallest.index_select(0, owned))
-            smallest.scatter_reduce_(0, owned, back.wait(), "amin")
-            smallest.scatter_reduce_(0, mirrored, out.wait(), "amin")
+            up = channel.send(given := smallest.index_select(0, roots))
+            down = back.send(sent := smallest.index_select(0, owned))
+            smallest.scatter_reduce_(0, owned, up.wait(), "amin")
+            smallest.scatter_reduce_(0, roots, down.wait(), "amin")
             changed = not (
-                torch.equal(given, smallest.index_select(0, mirrored))
+                torch.equal(given, smallest.index_select(0, roots))
                 and torch.equal(sent, smallest.index_select(0, owned))
             )
             if not bool(part.ownership.gather(torch.tensor(changed)).any()):
                 break
+        part.requests.bytes_sent += channel.bytes_sent + back.bytes_sent
 
-    def smallest_of_own(self) -> Tensor:
-        """The smallest vertex of the tree of each own vertex, [k]."""
-        return self._smallest.index_select(0, self._tree[: self._part.num_own])
+    def _tied(self, slots: Tensor) -> tuple[Channel, Tensor]:
+        """(the channel from some mirrors, int64 [j] ascending, to their owners, the roots there, int64)"""
+        part, marks, counts, owned, asked = self._part, [], [], [], []
+        for here in _by_rank(slots, part.requests.sending):
+            marks.append(bitmaps.of_ids(here[0], here[1]))
+            counts.append(len(here[0]))
+        for vertices, bits in zip(part.copied_by_rank, part.requests.send_marks(marks).wait(), strict=True):
+            chosen = vertices[:0] if bits is None else vertices.index_select(0, bitmaps.members(bits))
+            owned.append(self._own.index_select(0, chosen))
+            asked.append(len(chosen))
+        return Channel(part.ownership, counts, asked), torch.cat(owned).to(torch.int64)
+
+    def outside_largest(self) -> Tensor | None:
+        """The own vertices that are not in the tree which most of a sample are in, or None for all, where that is not
+        part of what most are in on all ranks."""
+        part, rest, told = self._part, None, [-1, -1]
+        if part.num_own:
+            graph = part.inside
+            whole = Subgraph(graph, graph.everything(), "push", None, graph.selection(), mirrored=False)
+            rest = union_find.outside(whole, self._own).ids
+            told = [part.num_own - len(rest), int(self._smallest[union_find.frequent(self._own)])]
+        counts, labels = part.ownership.gather(torch.tensor(told)).unbind(1)
+        return rest if int(labels[counts.argmax()]) == told[1] else None
+
+    def write(self, label: Tensor) -> None:
+        """The smallest vertex of the tree of each own vertex, to `label` [k]."""
+        torch.index_select(self._smallest, 0, self._own, out=label)
 
 
-def _first_rows(graph: Graph, rows: Tensor | None, own: int, width: int | None) -> Subgraph:
-    """The rows of own vertices, int64 [j] or None for all, or the first arcs of each."""
-    rows = torch.arange(own) if rows is None and graph.num_vertices != own else rows
+def _by_rank(slots: Tensor, sizes: list[int]) -> Iterator[tuple[Tensor, int]]:
+    """(the slots of each rank, counted from its first one, how many slots it has), of slots int64 [j] ascending."""
+    start = 0
+    for size in sizes:
+        first, end = torch.searchsorted(slots, torch.tensor([start, start + size])).tolist()
+        yield slots[first:end] - start, size
+        start += size
+
+
+def _first_arcs(graph: Graph, rows: Tensor | None, width: int | None) -> Subgraph:
+    """So many arcs of some vertices, int64 [j], or of all."""
     arcs = graph.selection(rows, width=width)
     return Subgraph(graph, graph.everything(), "push", rows, arcs, mirrored=False)
-
-
-def _among(sub: Subgraph, graph: Graph) -> Subgraph:
-    """The same arcs among the vertices of a graph that has more."""
-    rows = torch.arange(sub.graph.num_vertices) if sub.rows is None else sub.rows
-    return Subgraph(graph, graph.everything(), "push", rows, sub.selection, mirrored=False)
-
-
-def _most_frequent(part: Part, label: Tensor) -> int:
-    """The label that most of a sample of own vertices have, on any rank."""
-    if len(label):
-        best = union_find.frequent(label)
-        held = torch.tensor([int((label == best).sum()), best])
-    else:
-        held = torch.tensor([-1, -1])
-    counts, labels = part.ownership.gather(held).unbind(1)
-    return int(labels[counts.argmax()])

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from tgraph.distributed.ownership import gather
 from tgraph.errors import ArgumentError, RankError
 
 # Seconds for which a rank that failed waits for others to fail likewise, and for which one that lost its connection
@@ -60,9 +61,8 @@ def _agree(group: Any, what: Mapping[str, str]) -> None:
     told = hashlib.sha256(json.dumps(sorted(what.items())).encode()).digest()[:8]
     accelerated = dist.get_backend(group) == "nccl"
     mine = torch.frombuffer(bytearray(told), dtype=torch.int64).to("cuda" if accelerated else "cpu")
-    parts = [torch.empty_like(mine) for _ in range(dist.get_world_size(group))]
-    dist.all_gather(parts, mine, group=group)
-    if len(set(torch.cat(parts).tolist())) == 1:
+    parts = gather(mine, dist.get_world_size(group), group)
+    if len(set(parts.flatten().tolist())) == 1:
         return
     given: list[Any] = [None] * len(parts)
     dist.all_gather_object(given, dict(what), group=group)

@@ -10,6 +10,10 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+# Bytes of a value which each rank sends to each other straight; larger ones are passed on from rank to rank. That takes
+# fewer bytes, and for small values several times as long.
+SMALL = 1 << 12
+
 
 @dataclass(frozen=True, eq=False)
 class Ownership:
@@ -80,10 +84,7 @@ class Ownership:
 
     def gather(self, value: Tensor) -> Tensor:
         """The values of all ranks, of the same shape everywhere, stacked in their order: [p, ...]."""
-        sent = _carried(value.contiguous())
-        parts = [torch.empty_like(sent) for _ in range(self.num_ranks)]
-        dist.all_gather(parts, sent, group=self.group)
-        return torch.stack(parts).view(value.dtype) if sent.dtype != value.dtype else torch.stack(parts)
+        return gather(value, self.num_ranks, self.group)
 
     def sum(self, value: Tensor) -> Tensor:
         """The sum over all ranks, in their order, so that it has the same bits each time and everywhere."""
@@ -101,6 +102,17 @@ class Ownership:
         padded[: len(rows)] = rows
         parts = self.gather(padded)
         return torch.cat([part[:count] for part, count in zip(parts, counts, strict=True)]), counts
+
+
+def gather(value: Tensor, ranks: int, group: Any = None) -> Tensor:
+    """The values of all ranks of a group, of the same shape everywhere, stacked in their order: [ranks, ...]."""
+    sent = _carried(value.contiguous())
+    whole = sent.new_empty((ranks, *sent.shape))
+    if sent.nbytes > SMALL:
+        dist.all_gather(list(whole), sent, group=group)
+    else:
+        dist.all_to_all_single(whole, sent.expand_as(whole).contiguous(), group=group)
+    return whole.view(value.dtype)
 
 
 def _carried(value: Tensor) -> Tensor:

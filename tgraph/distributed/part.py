@@ -15,6 +15,7 @@ from tgraph.distributed.channel import Channel, Sending
 from tgraph.distributed.ownership import Ownership
 from tgraph.formats.uncompressed import reduce_rows
 from tgraph.kernels.reductions import reduction_of
+from tgraph.primitives import bitmaps
 
 
 @dataclass(eq=False)
@@ -72,6 +73,17 @@ class Part:
     def degree(self) -> Tensor:
         """The arcs of each own row, int64 [k]."""
         return self.inside.offset.diff() + self.outside.offset[: self.num_own + 1].diff()
+
+    @computed_once
+    def copied_by_rank(self) -> tuple[Tensor, ...]:
+        """`copied` by the rank that mirrors."""
+        return self.copied.split(self.replies.sending)
+
+    @computed_once
+    def with_arcs(self) -> tuple[Tensor, Tensor]:
+        """Bitmaps of the own vertices that have arcs inside, and outside."""
+        inside, outside = self.inside.offset, self.outside.offset[: self.num_own + 1]
+        return bitmaps.pack(inside.diff() > 0), bitmaps.pack(outside.diff() > 0)
 
     def fetch(self, values: Tensor) -> Sending:
         """The values of the mirrors from those of own vertices [k, ...], of all ranks: they arrive in the last h rows

@@ -38,6 +38,10 @@ class Reduction:
         """The best of all values, for min and max."""
         return values.amin() if self.name == "min" else values.amax()
 
+    def worst(self, values: Tensor) -> Tensor:
+        """The worst of all values, for min and max."""
+        return values.amax() if self.name == "min" else values.amin()
+
 
 REDUCTIONS = {
     reduction.name: reduction

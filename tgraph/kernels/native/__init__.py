@@ -82,7 +82,7 @@ from tgraph.kernels.native.paths.shortest_paths import (
     parents,
     shortest_path,
 )
-from tgraph.kernels.native.relaxation import blocks, relaxation
+from tgraph.kernels.native.relaxation import bitmaps, blocks, relaxation
 from tgraph.kernels.native.relaxation.relaxation import Fixpoint as fixpoint
 from tgraph.kernels.native.relaxation.rounds import Rounds as rounds
 from tgraph.kernels.native.sampling import labor, members, negatives, places, push, visits
@@ -227,11 +227,10 @@ for _module in (
     repulsion,
     *(add_rows, csr_sums, products_of_segments, reduced_rows, sell, tiles),
     *(cbm, evaluate, pairing, unfolding),
-    *(blocks, search),
+    *(bitmaps, blocks, search),
     *(floyd_warshall, gauss_seidel, global_cut, walks),
     *(labor, members, negatives, places, push, sampled_neighbors, visits),
     *(dicts, pieces),
-    blocks,
     *(cliques, peeling),
     *(boruvka, independent_set, matching),
 ):

@@ -16,6 +16,7 @@ void bind_aggregate(nb::module_& module);
 void bind_pages(nb::module_& module);
 void bind_attention(nb::module_& module);
 void bind_relax(nb::module_& module);
+void bind_bitmaps(nb::module_& module);
 void bind_power(nb::module_& module);
 void bind_gauss_seidel_columns(nb::module_& module);
 void bind_join(nb::module_& module);

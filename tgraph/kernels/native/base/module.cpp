@@ -73,6 +73,7 @@ NB_MODULE(_native, module) {
     tgraph::bind_aggregate(module);
     tgraph::bind_attention(module);
     tgraph::bind_relax(module);
+    tgraph::bind_bitmaps(module);
     tgraph::bind_power(module);
     tgraph::bind_gauss_seidel_columns(module);
     tgraph::bind_join(module);

@@ -47,6 +47,26 @@ TGRAPH_MULTIVERSION_NARROW inline uint64_t with_arcs(const int64_t* offset, int6
     return bits_of(has_arcs);
 }
 
+// The mask of those of 64 unvisited vertices that have a neighbor in the frontier. The first neighbors are tested
+// without a branch, as most vertices that have a parent find it there. `rows` : rows from the first vertex on.
+inline uint64_t find_parents(uint64_t unvisited, const int64_t* offset, int64_t rows, const int32_t* neighbors,
+                             const uint64_t* front) {
+    const auto is_active = [front](int64_t u) { return front[u >> 6] >> (u & 63) & 1; };
+    uint64_t hits = 0;
+    for (uint64_t left = unvisited; left; left &= left - 1) {
+        const int i = std::countr_zero(left);
+        if (i + 64 < rows) fetch(neighbors + offset[i + 64]);
+        hits |= is_active(neighbors[offset[i]]) << i;
+    }
+    for (uint64_t left = unvisited & ~hits; left; left &= left - 1) {
+        const int i = std::countr_zero(left);
+        int64_t arc = offset[i] + 1;
+        while (arc < offset[i + 1] && !is_active(neighbors[arc])) ++arc;
+        hits |= uint64_t{arc < offset[i + 1]} << i;
+    }
+    return hits;
+}
+
 template <class V, class Semiring>
 class Hops {
 public:
@@ -110,26 +130,6 @@ public:
     }
 
 private:
-    // The mask of those of 64 unvisited vertices that have a neighbor in the frontier. The first neighbors are tested
-    // without a branch, as most vertices that have a parent find it there. `rows` : rows from the first vertex on.
-    static uint64_t find_parents(uint64_t unvisited, const int64_t* offset, int64_t rows, const int32_t* neighbors,
-                                 const uint64_t* front) {
-        const auto is_active = [front](int64_t u) { return front[u >> 6] >> (u & 63) & 1; };
-        uint64_t hits = 0;
-        for (uint64_t left = unvisited; left; left &= left - 1) {
-            const int i = std::countr_zero(left);
-            if (i + 64 < rows) fetch(neighbors + offset[i + 64]);
-            hits |= is_active(neighbors[offset[i]]) << i;
-        }
-        for (uint64_t left = unvisited & ~hits; left; left &= left - 1) {
-            const int i = std::countr_zero(left);
-            int64_t arc = offset[i] + 1;
-            while (arc < offset[i + 1] && !is_active(neighbors[arc])) ++arc;
-            hits |= uint64_t{arc < offset[i + 1]} << i;
-        }
-        return hits;
-    }
-
     void reach(int64_t word, uint64_t hits, Bitmap& reached, Found& found) {
         reached.words()[word] = hits;
         for (; hits; hits &= hits - 1) {

@@ -1,0 +1,138 @@
+"""Rounds whose messages are all equal, as of a breadth-first search, over the parts of all ranks.
+
+The first message that reaches a vertex is the best, so that vertices are active or not, and reached or not, which takes
+a bit each. Bits are all that travels: of the mirrors that a push has reached, or of active vertices where these are
+mirrored.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tgraph.distributed.part import Part
+from tgraph.kernels.messages import across
+from tgraph.kernels.reductions import Reduction
+from tgraph.primitives import bitmaps
+
+FEW = 32  # a vertex in so many is reached one by one, more by a mask of all
+
+
+def level(
+    part: Part, own: Tensor, first: Tensor | None, reduction: Reduction, edge: str, weight: Tensor | float | None
+) -> Tensor | None:
+    """The value that all active vertices have, of no dimensions; None where they do not have one, or a vertex may be
+    reached again: because messages get better on their way, or it has a value already but would take a better one.
+
+    The arguments are those of `Hops`.
+    """
+    if own.dim() > 1 or own.dtype == torch.bool or edge not in ("copy", "add"):
+        return None
+    sent = own if first is None else own.index_select(0, first)
+    nothing = torch.tensor(reduction.identity(own.dtype), dtype=own.dtype)
+    reached = own[own != nothing]
+    active = sent.aminmax() if len(sent) else (nothing, nothing)
+    worst = reduction.worst(reached) if len(reached) else nothing
+    has = torch.tensor([len(sent) > 0, len(reached) > 0], dtype=own.dtype)
+    told = part.ownership.gather(torch.cat((has, torch.stack((*active, worst)))))
+    low, high = told[told[:, 0] == 1][:, 2:4].unbind(1)
+    worst = told[told[:, 1] == 1][:, 4]
+    if not len(low) or bool(low[0] == nothing) or not bool((low == low[0]).all() and (high == low[0]).all()):
+        return None
+    message = across(low[0], edge, weight).to(own.dtype)
+    again = reduction.better(message, worst).any() or reduction.better(message, low[0])
+    return None if bool(again) else low[0]
+
+
+class Hops:
+    """The active vertices of a search, and a round from them.
+
+    own : the values of the own vertices [k], overwritten. first : the active ones of these, int64 [j], or None for all.
+    weight : of every arc, None for 0. level : the value that all active vertices have, of no dimensions.
+
+    Made and called by all ranks together.
+    """
+
+    def __init__(
+        self,
+        part: Part,
+        own: Tensor,
+        first: Tensor | None,
+        reduction: Reduction,
+        edge: str,
+        weight: Tensor | float | None,
+        level: Tensor,
+    ):
+        self._part, self._own, self._level = part, own, level
+        self._reduction, self._edge, self._weight = reduction, edge, weight
+        self.is_everything = first is None
+        everything = torch.arange(part.num_own) if first is None else first
+        self._front = bitmaps.of_ids(everything, part.num_own)
+        self._unvisited = bitmaps.pack(own == reduction.identity(own.dtype))
+        self._told = bitmaps.empty(part.num_local)  # mirrors whose owners know that they are reached
+        self._size = bitmaps.measure(self._front, part.degree)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """(active own vertices, their arcs)"""
+        return self._size
+
+    def reopen(self) -> bool:
+        """Whether more vertices become active when none is: they do not."""
+        return False
+
+    @property
+    def mask(self) -> Tensor:
+        """The active ones of the own vertices, bool [k]."""
+        return bitmaps.unpack(self._front, self._part.num_own)
+
+    def push(self) -> None:
+        """A round along the rows of active vertices."""
+        part, outside, inside = self._part, self._part.outside, self._part.inside
+        marked = bitmaps.empty(part.num_local)
+        bitmaps.push(outside.offset, outside.neighbors, self._front, marked)
+        marked &= ~self._told
+        self._told |= marked
+        messages, start = [], part.num_own
+        for size in part.requests.sending:
+            messages.append(bits := bitmaps.empty(size))
+            bitmaps.move(marked, start, size, bits, 0)
+            start += size
+        sending = part.requests.send_marks(messages)
+        reached = bitmaps.empty(part.num_own)
+        bitmaps.push(inside.offset, inside.neighbors, self._front, reached)
+        for vertices, marks in zip(part.copied_by_rank, sending.wait(), strict=True):
+            if marks is not None:
+                bitmaps.spread(marks, vertices, reached)
+        self._reach(reached & self._unvisited)
+
+    def pull(self, size: int) -> None:
+        """The same by the rows of vertices that are not reached yet, from `size` active ones on all ranks."""
+        part, outside, inside = self._part, self._part.outside, self._part.inside
+        messages = []
+        for vertices in part.copied_by_rank:
+            messages.append(bits := bitmaps.empty(len(vertices)))
+            bitmaps.choose(self._front, vertices, bits)
+        sending = part.replies.send_marks(messages, 4 * size >= part.ownership.num_rows // 8)
+        with_inside, with_outside = part.with_arcs
+        reached, others = bitmaps.empty(part.num_own), bitmaps.empty(part.num_own)
+        bitmaps.pull(inside.offset, inside.neighbors, self._front, self._unvisited & with_inside, reached)
+        near, start = bitmaps.empty(part.num_local), part.num_own
+        for size, marks in zip(part.replies.receiving, sending.wait(), strict=True):
+            if marks is not None:
+                bitmaps.move(marks, 0, size, near, start)
+            start += size
+        self._told |= near
+        bitmaps.pull(outside.offset, outside.neighbors, near, self._unvisited & ~reached & with_outside, others)
+        self._reach(reached | others)
+
+    def _reach(self, vertices: Tensor) -> None:
+        """The vertices of this bitmap receive the message, and are active next."""
+        self._level = across(self._level, self._edge, self._weight).to(self._own.dtype)
+        self._front, self.is_everything = vertices, False
+        self._unvisited &= ~vertices
+        self._size = size, _ = bitmaps.measure(vertices, self._part.degree)
+        if FEW * size < len(self._own):
+            self._own.index_fill_(0, bitmaps.members(vertices), self._level.item())
+        else:
+            self._own.masked_fill_(bitmaps.unpack(vertices, len(self._own)), self._level.item())
