@@ -6,19 +6,17 @@ loader that lies there, so that a fault in `tgraph.io` cannot hide one here.
 
 import functools
 import gzip
-import importlib.util
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.io
 import torch
+from collected import DATA, graph_of
 from strategies import MODES
 
 import tgraph as tg
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"the folder of real graphs {DATA} is not there")
 
 LDBC = DATA / "conformance" / "ldbc-graphalytics"
@@ -173,11 +171,7 @@ def referenced():
 def collected(request):
     """(directed or undirected graph, the undirected one, results): without duplicates, as igraph had it. Tests run
     graph by graph, so that each is read once."""
-    spec = importlib.util.spec_from_file_location("shared_data_load", DATA / "load.py")
-    loader = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loader)
-    loaded = loader.load(request.param)
-    graph = tg.Graph.from_edges(loaded["src"], loaded["dst"], ids="compact", multi="first", directed=loaded["directed"])
+    graph = graph_of(request.param)
     undirected = graph.to_undirected().without_self_loops()
     return graph, undirected, json.loads((DATA / request.param / "reference.json").read_text())
 

@@ -1,8 +1,11 @@
 """Programs on a graph that is spread over ranks give what they give on the whole graph: to the bit where they compare,
 and to 1e-6 where they add."""
 
+from collections.abc import Collection
+
 import pytest
 import torch
+from collected import DATA, graph_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ranks import on_ranks
@@ -66,12 +69,14 @@ def _edge(graph) -> str:
     return "copy" if graph.weight_dtype is None else "mul"
 
 
-def differences(whole: tg.Graph, method: str, source: int) -> list[str]:
-    """What differs between a graph and the same spread over ranks."""
+def differences(whole: tg.Graph, method: str, source: int, names: Collection[str] = ()) -> list[str]:
+    """What differs between a graph and the same spread over ranks, by the programs of these `names`, or by all."""
     parts = spread(whole, method=method)
     place = source if parts.order is None else int((parts.order == source).nonzero())
     wrong = []
     for name, function in {**EXACT, **ADDED}.items():
+        if names and name not in names:
+            continue
         if name == "widest path" and whole.weight_dtype is None:
             continue
         if name == "bfs from several":  # vertex 0 is another one in an order of parts
@@ -128,6 +133,23 @@ def test_programs_are_equal():
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 8])
 def test_programs_are_equal_on_more_ranks(number):
     for wrong in on_ranks(number, compare_made, timeout=900):
+        assert not wrong, "\n".join(wrong)
+
+
+def compare_collected(name: str) -> list[str]:
+    whole = graph_of(name, weighted=name.startswith("USA"))
+    source = int(whole.out_degree.argmax())
+    names = ("bfs", "sssp", "widest path", "a program", "pagerank", "sum")
+    return [wrong for method in (*METHODS, "metis") for wrong in differences(whole, method, source, names)]
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not DATA.exists(), reason="the real graphs are not in ../shared/data")
+@pytest.mark.parametrize("number", [2, 4, 8])
+@pytest.mark.parametrize("name", ["cnr-2000", "soc-Epinions1", "USA-road-BAY"])  # web, social, road
+def test_programs_are_equal_on_real_graphs(name, number):
+    pytest.importorskip("pymetis")
+    for wrong in on_ranks(number, compare_collected, name, timeout=900):
         assert not wrong, "\n".join(wrong)
 
 
