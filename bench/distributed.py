@@ -5,7 +5,7 @@
 PageRank of ten iterations, BFS, components and SSSP: the ranks, of one thread each, and the one process take turns, and
 what the ranks compute is compared with what the process does. A cell has the median of the ratios within a turn, the
 bytes that all ranks sent in a call, and the least that the partition needs for PageRank: 4 bytes for every mirror in
-every iteration. Writes distributed.json and distributed.md.
+every iteration. Writes distributed.json, distributed.md and distributed.png.
 """
 
 from __future__ import annotations
@@ -145,6 +145,36 @@ def markdown(cells: list[dict[str, Any]]) -> str:
     return table(["", "", "one process, ms", "ranks, ms", "ratio", "bytes sent", "of the least"], rows)
 
 
+def picture(cells: list[dict[str, Any]], path: Path) -> None:
+    """A panel for each graph: milliseconds of the one process and of the ranks, every call a point, medians as bars."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    cells = [cell for cell in cells if "algorithm" in cell]
+    graphs = list(dict.fromkeys(cell["graph"] for cell in cells))
+    figure, axes = plt.subplots(1, len(graphs), figsize=(4.3 * len(graphs), 3.8), layout="constrained", squeeze=False)
+    for axis, graph in zip(axes[0], graphs, strict=True):
+        drawn = [cell for cell in cells if cell["graph"] == graph]
+        for shift, kind, color in ((-0.2, "alone", "#56b4e9"), (0.2, "ranks", "#d55e00")):
+            label = "one process" if kind == "alone" else "ranks of one thread"
+            medians = [1000 * statistics.median(cell[kind]) for cell in drawn]
+            axis.bar([i + shift for i in range(len(drawn))], medians, 0.36, color=color, label=label)
+            for i, cell in enumerate(drawn):
+                axis.plot([i + shift] * len(cell[kind]), [1000 * each for each in cell[kind]], "k.", markersize=3)
+        for i, cell in enumerate(drawn):
+            top = 1000 * max(*cell["alone"], *cell["ranks"])
+            axis.annotate(f"{cell['ratio']:.2f}", (i, top), (0, 4), textcoords="offset points", ha="center")
+        axis.set(yscale="log", title=graph, xticks=range(len(drawn)))
+        axis.set_xticklabels([cell["algorithm"] for cell in drawn])
+        axis.margins(y=0.15)
+    axes[0][0].set_ylabel("ms of a call, ratio above")
+    axes[0][0].legend(frameon=False)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scale", type=int, default=20)
@@ -165,6 +195,7 @@ def main() -> None:
     found = {"machine": describe_machine(), "ranks": arguments.ranks, "cells": cells}
     (arguments.output / "distributed.json").write_text(json.dumps(found, indent=1))
     (arguments.output / "distributed.md").write_text(markdown(cells) + "\n")
+    picture(cells, arguments.output / "distributed.png")
     print(markdown(cells))
 
 
