@@ -13,6 +13,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from tgraph.distributed.ownership import Ownership
+from tgraph.distributed.transport import begin
 from tgraph.primitives import bitmaps
 
 # How the changed slots of a message are named: not at all, by number, by a bit for each slot, or because all are sent.
@@ -63,8 +64,12 @@ class Channel:
         if received is None:
             received = sent.new_empty((sum(self.receiving), *sent.shape[1:]))
         given, taken = (each.view(torch.uint8) if each.dtype == torch.bool else each for each in (sent, received))
-        work = dist.all_to_all_single(
-            taken, given, self.receiving, self.sending, group=self.ownership.group, async_op=True
+        work = begin(
+            dist.all_to_all_single,
+            *(taken, given, self.receiving, self.sending),
+            group=self.ownership.group,
+            sent=sent.nbytes,
+            received=received.nbytes,
         )
         return Sending(received, sent, work)
 
@@ -119,8 +124,9 @@ class Messages:
         if heads is None:
             given = torch.tensor([head for head, _ in messages], dtype=torch.int64)
             taken = torch.empty_like(given)
-            dist.all_to_all_single(taken, given, group=group)
-            channel.bytes_sent += given.nbytes
+            others = given.nbytes - given[0].nbytes
+            begin(dist.all_to_all_single, taken, given, group=group, sent=others, received=others).wait()
+            channel.bytes_sent += others
             heads = [Head(*head) for head in taken.tolist()]
         self._heads = heads
         self._sizes = [
@@ -130,7 +136,13 @@ class Messages:
         self._received = torch.empty(sum(self._sizes), dtype=torch.uint8)
         channel.bytes_sent += len(self._sent)
         out = [len(message) for _, message in messages]
-        self._work = dist.all_to_all_single(self._received, self._sent, self._sizes, out, group=group, async_op=True)
+        self._work = begin(
+            dist.all_to_all_single,
+            *(self._received, self._sent, self._sizes, out),
+            group=group,
+            sent=len(self._sent),
+            received=len(self._received),
+        )
 
     def arrived(self) -> Iterator[tuple[Head, Tensor, int]]:
         """(head, message uint8 [b], receiving slots) from each rank."""

@@ -21,8 +21,9 @@ from tgraph.distributed.relaxing import Relaxing
 from tgraph.distributed.sharded import Sharded
 from tgraph.kernels.reductions import Reduction
 
-# One round: (pulled, active vertices, active arcs, changed vertices, milliseconds), of all ranks.
-Round = tuple[bool, int, int, int, float]
+# One round: (pulled, active vertices, active arcs, changed vertices, milliseconds, clock at the beginning); the numbers
+# are those of all ranks, the times of this one.
+Round = tuple[bool, int, int, int, float, float]
 
 
 class Fixpoint:
@@ -64,17 +65,17 @@ class Fixpoint:
         many rounds were run)."""
         self._done, self._end = [], time.perf_counter() + seconds
         while len(self._done) < limit:
+            began = time.perf_counter()
             size, arcs, late = self._measure()
             if not size and self._steps.reopen():
                 size, arcs, late = self._measure()
             if not size:
                 self._total = 0
                 return True, len(self._done)
-            began = time.perf_counter()
             pull = self._policy.pick(size, arcs, self._steps.is_everything) == "pull"
             self._policy.passed(size, arcs)
             self._steps.pull(size) if pull else self._steps.push()
-            self._done.append((pull, size, arcs, size, (time.perf_counter() - began) * 1e3))
+            self._done.append((pull, size, arcs, size, (time.perf_counter() - began) * 1e3, began))
             self._total = size
             if late:
                 break

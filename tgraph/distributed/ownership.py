@@ -10,6 +10,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from tgraph.distributed.transport import begin
+
 # Bytes of a value which each rank sends to each other straight; larger ones are passed on from rank to rank. That takes
 # fewer bytes, and for small values several times as long.
 SMALL = 1 << 12
@@ -108,10 +110,12 @@ def gather(value: Tensor, ranks: int, group: Any = None) -> Tensor:
     """The values of all ranks of a group, of the same shape everywhere, stacked in their order: [ranks, ...]."""
     sent = _carried(value.contiguous())
     whole = sent.new_empty((ranks, *sent.shape))
+    others = (ranks - 1) * sent.nbytes
     if sent.nbytes > SMALL:
-        dist.all_gather(list(whole), sent, group=group)
+        begin(dist.all_gather, list(whole), sent, group=group, sent=others, received=others).wait()
     else:
-        dist.all_to_all_single(whole, sent.expand_as(whole).contiguous(), group=group)
+        copies = sent.expand_as(whole).contiguous()
+        begin(dist.all_to_all_single, whole, copies, group=group, sent=others, received=others).wait()
     return whole.view(value.dtype)
 
 

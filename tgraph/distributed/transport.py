@@ -1,0 +1,63 @@
+"""What travels between ranks while programs run: handed to torch.distributed, and recorded where a trace is wanted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import torch
+
+_recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
+
+
+def begin(operation: Callable[..., Any], *arguments: Any, group: Any, sent: int, received: int) -> Any:
+    """Begin an operation of torch.distributed such as `all_to_all_single`, and give what is to `wait` for.
+
+    sent, received : the bytes to and from other ranks.
+    """
+    recorder = _recorder.get()
+    if recorder is None:
+        return operation(*arguments, group=group, async_op=True)
+    began = recorder.clock()
+    return _Recorded(operation(*arguments, group=group, async_op=True), recorder, (sent, received, began))
+
+
+@contextmanager
+def recorded(device: torch.device) -> Iterator[Recorder]:
+    """A context in which the exchanges that this rank begins are recorded; `device` is where the data lies."""
+    recorder = Recorder(device)
+    token = _recorder.set(recorder)
+    try:
+        yield recorder
+    finally:
+        _recorder.reset(token)
+
+
+class Recorder:
+    """exchanges : of each (bytes sent, bytes received, clock when it began, when waiting for it began, and ended)."""
+
+    def __init__(self, device: torch.device):
+        self.exchanges: list[tuple[int, int, float, float, float]] = []
+        self._device = device
+
+    def clock(self) -> float:
+        """The time in seconds, once this device has finished what it was given; what travels need not be done."""
+        if self._device.type != "cpu":
+            torch.accelerator.current_stream(self._device).synchronize()
+        return time.perf_counter()
+
+
+class _Recorded:
+    """An operation under way, which is recorded once it was waited for."""
+
+    def __init__(self, work: Any, recorder: Recorder, begun: tuple[int, int, float]):
+        self._work, self._recorder, self._begun = work, recorder, begun
+
+    def wait(self) -> None:
+        """Wait until it is done."""
+        began = self._recorder.clock()
+        self._work.wait()
+        self._recorder.exchanges.append((*self._begun, began, self._recorder.clock()))
