@@ -28,12 +28,12 @@ def recording(held: Ownership, device: torch.device, trace: Trace) -> Iterator[N
         end = recorder.clock() - start
     begins = torch.tensor([*(begin - start for begin in trace.begins), end], dtype=torch.float64, device=device)
     times = held.gather(begins).tolist()
-    mine = torch.tensor(recorder.exchanges, dtype=torch.float64, device=device).view(-1, 5)
+    mine = torch.tensor(recorder.exchanges, dtype=torch.float64, device=device).view(-1, 6)
     mine[:, 2:] -= start
     rows, counts = held.concatenate(mine)
     ranks = [rank for rank, count in enumerate(counts) for _ in range(count)]
     trace.exchanges = [
-        Exchange(rank, int(sent), int(received), (began, done), (waiting, done))
-        for rank, (sent, received, began, waiting, done) in zip(ranks, rows.tolist(), strict=True)
+        Exchange(rank, int(sent), int(received), (began, done), (waiting, end))
+        for rank, (sent, received, began, done, waiting, end) in zip(ranks, rows.tolist(), strict=True)
     ]
     trace.shares = shares([own[:-1] for own in times], [own[-1] for own in times], trace.exchanges)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -37,11 +37,13 @@ def recorded(device: torch.device) -> Iterator[Recorder]:
 
 
 class Recorder:
-    """exchanges : of each (bytes sent, bytes received, clock when it began, when waiting for it began, and ended)."""
+    """exchanges : of each (bytes sent; bytes received; the clock when it began, when it was done, when waiting for it
+    began, and when waiting ended). Where the transport does not tell when it is done, that is the end of waiting."""
 
     def __init__(self, device: torch.device):
-        self.exchanges: list[tuple[int, int, float, float, float]] = []
+        self.exchanges: list[tuple[int, int, float, float, float, float]] = []
         self._device = device
+        self.is_told = device.type == "cpu"  # else a stream would be told, not this process
 
     def clock(self) -> float:
         """The time in seconds, once this device has finished what it was given; what travels need not be done."""
@@ -55,9 +57,16 @@ class _Recorded:
 
     def __init__(self, work: Any, recorder: Recorder, begun: tuple[int, int, float]):
         self._work, self._recorder, self._begun = work, recorder, begun
+        self._done: list[float] = []
+        if recorder.is_told:
+            done = self._done  # what the transport keeps must not keep this
+            with suppress(RuntimeError):  # of transports without futures
+                work.get_future().add_done_callback(lambda _: done.append(time.perf_counter()))
 
     def wait(self) -> None:
         """Wait until it is done."""
         began = self._recorder.clock()
         self._work.wait()
-        self._recorder.exchanges.append((*self._begun, began, self._recorder.clock()))
+        end = self._recorder.clock()
+        done = min([*self._done, end])
+        self._recorder.exchanges.append((*self._begun, done, began, end))

@@ -38,9 +38,11 @@ def draw_ranks(axis: Axes, shares: list[Share], exchanges: list[Exchange]) -> No
     for rank in range(ranks):
         own = [share for share in shares if share.rank == rank]
         mine = [exchange for exchange in exchanges if exchange.rank == rank]
-        span = [(own[0].begin, own[-1].end)]
-        _bars(axis, span, (rank - 0.4, 0.6), RANKS["computing"])
-        _bars(axis, [exchange.waiting for exchange in mine], (rank - 0.4, 0.6), RANKS["waiting"])
+        waiting = [exchange.waiting for exchange in mine]
+        bounds = [own[0].begin, *(bound for interval in waiting for bound in interval), own[-1].end]
+        computing = list(zip(bounds[::2], bounds[1::2], strict=True))
+        _bars(axis, computing, (rank - 0.4, 0.6), RANKS["computing"])
+        _bars(axis, waiting, (rank - 0.4, 0.6), RANKS["waiting"])
         _bars(axis, list(joined(exchange.travelling for exchange in mine)), (rank + 0.24, 0.16), RANKS["under way"])
         if len(own) <= 10 * FEW:
             axis.vlines([1e3 * share.begin for share in own], rank - 0.45, rank + 0.4, color="black", linewidth=0.6)
@@ -66,7 +68,7 @@ def _summary(ranks: int, shares: list[Share]) -> str:
 
 def _bars(axis: Axes, intervals: list[Interval], place: tuple[float, float], colour: str) -> None:
     bars = [(1e3 * first, 1e3 * (last - first)) for first, last in intervals]
-    axis.broken_barh(bars, place, color=colour, linewidth=0)
+    axis.broken_barh(bars, place, color=colour, alpha=0.6, linewidth=0)
 
 
 def _finish(axis: Axes) -> None:

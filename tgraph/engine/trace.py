@@ -179,9 +179,7 @@ def _legend(traces: Collection[Trace]) -> list[Any]:
 
     lines = [Line2D([], [], **style, label=name.replace("_", " ")) for name, style in SERIES.items()]
     limit = Line2D([], [], **LIMIT, label="all edges")
-    colours = dict(COLOURS)
-    if any(trace.visits for trace in traces):
-        colours |= STAGES
+    colours = COLOURS | (STAGES if any(trace.visits for trace in traces) else {})
     if any(trace.shares for trace in traces):
         colours |= RANKS
     return [*lines, limit, *(Patch(color=colour, alpha=0.6, label=name) for name, colour in colours.items())]
