@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tgraph.distributed.ownership import Active
 from tgraph.distributed.part import Part
 from tgraph.kernels.messages import across
 from tgraph.kernels.reductions import Reduction
@@ -72,10 +73,15 @@ class Hops:
         self._told = bitmaps.empty(part.num_local)  # mirrors whose owners know that they are reached
         self._size = bitmaps.measure(self._front, part.degree)
 
-    @property
-    def sizes(self) -> tuple[int, int]:
-        """(active own vertices, their arcs)"""
-        return self._size
+    def measure(self, late: bool) -> Active:
+        """The active vertices of all ranks."""
+        return Active.of_ranks(self._part.ownership.gather(torch.tensor([*self._size, late])))
+
+    def round(self, pull: bool, active: Active, late: bool) -> Active:
+        """A round from the `active` vertices, if there are any."""
+        if active.size:
+            self._pull(active.size) if pull else self._push()
+        return active
 
     def reopen(self) -> bool:
         """Whether more vertices become active when none is: they do not."""
@@ -86,7 +92,7 @@ class Hops:
         """The active ones of the own vertices, bool [k]."""
         return bitmaps.unpack(self._front, self._part.num_own)
 
-    def push(self) -> None:
+    def _push(self) -> None:
         """A round along the rows of active vertices."""
         part, outside, inside = self._part, self._part.outside, self._part.inside
         marked = bitmaps.empty(part.num_local)
@@ -106,7 +112,7 @@ class Hops:
                 bitmaps.spread(marks, vertices, reached)
         self._reach(reached & self._unvisited)
 
-    def pull(self, size: int) -> None:
+    def _pull(self, size: int) -> None:
         """The same by the rows of vertices that are not reached yet, from `size` active ones on all ranks."""
         part, outside, inside = self._part, self._part.outside, self._part.inside
         messages = []

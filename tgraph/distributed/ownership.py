@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.distributed as dist
@@ -15,6 +15,20 @@ from tgraph.distributed.transport import begin
 # Bytes of a value which each rank sends to each other straight; larger ones are passed on from rank to rank. That takes
 # fewer bytes, and for small values several times as long.
 SMALL = 1 << 12
+
+
+class Active(NamedTuple):
+    """The active vertices of all ranks: how many, how many arcs these have, and whether the time of rank 0 is over."""
+
+    size: int
+    arcs: int
+    late: bool
+
+    @classmethod
+    def of_ranks(cls, told: Tensor) -> Active:
+        """From the numbers of each rank, int64 [p, 3]."""
+        size, arcs, late = told.sum(0).tolist()
+        return cls(size, arcs, bool(late))
 
 
 @dataclass(frozen=True, eq=False)
