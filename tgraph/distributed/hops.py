@@ -16,8 +16,6 @@ from tgraph.kernels.messages import across
 from tgraph.kernels.reductions import Reduction
 from tgraph.primitives import bitmaps
 
-FEW = 32  # a vertex in so many is reached one by one, more by a mask of all
-
 
 def level(
     part: Part, own: Tensor, first: Tensor | None, reduction: Reduction, edge: str, weight: Tensor | float | None
@@ -137,8 +135,5 @@ class Hops:
         self._level = across(self._level, self._edge, self._weight).to(self._own.dtype)
         self._front, self.is_everything = vertices, False
         self._unvisited &= ~vertices
-        self._size = size, _ = bitmaps.measure(vertices, self._part.degree)
-        if FEW * size < len(self._own):
-            self._own.index_fill_(0, bitmaps.members(vertices), self._level.item())
-        else:
-            self._own.masked_fill_(bitmaps.unpack(vertices, len(self._own)), self._level.item())
+        self._size = bitmaps.measure(vertices, self._part.degree)
+        bitmaps.fill(vertices, self._own, self._level.item())
