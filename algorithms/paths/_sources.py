@@ -26,7 +26,7 @@ def minus_one_where(values: Tensor, unreached: int) -> Tensor:
     In place: one more makes the largest value the smallest. A mask and a fill take twenty times as long.
     """
     assert unreached == torch.iinfo(values.dtype).max
-    if values.numel() >= tg.primitives.values.LARGE:
+    if values.numel() >= tg.primitives.values.LARGE and type(values) is Tensor:
         return tg.primitives.values.replace(values, unreached, -1)
     return values.add_(_ONE).clamp_(min=0).sub_(_ONE)
 

@@ -78,6 +78,10 @@ def test_bits_that_move(kind, data):
     numbers = torch.arange(size) * 3
     assert kind.measure(bitmaps.pack(held), numbers) == (int(held.sum()), int(numbers[held].sum()))
     assert kind.measure(bitmaps.pack(held))[0] == int(held.sum())
+    for dtype in (torch.int32, torch.int64, torch.float32, torch.float64):
+        values = torch.arange(size, dtype=dtype)
+        kind.fill(bitmaps.pack(held), values, 7)
+        assert torch.equal(values, torch.arange(size, dtype=dtype).masked_fill(held, 7))
     assert torch.equal(kind.members(bitmaps.pack(held)), held.nonzero().flatten())
 
 
@@ -93,6 +97,7 @@ def test_too_little_memory():
         lambda: compiled.spread(bitmaps.empty(3), torch.arange(100), bits),
         lambda: compiled.move(bits, 100, 100, bits, 0),
         lambda: compiled.measure(bits, torch.arange(3)),
+        lambda: compiled.fill(bits, torch.arange(3), 1),
     ):
         with pytest.raises(ValueError, match=r"expected|fewer"):
             call()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from tgraph.distributed.ownership import Ownership
+from tgraph.distributed.transport import begin
 from tgraph.primitives import bitmaps
 
 # How the changed slots of a message are named: not at all, by number, by a bit for each slot, or because all are sent.
@@ -63,13 +64,18 @@ class Channel:
         if received is None:
             received = sent.new_empty((sum(self.receiving), *sent.shape[1:]))
         given, taken = (each.view(torch.uint8) if each.dtype == torch.bool else each for each in (sent, received))
-        work = dist.all_to_all_single(
-            taken, given, self.receiving, self.sending, group=self.ownership.group, async_op=True
+        work = begin(
+            dist.all_to_all_single,
+            *(taken, given, self.receiving, self.sending),
+            group=self.ownership.group,
+            sent=sent.nbytes,
+            received=received.nbytes,
         )
         return Sending(received, sent, work)
 
-    def send_changed(self, slots: Tensor, values: Tensor) -> ChangedSending:
-        """Send the `values` [c, ...] of some slots, int64 [c] ascending, in whichever form takes the fewest bytes."""
+    def send_changed(self, slots: Tensor, values: Tensor, beside: Sequence[int] = ()) -> ChangedSending:
+        """Send the `values` [c, ...] of some slots, int64 [c] ascending, in whichever form takes the fewest bytes, and
+        some numbers to all ranks."""
         ends = torch.tensor(np.cumsum(self.sending), dtype=torch.int64)
         cut = [0, *torch.searchsorted(slots.cpu(), ends).tolist()]
         messages, start = [], 0
@@ -77,7 +83,7 @@ class Channel:
             chosen = slice(cut[rank], cut[rank + 1])
             messages.append(_packed(slots[chosen] - start, values[chosen], size))
             start += size
-        return ChangedSending(self, messages, values[:0])
+        return ChangedSending(self, messages, values[:0], beside)
 
     def send_marks(self, marks: list[Tensor], dense: bool = False) -> MarksSending:
         """Send which slots are marked, without values: for each rank a bitmap of its slots. `dense`, the same on all
@@ -104,45 +110,66 @@ class Head(NamedTuple):
 
 
 class Messages:
-    """Messages of any length under way, one to each rank."""
+    """Messages of any length under way, one to each rank.
+
+    told : of each rank, the numbers that it sends to all, int64 [p, b].
+    """
 
     def __init__(
         self,
         channel: Channel,
         messages: list[tuple[Head, Tensor]],
         width: int = 0,
+        beside: Sequence[int] = (),
         heads: list[Head] | None = None,
     ):
-        """width : the bytes of a value. heads : of the messages that come from each rank, where these are known."""
-        self._channel = channel
-        group = channel.ownership.group
+        """width : the bytes of a value. beside : numbers for all ranks. heads : of the messages that come from each
+        rank, where these are known: nothing is sent `beside` then."""
+        self._channel, self._work = channel, None
+        self._sent = torch.cat([message for _, message in messages])
+        is_needed = True
         if heads is None:
-            given = torch.tensor([head for head, _ in messages], dtype=torch.int64)
-            taken = torch.empty_like(given)
-            dist.all_to_all_single(taken, given, group=group)
-            channel.bytes_sent += given.nbytes
-            heads = [Head(*head) for head in taken.tolist()]
+            told = (len(self._sent), *beside)
+            taken = self._tell(torch.tensor([(*head, *told) for head, _ in messages], dtype=torch.int64))
+            heads = [Head(*head) for head in taken[:, :3].tolist()]
+            is_needed, self.told = bool(taken[:, 3].any()), taken[:, 4:]
         self._heads = heads
         self._sizes = [
             head.names(slots) + head.values * width for head, slots in zip(self._heads, channel.receiving, strict=True)
         ]
-        self._sent = torch.cat([message for _, message in messages])
         self._received = torch.empty(sum(self._sizes), dtype=torch.uint8)
+        if not is_needed:  # by any rank
+            return
         channel.bytes_sent += len(self._sent)
         out = [len(message) for _, message in messages]
-        self._work = dist.all_to_all_single(self._received, self._sent, self._sizes, out, group=group, async_op=True)
+        self._work = begin(
+            dist.all_to_all_single,
+            *(self._received, self._sent, self._sizes, out),
+            group=channel.ownership.group,
+            sent=len(self._sent),
+            received=len(self._received),
+        )
+
+    def _tell(self, given: Tensor) -> Tensor:
+        """The numbers for each rank, [p, b], and at once those from each."""
+        taken, group = torch.empty_like(given), self._channel.ownership.group
+        others = given.nbytes - given[0].nbytes
+        begin(dist.all_to_all_single, taken, given, group=group, sent=others, received=others).wait()
+        self._channel.bytes_sent += others
+        return taken
 
     def arrived(self) -> Iterator[tuple[Head, Tensor, int]]:
         """(head, message uint8 [b], receiving slots) from each rank."""
-        self._work.wait()
+        if self._work is not None:
+            self._work.wait()
         yield from zip(self._heads, self._received.split(self._sizes), self._channel.receiving, strict=True)
 
 
 class ChangedSending(Messages):
     """Values of some slots under way; `wait` gives the slots and values that arrive."""
 
-    def __init__(self, channel: Channel, messages: list[tuple[Head, Tensor]], like: Tensor):
-        super().__init__(channel, messages, like.element_size() * math.prod(like.shape[1:]))
+    def __init__(self, channel: Channel, messages: list[tuple[Head, Tensor]], like: Tensor, beside: Sequence[int] = ()):
+        super().__init__(channel, messages, like.element_size() * math.prod(like.shape[1:]), beside)
         self._like = like
 
     def wait(self) -> tuple[Tensor, Tensor]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 
-import torch
 from torch import Tensor
 
 from tgraph.core.direction import DirectionPolicy
@@ -21,8 +20,9 @@ from tgraph.distributed.relaxing import Relaxing
 from tgraph.distributed.sharded import Sharded
 from tgraph.kernels.reductions import Reduction
 
-# One round: (pulled, active vertices, active arcs, changed vertices, milliseconds), of all ranks.
-Round = tuple[bool, int, int, int, float]
+# One round: (pulled, active vertices, active arcs, changed vertices, milliseconds, clock at the beginning); the numbers
+# are those of all ranks, the times of this one.
+Round = tuple[bool, int, int, int, float, float]
 
 
 class Fixpoint:
@@ -57,26 +57,26 @@ class Fixpoint:
             self._steps = Relaxing(part, graph, values, first, reduction, edge, weights, ordered)
         self._total = 0
         self._done: list[Round] = []
-        self._end = 0.0  # by the clock, of the present `advance`
 
     def advance(self, limit: int, seconds: float) -> tuple[bool, int]:
         """Continue for about so many seconds, and at most `limit` rounds: (whether no vertex is active on any rank, how
         many rounds were run)."""
-        self._done, self._end = [], time.perf_counter() + seconds
+        self._done, end = [], time.perf_counter() + seconds
         while len(self._done) < limit:
-            size, arcs, late = self._measure()
-            if not size and self._steps.reopen():
-                size, arcs, late = self._measure()
-            if not size:
+            began = time.perf_counter()
+            late = self._ownership.rank == 0 and began > end
+            known = self._steps.measure(late)
+            pull = self._policy.pick(known.size, known.arcs, self._steps.is_everything) == "pull"
+            active = self._steps.round(pull, known, late)
+            if not active.size:
+                if self._steps.reopen():
+                    continue
                 self._total = 0
                 return True, len(self._done)
-            began = time.perf_counter()
-            pull = self._policy.pick(size, arcs, self._steps.is_everything) == "pull"
-            self._policy.passed(size, arcs)
-            self._steps.pull(size) if pull else self._steps.push()
-            self._done.append((pull, size, arcs, size, (time.perf_counter() - began) * 1e3))
-            self._total = size
-            if late:
+            self._policy.passed(active.size, active.arcs)
+            self._done.append((pull, *active[:2], active.size, (time.perf_counter() - began) * 1e3, began))
+            self._total = active.size
+            if active.late:
                 break
         return False, len(self._done)
 
@@ -93,12 +93,6 @@ class Fixpoint:
     def frontier(self) -> Tensor:
         """The mask of the active vertices, bool [n]."""
         return Sharded(self._steps.mask, self._ownership)
-
-    def _measure(self) -> tuple[int, int, bool]:
-        """(active vertices, their arcs) on all ranks, and whether the time is over, by the clock of rank 0."""
-        late = self._ownership.rank == 0 and time.perf_counter() > self._end
-        size, arcs, late = self._ownership.gather(torch.tensor([*self._steps.sizes, late])).sum(0).tolist()
-        return size, arcs, bool(late)
 
 
 def _own_ids(part: Part, active: Frontier) -> Tensor | None:

@@ -10,12 +10,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tgraph.distributed.ownership import Active
 from tgraph.distributed.part import Part
 from tgraph.kernels.messages import across
 from tgraph.kernels.reductions import Reduction
 from tgraph.primitives import bitmaps
-
-FEW = 32  # a vertex in so many is reached one by one, more by a mask of all
 
 
 def level(
@@ -72,10 +71,15 @@ class Hops:
         self._told = bitmaps.empty(part.num_local)  # mirrors whose owners know that they are reached
         self._size = bitmaps.measure(self._front, part.degree)
 
-    @property
-    def sizes(self) -> tuple[int, int]:
-        """(active own vertices, their arcs)"""
-        return self._size
+    def measure(self, late: bool) -> Active:
+        """The active vertices of all ranks."""
+        return Active.of_ranks(self._part.ownership.gather(torch.tensor([*self._size, late])))
+
+    def round(self, pull: bool, active: Active, late: bool) -> Active:
+        """A round from the `active` vertices, if there are any."""
+        if active.size:
+            self._pull(active.size) if pull else self._push()
+        return active
 
     def reopen(self) -> bool:
         """Whether more vertices become active when none is: they do not."""
@@ -86,7 +90,7 @@ class Hops:
         """The active ones of the own vertices, bool [k]."""
         return bitmaps.unpack(self._front, self._part.num_own)
 
-    def push(self) -> None:
+    def _push(self) -> None:
         """A round along the rows of active vertices."""
         part, outside, inside = self._part, self._part.outside, self._part.inside
         marked = bitmaps.empty(part.num_local)
@@ -106,7 +110,7 @@ class Hops:
                 bitmaps.spread(marks, vertices, reached)
         self._reach(reached & self._unvisited)
 
-    def pull(self, size: int) -> None:
+    def _pull(self, size: int) -> None:
         """The same by the rows of vertices that are not reached yet, from `size` active ones on all ranks."""
         part, outside, inside = self._part, self._part.outside, self._part.inside
         messages = []
@@ -131,8 +135,5 @@ class Hops:
         self._level = across(self._level, self._edge, self._weight).to(self._own.dtype)
         self._front, self.is_everything = vertices, False
         self._unvisited &= ~vertices
-        self._size = size, _ = bitmaps.measure(vertices, self._part.degree)
-        if FEW * size < len(self._own):
-            self._own.index_fill_(0, bitmaps.members(vertices), self._level.item())
-        else:
-            self._own.masked_fill_(bitmaps.unpack(vertices, len(self._own)), self._level.item())
+        self._size = bitmaps.measure(vertices, self._part.degree)
+        bitmaps.fill(vertices, self._own, self._level.item())

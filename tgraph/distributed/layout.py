@@ -26,7 +26,9 @@ from tgraph.distributed.learning import aggregate
 from tgraph.distributed.local_rows import local_graph, local_rows
 from tgraph.distributed.ownership import Ownership
 from tgraph.distributed.part import Part
+from tgraph.distributed.recording import recording
 from tgraph.distributed.sharded import Sharded
+from tgraph.engine.trace import Trace
 from tgraph.errors import ArgumentError
 from tgraph.formats.layout import Layout
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows
@@ -199,6 +201,10 @@ class Distributed(Uncompressed):
     def leads(self) -> bool:
         """See `Layout.leads`: rank 0 does."""
         return self.ownership.rank == 0
+
+    def recording(self, trace: Trace) -> AbstractContextManager[None]:
+        """See `Layout.recording`: exchanges of all ranks."""
+        return recording(self.ownership, self.device, trace)
 
     def together(self, what: Mapping[str, str]) -> AbstractContextManager[None]:
         """See `Layout.together`."""

@@ -4,15 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from tgraph.distributed.transport import begin
+
 # Bytes of a value which each rank sends to each other straight; larger ones are passed on from rank to rank. That takes
 # fewer bytes, and for small values several times as long.
 SMALL = 1 << 12
+
+
+class Active(NamedTuple):
+    """The active vertices of all ranks: how many, how many arcs these have, and whether the time of rank 0 is over."""
+
+    size: int
+    arcs: int
+    late: bool
+
+    @classmethod
+    def of_ranks(cls, told: Tensor) -> Active:
+        """From the numbers of each rank, int64 [p, 3]."""
+        size, arcs, late = told.sum(0).tolist()
+        return cls(size, arcs, bool(late))
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +124,12 @@ def gather(value: Tensor, ranks: int, group: Any = None) -> Tensor:
     """The values of all ranks of a group, of the same shape everywhere, stacked in their order: [ranks, ...]."""
     sent = _carried(value.contiguous())
     whole = sent.new_empty((ranks, *sent.shape))
+    others = (ranks - 1) * sent.nbytes
     if sent.nbytes > SMALL:
-        dist.all_gather(list(whole), sent, group=group)
+        begin(dist.all_gather, list(whole), sent, group=group, sent=others, received=others).wait()
     else:
-        dist.all_to_all_single(whole, sent.expand_as(whole).contiguous(), group=group)
+        copies = sent.expand_as(whole).contiguous()
+        begin(dist.all_to_all_single, whole, copies, group=group, sent=others, received=others).wait()
     return whole.view(value.dtype)
 
 

@@ -13,6 +13,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows, offset_of
 from tgraph.distributed.channel import Channel, Sending
 from tgraph.distributed.ownership import Ownership
+from tgraph.distributed.transport import begin
 from tgraph.formats.uncompressed import reduce_rows
 from tgraph.kernels.reductions import reduction_of
 from tgraph.primitives import bitmaps
@@ -41,7 +42,8 @@ class Part:
         ends = torch.tensor(held.starts[1:], dtype=self.mirrors.dtype, device=self.mirrors.device)
         counts = torch.searchsorted(self.mirrors, ends).diff(prepend=ends.new_zeros(1))
         asked = torch.empty_like(counts)
-        dist.all_to_all_single(asked, counts.contiguous(), group=held.group)
+        others = (held.num_ranks - 1) * counts.element_size()
+        begin(dist.all_to_all_single, asked, counts.contiguous(), group=held.group, sent=others, received=others).wait()
         wanted, given = counts.tolist(), asked.tolist()
         self.requests = Channel(held, wanted, given)  # from mirrors to their owners
         self.copied = (

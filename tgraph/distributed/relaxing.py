@@ -15,6 +15,8 @@ from torch import Tensor
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Scratch
+from tgraph.distributed.channel import ChangedSending
+from tgraph.distributed.ownership import Active
 from tgraph.distributed.part import Part
 from tgraph.distributed.sharded import Sharded
 from tgraph.engine.delta_stepping import NearFar
@@ -58,6 +60,8 @@ class Relaxing:
         width = program.bucket_width(graph, values) if ordered and first is not None else None
         self._order = None if width is None else NearFar(width, values.dtype, Scratch(part.num_own))
         self._frontier = first if first is None else self._in_order(first)
+        self._known: Active | None = None  # of the round before
+        self._least: Any = None  # of all ranks, the smallest value of the next bucket
 
     def _in_order(self, changed: Tensor) -> Tensor:
         """Those of the vertices that have changed which are to be relaxed next."""
@@ -70,25 +74,46 @@ class Relaxing:
         """Whether all vertices are active."""
         return self._frontier is None
 
-    @property
-    def sizes(self) -> tuple[int, int]:
-        """(active own vertices, their arcs)"""
+    def measure(self, late: bool) -> Active:
+        """The active vertices of all ranks: at first these, and from then on those of the round before."""
+        if self._known is None:
+            told = self._part.ownership.gather(torch.tensor(self._told(late)))
+            self._known = Active.of_ranks(told[:, :3])
+        return self._known
+
+    def _told(self, late: bool) -> list[int]:
+        """What all ranks are told: active vertices, their arcs, whether time is over, and, of a rank without active
+        vertices, the bits of the smallest value of its next bucket."""
         part, active = self._part, self._frontier
         if active is None:
-            return part.num_own, part.num_arcs
-        return len(active), int(part.degree.index_select(0, active).sum())
+            return [part.num_own, part.num_arcs, late, self._bits(None)]
+        lowest = self._order.lowest(self._own) if self._order is not None and not len(active) else None
+        return [len(active), int(part.degree.index_select(0, active).sum()), late, self._bits(lowest)]
+
+    def _bits(self, value: Tensor | None) -> int:
+        """A value, None for one that is never reached, as an integer of the same bytes."""
+        held = self._values.new_zeros(max(1, 8 // self._values.element_size()))
+        held[0] = self._reduction.identity(held.dtype) if value is None else value
+        return int(held.view(torch.int64))
 
     def reopen(self) -> bool:
-        """Open the next bucket, when no vertex is active on any rank: whether there is one."""
-        if self._order is None:
+        """Open the next bucket, when no vertex was active on any rank: whether there is one."""
+        if self._order is None or self._least == self._reduction.identity(self._values.dtype):
             return False
-        lowest, nothing = self._order.lowest(self._own), self._reduction.identity(self._values.dtype)
-        held = torch.tensor(nothing, dtype=self._values.dtype) if lowest is None else lowest
-        least = self._part.ownership.gather(held).min()
-        if least == nothing:
-            return False
-        self._frontier = self._order.open(self._own, self._part.inside, least).ids
+        self._frontier = self._order.open(self._own, self._part.inside, self._least).ids
         return True
+
+    def round(self, pull: bool, known: Active, late: bool) -> Active:
+        """A round from the active vertices, if there are any, which it counts: messages travel with the numbers."""
+        sending = self._pulled(late) if pull else self._pushed(late)
+        self._known = Active.of_ranks(sending.told[:, :3])
+        if not self._known.size:
+            lowest = torch.tensor(sending.told[:, 3].tolist()).view(self._values.dtype)
+            self._least = lowest.view(len(sending.told), -1)[:, 0].min()
+            return self._known
+        others, improved = self._pull(sending) if pull else self._push(sending)
+        self._frontier = self._in_order(self._union(improved, others))
+        return self._known
 
     @property
     def mask(self) -> Tensor:
@@ -97,18 +122,20 @@ class Relaxing:
         near = inside.everything() if self._frontier is None else Frontier(inside, ids=self._frontier)
         return (near if self._order is None else self._order.with_far(near)).mask
 
-    def push(self) -> None:
-        """A round along the rows of active vertices."""
+    def _pushed(self, late: bool) -> ChangedSending:
+        """What mirrors receive along the rows of active vertices, on its way to their owners."""
         part, active = self._part, self._frontier
         rows = torch.arange(part.num_own) if active is None else active
         mirrors = self._outside.step(rows, False).sort().values
         messages = self._values.index_select(0, mirrors)
-        sending = part.requests.send_changed(mirrors - part.num_own, messages)
-        improved = self._inside.step(active, False)
+        return part.requests.send_changed(mirrors - part.num_own, messages, self._told(late))
+
+    def _push(self, sending: ChangedSending) -> tuple[Tensor, Tensor]:
+        """The own vertices that improve along these rows, and those by what arrives; of the latter some may be
+        repeated."""
+        improved = self._inside.step(self._frontier, False)
         slots, messages = sending.wait()
-        self._frontier = self._in_order(
-            self._union(improved, self._received(part.copied.index_select(0, slots), messages))
-        )
+        return self._received(self._part.copied.index_select(0, slots), messages), improved
 
     def _received(self, vertices: Tensor, messages: Tensor) -> Tensor:
         """Improve own vertices int64 [j], repeated ones too, by the messages [j, ...]; those that improved."""
@@ -120,16 +147,19 @@ class Relaxing:
         self._own.scatter_reduce_(0, place, messages, self._reduction.scatter)
         return vertices
 
-    def pull(self, size: int) -> None:
-        """The same by the rows of all vertices, which gather from those that are active, `size` on all ranks."""
+    def _pulled(self, late: bool) -> ChangedSending:
+        """The values of active vertices, on their way to where they are mirrored."""
         part, active = self._part, self._frontier
         slots, vertices = part.slots_of(torch.arange(part.num_own) if active is None else active)
-        sending = part.replies.send_changed(slots, self._own.index_select(0, vertices))
-        improved = self._inside.step(active, True)
+        return part.replies.send_changed(slots, self._own.index_select(0, vertices), self._told(late))
+
+    def _pull(self, sending: ChangedSending) -> tuple[Tensor, Tensor]:
+        """The own vertices that improve by gathering from active ones, by those of other ranks and by the own ones."""
+        improved = self._inside.step(self._frontier, True)
         arrived, messages = sending.wait()
-        mirrors = arrived + part.num_own
+        mirrors = arrived + self._part.num_own
         self._values.index_copy_(0, mirrors, messages)
-        self._frontier = self._in_order(self._union(improved, self._outside.step(mirrors, True)))
+        return self._outside.step(mirrors, True), improved
 
     def _union(self, improved: Tensor, others: Tensor) -> Tensor:
         """Own vertices, distinct int64 [i], and further ones, which may be repeated or among them: each once."""

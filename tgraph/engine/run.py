@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, cast
 
 import torch
@@ -13,7 +13,6 @@ from tgraph.core.building.inputs import check_choice
 from tgraph.core.direction import DirectionPolicy, settles
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.storage import Layout
 from tgraph.core.subgraph import Subgraph
 from tgraph.core.system import devices
 from tgraph.core.system.native import one_torch_thread
@@ -307,12 +306,6 @@ def _not_converged(state: State, active: int) -> str:
 
 
 def _recording(state: State) -> AbstractContextManager[None]:
-    """What a graph reads from outside of memory goes to the trace."""
+    """What a graph reads from outside of memory, or from other processes, goes to the trace."""
     layout, trace = state.graph.layout, state.trace
-    return nullcontext() if trace is None or layout is None else _visits(layout, trace)
-
-
-@contextmanager
-def _visits(layout: Layout, trace: Trace) -> Iterator[None]:
-    with layout.recording() as trace.visits:
-        yield
+    return nullcontext() if trace is None or layout is None else layout.recording(trace)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict, fields
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,8 @@ from tgraph.core.dispatch import LAYOUT
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Mode
+from tgraph.engine.records import Exchange, Iteration, Share, Visit
+from tgraph.engine.timelines import RANKS, STAGES, draw_blocks, draw_ranks
 from tgraph.kernels import Choice
 
 if TYPE_CHECKING:
@@ -27,47 +29,26 @@ SERIES: dict[str, dict[str, Any]] = {
     "active_vertices": {"color": "#0072b2", "linewidth": 1.4},
     "changed_vertices": {"color": "#d55e00", "linewidth": 1.4, "linestyle": "--"},
 }
-STAGES = {"loading": "#009e73", "computing": "#cc79a7"}
 LIMIT: dict[str, Any] = {"color": "#000000", "linewidth": 1, "linestyle": ":"}
-
-
-@dataclass(frozen=True)
-class Iteration:
-    """One iteration: the direction that it took, the frontier it began with, what changed, how long it took, and which
-    backends served it."""
-
-    iteration: int
-    direction: Mode
-    active_vertices: int
-    active_edges: int
-    changed_vertices: int
-    milliseconds: float
-    backend: str = ""
-
-
-@dataclass(frozen=True)
-class Visit:
-    """One visit to a block of a streamed graph: its number, the bytes that were loaded for it (0 where it was still in
-    memory), and when loading and computing on it began and ended, by `time.perf_counter`."""
-
-    block: int
-    nbytes: int
-    loading: tuple[float, float] | None
-    computing: tuple[float, float]
 
 
 class Trace:
     """The iterations of one run, in order.
 
     iterations : what each did. choices : for each kind of call, which backend served it, and why those preferred to it
-    did not. visits : of a streamed graph, every visit to a block.
+    did not. begins : when iterations began, by the clock, of graphs that are spread over ranks at least. visits : of a
+    streamed graph, every visit to a block. exchanges, shares : of a graph that is spread over ranks, every exchange of
+    each rank, and what each did in each iteration; all ranks have those of all.
     """
 
     def __init__(self, graph: Graph, name: str = ""):
         self.name, self.num_vertices, self.num_arcs = name, graph.num_vertices, graph.num_arcs
         self.iterations: list[Iteration] = []
         self.choices: list[str] = []
+        self.begins: list[float] = []
         self.visits: list[Visit] = []
+        self.exchanges: list[Exchange] = []
+        self.shares: list[Share] = []
         self._device = graph.device
 
     def clock(self) -> float:
@@ -82,6 +63,7 @@ class Trace:
         """Add an iteration: the `direction` that the engine chose, what was `active`, what `changed`, the clock at its
         `start`, and the `choices` of backends, whose calls have the direction that was taken."""
         milliseconds = (self.clock() - start) * 1e3
+        self.begins.append(start)
         choices = list(choices)
         taken = {way for choice in choices if (way := _direction(choice)) is not None}
         self._append(
@@ -93,9 +75,11 @@ class Trace:
         )
 
     def add_rounds(self, rounds: Iterable[Any], choices: Iterable[Choice]) -> None:
-        """The loop that a backend runs has done these `rounds`; the `choices` of that backend, and within its loop."""
+        """The loop that a backend runs has done these `rounds`, which may end with the clock at their beginning; the
+        `choices` of that backend, and within its loop."""
         backend = self._backends(choices)
-        for pulled, size, arcs, changed, milliseconds in rounds:
+        for pulled, size, arcs, changed, milliseconds, *began in rounds:
+            self.begins += began
             self._append("pull" if pulled else "push", size, arcs, changed, milliseconds, backend)
 
     def _append(self, direction: Mode, size: int, arcs: int, changed: int, milliseconds: float, backend: str) -> None:
@@ -132,8 +116,14 @@ class Trace:
         """One row per iteration, with the fields of `Iteration` as columns."""
         import pandas
 
-        names = [field.name for field in fields(Iteration)]
-        return pandas.DataFrame([asdict(step) for step in self.iterations], columns=names)
+        return pandas.DataFrame(map(asdict, self.iterations), columns=[field.name for field in fields(Iteration)])
+
+    def by_rank(self) -> pandas.DataFrame:
+        """One row per iteration and rank of a graph that is spread over ranks, with the fields of `Share` as columns:
+        seconds in which the rank computed, waited, and had messages under way, and bytes. Empty for other graphs."""
+        import pandas
+
+        return pandas.DataFrame(map(asdict, self.shares), columns=[field.name for field in fields(Share)])
 
     def plot(self, path: str | Any) -> None:
         """Draw the run into a picture file: the frontier of each iteration, its direction, and its time."""
@@ -142,47 +132,56 @@ class Trace:
 
 def plot(traces: Mapping[str, Trace], path: str | Any, title: str = "") -> None:
     """Draw several runs into one picture file, a row for each: frontier and changes on the left, time on the right. A
-    run on a streamed graph has a second row: when each block was loaded and computed on (Gantt 1910).
+    run on a streamed graph has a second row: when each block was loaded and computed on; one on a graph that is spread
+    over ranks as well: when each of them computed and waited.
 
     `traces` maps the name of each row to its trace, `path` names a .png, .svg or .pdf file, `title` stands on top.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    streamed = [name for name, trace in traces.items() if trace.visits]
-    figure = Figure(figsize=(12, 1.3 + 2.2 * len(traces) + 1.6 * len(streamed)), layout="constrained")
+    heights = [height for trace in traces.values() for height in _heights(trace)]
+    figure = Figure(figsize=(12, 1.3 + sum(heights)), layout="constrained")
     FigureCanvasAgg(figure)
-    heights = [height for trace in traces.values() for height in ((2.2, 1.6) if trace.visits else (2.2,))]
     grid, row = figure.add_gridspec(len(heights), 2, width_ratios=(3, 2), height_ratios=heights), 0
     for name, trace in traces.items():
         left, right = figure.add_subplot(grid[row, 0]), figure.add_subplot(grid[row, 1])
         _draw_frontier(left, name, trace)
         _draw_time(right, trace)
-        row += 1
         if trace.visits:
-            _draw_pipeline(figure.add_subplot(grid[row, :]), trace)
-            row += 1
+            draw_blocks(figure.add_subplot(grid[row + 1, :]), trace.visits)
+        if trace.shares:
+            draw_ranks(figure.add_subplot(grid[row + len(_heights(trace)) - 1, :]), trace.shares, trace.exchanges)
+        row += len(_heights(trace))
         if row == len(heights):
             for axis in (left, right):
                 axis.set_xlabel("iteration")
-    figure.legend(
-        handles=_legend(bool(streamed)),
-        title=title,
-        loc="outside upper center",
-        ncols=8 if streamed else 6,
-        frameon=False,
-        title_fontsize=12,
-    )
+    handles = _legend(traces.values())
+    columns = -(-len(handles) // (1 if len(handles) < 9 else 2))
+    place: dict[str, Any] = {"loc": "outside upper center", "ncols": columns, "frameon": False}
+    figure.legend(handles=handles, title=title, title_fontsize=12, **place)
     figure.savefig(path, dpi=130)
 
 
-def _legend(streamed: bool) -> list[Any]:
+def _heights(trace: Trace) -> list[float]:
+    """Those of the rows of a run, in inches."""
+    heights = [2.2]
+    if trace.visits:
+        heights.append(1.6)
+    if trace.shares:
+        heights.append(0.8 + min(0.4 * (1 + max(share.rank for share in trace.shares)), 8.0))
+    return heights
+
+
+def _legend(traces: Collection[Trace]) -> list[Any]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     lines = [Line2D([], [], **style, label=name.replace("_", " ")) for name, style in SERIES.items()]
     limit = Line2D([], [], **LIMIT, label="all edges")
-    colours = COLOURS | (STAGES if streamed else {})
+    colours = COLOURS | (STAGES if any(trace.visits for trace in traces) else {})
+    if any(trace.shares for trace in traces):
+        colours |= RANKS
     return [*lines, limit, *(Patch(color=colour, alpha=0.6, label=name) for name, colour in colours.items())]
 
 
@@ -211,26 +210,6 @@ def _draw_time(axis: Axes, trace: Trace) -> None:
     axis.set_ylim(bottom=0)
     axis.set_ylabel("milliseconds", fontsize=9)
     _finish(axis, steps, f"{trace.milliseconds:,.1f} ms in all")
-
-
-def _draw_pipeline(axis: Axes, trace: Trace) -> None:
-    """When blocks were loaded, above, and computed on, below; their numbers where there is room for them."""
-    begin = min(visit.computing[0] if visit.loading is None else visit.loading[0] for visit in trace.visits)
-    for height, (stage, colour) in zip((1, 0), STAGES.items(), strict=True):
-        times = [(visit.block, getattr(visit, stage)) for visit in trace.visits if getattr(visit, stage)]
-        bars = [(1e3 * (first - begin), 1e3 * (last - first)) for _, (first, last) in times]
-        axis.broken_barh(bars, (height - 0.4, 0.8), color=colour, alpha=0.6, edgecolor="white", linewidth=0.5)
-        if len(trace.visits) <= 60:
-            for (block, _), (start, width) in zip(times, bars, strict=True):
-                axis.text(start + width / 2, height, str(block), fontsize=7, ha="center", va="center", clip_on=True)
-    loads = [visit for visit in trace.visits if visit.loading]
-    counted = f"{_counted(len(trace.visits), 'visit')} to blocks, {len(loads):,} of them loaded"
-    axis.set_title(f"{counted}, {sum(visit.nbytes for visit in loads) / 1e6:,.1f} MB", fontsize=10, loc="left")
-    axis.set_yticks([1, 0], ["load", "compute"])
-    axis.set_xlim(left=0)
-    axis.set_xlabel("milliseconds", fontsize=9)
-    axis.tick_params(labelsize=8)
-    axis.spines[["top", "right"]].set_visible(False)
 
 
 def _finish(axis: Axes, steps: list[Iteration], title: str) -> None:

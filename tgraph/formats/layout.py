@@ -187,10 +187,10 @@ class Layout(ABC):
         difference."""
         return nullcontext()
 
-    def recording(self) -> AbstractContextManager[list[Any]]:
-        """A context manager yielding a list to which a `trace.Visit` is appended for each read from outside of memory;
-        it stays empty for layouts in memory."""
-        return nullcontext([])
+    def recording(self, trace: Any) -> AbstractContextManager[None]:
+        """A context in which, or at whose end, a `Trace` gets what is read from outside of memory or exchanged with
+        other processes; nothing for layouts in memory."""
+        return nullcontext()
 
     @abstractmethod
     def tensors(self) -> dict[str, Tensor]:

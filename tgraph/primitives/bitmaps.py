@@ -20,6 +20,7 @@ choose = Operator("choose_bits", bitmaps.choose, is_noted=False)
 spread = Operator("spread_bits", bitmaps.spread, is_noted=False)
 move = Operator("move_bits", bitmaps.move, is_noted=False)
 measure = Operator("measure_bits", bitmaps.measure, is_noted=False)
+fill = Operator("fill_bits", bitmaps.fill, is_noted=False)
 members = Operator("list_bits", bitmaps.members, is_noted=False)
 
 

@@ -68,3 +68,8 @@ def measure(bits: Tensor, numbers: Tensor | None = None) -> tuple[int, int]:
 def members(bits: Tensor) -> Tensor:
     """The numbers of the bits that are set, int64 [k] ascending."""
     return unpack(bits, 8 * len(bits)).nonzero().flatten()
+
+
+def fill(bits: Tensor, values: Tensor, value: float) -> None:
+    """values[v] = value for the vertices of a bitmap, of values [n]."""
+    values.masked_fill_(unpack(bits, len(values)), value)

@@ -15,7 +15,7 @@ from tgraph.core.frontier import Frontier
 from tgraph.core.rows import gather_rows, gather_stretches, offset_of
 from tgraph.core.subgraph import Subgraph
 from tgraph.core.system import devices
-from tgraph.engine.trace import Visit
+from tgraph.engine.trace import Trace
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.formats.layout import Layout
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, reduced_in
@@ -148,10 +148,10 @@ class Streamed(Uncompressed):
         self.pipeline.reserve(taken, runtime_bytes(self.memory))
 
     @contextmanager
-    def recording(self) -> Iterator[list[Visit]]:
-        """See `Layout.recording`."""
-        with self.pipeline.recording() as visits:
-            yield visits
+    def recording(self, trace: Trace) -> Iterator[None]:
+        """See `Layout.recording`: visits to blocks."""
+        with self.pipeline.recording() as trace.visits:
+            yield
 
     @property
     def counts(self) -> Counts:

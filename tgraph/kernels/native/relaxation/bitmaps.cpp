@@ -146,6 +146,23 @@ void list(Bits bits, Out<int64_t> members) {
             *out++ = word * 64 + std::countr_zero(left);
 }
 
+// values[v] = value for the vertices of a bitmap.
+template <class V>
+void fill(Bits bits, Out<V> values, V value) {
+    const auto n = static_cast<int64_t>(values.shape(0)), words = static_cast<int64_t>(bits.shape(0)) / 8;
+    if (words > words_in(n)) throw nb::value_error("bits: expected one for each value");
+    for_each_word(words, words * 64, [&](int64_t word) {
+        for (uint64_t left = word_at(bits.data(), word); left; left &= left - 1)
+            values.data()[word * 64 + std::countr_zero(left)] = value;
+    });
+}
+
+template <class V>
+void bind_fill(nb::module_& module) {
+    module.def("fill_bits", &fill<V>, nb::arg("bits").noconvert(), nb::arg("values").noconvert(), nb::arg("value"),
+               nb::call_guard<nb::gil_scoped_release>());
+}
+
 }  // namespace
 
 void bind_bitmaps(nb::module_& module) {
@@ -162,6 +179,10 @@ void bind_bitmaps(nb::module_& module) {
     module.def("move_bits", &move, arg("bits").noconvert(), arg("begin"), arg("size"), arg("into").noconvert(),
                arg("first"), released);
     module.def("measure_bits", &measure, arg("bits").noconvert(), arg("numbers").noconvert().none(), released);
+    bind_fill<int32_t>(module);
+    bind_fill<int64_t>(module);
+    bind_fill<float>(module);
+    bind_fill<double>(module);
     module.def("list_bits", &list, arg("bits").noconvert(), arg("members").noconvert(), released);
 }
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
 from tgraph.kernels.native.base.support import refuses_data
+from tgraph.kernels.native.relaxation.relaxation import DTYPES
 
 
 def _kernels() -> Any:
@@ -54,6 +55,17 @@ def members(bits: Tensor) -> Tensor:
     return found
 
 
+def fill(bits: Tensor, values: Tensor, value: float) -> None:
+    """values[v] = value for the vertices of a bitmap."""
+    _kernels().fill_bits(bits, values, value)
+
+
+def _refuses_values(bits: Tensor, values: Tensor, value: float) -> str | None:
+    if values.dtype not in DTYPES or not values.is_contiguous():
+        return f"it has no kernel for {values.dtype}, or for values that are not contiguous"
+    return refuses_data(values)
+
+
 def _refuses(first: Tensor, *others: Any) -> str | None:
     return refuses_data(first)
 
@@ -71,5 +83,6 @@ OPERATORS = {
     "spread_bits": Implementation(spread, _refuses),
     "move_bits": Implementation(move, _refuses),
     "measure_bits": Implementation(measure, _refuses),
+    "fill_bits": Implementation(fill, _refuses_values),
     "list_bits": Implementation(members, _refuses),
 }

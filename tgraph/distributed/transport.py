@@ -1,0 +1,72 @@
+"""What travels between ranks while programs run: handed to torch.distributed, and recorded where a trace is wanted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import Any
+
+import torch
+
+_recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
+
+
+def begin(operation: Callable[..., Any], *arguments: Any, group: Any, sent: int, received: int) -> Any:
+    """Begin an operation of torch.distributed such as `all_to_all_single`, and give what is to `wait` for.
+
+    sent, received : the bytes to and from other ranks.
+    """
+    recorder = _recorder.get()
+    if recorder is None:
+        return operation(*arguments, group=group, async_op=True)
+    began = recorder.clock()
+    return _Recorded(operation(*arguments, group=group, async_op=True), recorder, (sent, received, began))
+
+
+@contextmanager
+def recorded(device: torch.device) -> Iterator[Recorder]:
+    """A context in which the exchanges that this rank begins are recorded; `device` is where the data lies."""
+    recorder = Recorder(device)
+    token = _recorder.set(recorder)
+    try:
+        yield recorder
+    finally:
+        _recorder.reset(token)
+
+
+class Recorder:
+    """exchanges : of each (bytes sent; bytes received; the clock when it began, when it was done, when waiting for it
+    began, and when waiting ended). Where the transport does not tell when it is done, that is the end of waiting."""
+
+    def __init__(self, device: torch.device):
+        self.exchanges: list[tuple[int, int, float, float, float, float]] = []
+        self._device = device
+        self.is_told = device.type == "cpu"  # else a stream would be told, not this process
+
+    def clock(self) -> float:
+        """The time in seconds, once this device has finished what it was given; what travels need not be done."""
+        if self._device.type != "cpu":
+            torch.accelerator.current_stream(self._device).synchronize()
+        return time.perf_counter()
+
+
+class _Recorded:
+    """An operation under way, which is recorded once it was waited for."""
+
+    def __init__(self, work: Any, recorder: Recorder, begun: tuple[int, int, float]):
+        self._work, self._recorder, self._begun = work, recorder, begun
+        self._done: list[float] = []
+        if recorder.is_told:
+            done = self._done  # what the transport keeps must not keep this
+            with suppress(RuntimeError):  # of transports without futures
+                work.get_future().add_done_callback(lambda _: done.append(time.perf_counter()))
+
+    def wait(self) -> None:
+        """Wait until it is done."""
+        began = self._recorder.clock()
+        self._work.wait()
+        end = self._recorder.clock()
+        done = min([*self._done, end])
+        self._recorder.exchanges.append((*self._begun, done, began, end))
