@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
+from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -59,6 +60,7 @@ class EdgeReader:
     """
 
     copies = 2  # of the degrees of all vertices at once
+    alone = True  # no other process reads edges
 
     def __init__(self, files: Sequence[PlannedFile], path: Path, memory: int):
         self.rules, self._memory = files[0].plan.rules, memory
@@ -121,7 +123,17 @@ class EdgeReader:
     def _conclude(self) -> None:
         """What holds for all edges, once they are read: the numbers of vertices, and the dtype of weights."""
         self.numbering.close()
-        self.weight_dtype = self.runs.weight_dtype
+        self.weight_dtype = self._common(self.runs.weight_dtypes)
+        codes = isinstance(self.numbering, Labels)
+        if self.mirror is not None and ((codes and not self.alone) or self.runs.weight_dtypes - {self.weight_dtype}):
+            self.mirror = Mirror()
+            for src, dst, weights in self.runs:
+                src, dst = self.numbering.number(src, dst) if codes else (src, dst)
+                self.mirror.note(src, dst, None if weights is None else weights.to(self.weight_dtype))
+
+    def _common(self, dtypes: set[torch.dtype]) -> torch.dtype | None:
+        """One that holds what all of these do."""
+        return reduce(torch.promote_types, dtypes) if dtypes else None
 
     def _check_tables(self, num_vertices: int, sections: int) -> None:
         needed = table_bytes(num_vertices, sections, self.copies)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +44,9 @@ class Runs:
         return len(self._runs)
 
     @property
-    def weight_dtype(self) -> torch.dtype | None:
-        """One that holds the weights of all runs; None without weights."""
-        found = [run.weight_dtype for run in self._runs if run.weight_dtype is not None]
-        return reduce(torch.promote_types, found) if found else None
+    def weight_dtypes(self) -> set[torch.dtype]:
+        """Those of the runs that have weights."""
+        return {run.weight_dtype for run in self._runs if run.weight_dtype is not None}
 
     @property
     def end(self) -> tuple[int, int]:
