@@ -527,9 +527,24 @@ def test_blocks_are_written_and_read_within_a_memory(method, tmp_path):
     assert {entry.name for entry in tmp_path.iterdir()} == {"grid.tg", "blocks.tg", "table.csv"}
 
 
+def test_files_of_edges_as_blocks(tmp_path):
+    (tmp_path / "a.el").write_text("1 2\n2 3\n")
+    (tmp_path / "b.el").write_text("3 9\n")
+    out = tmp_path / "blocks.tg"
+    shown = tgraph("convert", tmp_path / "a.el", tmp_path / "b.el", out)
+    assert shown.startswith(f"{out}: 4 vertices, 3 arcs in 1 blocks, of 2 files, converted in ")
+    assert tg.read(out).vertices.tolist() == [1, 2, 3, 9]
+    assert "3 arcs in 3 blocks" in tgraph("convert", tmp_path / "a.el", tmp_path / "b.el", out, "--parts", "3")
+    assert "of 1 file," in tgraph("convert", tmp_path / "a.el", out, "--memory", "1MB", "--undirected")
+    assert tg.read(out).num_arcs == 4 and "opened" in tgraph("wcc", out, "--memory", "1MB")
+
+
 @pytest.mark.parametrize(
     ("command", "message"),
     [
+        (("convert", "{file}", "{folder}/some.npz", "--parts", "2"), "several files or processes make blocks"),
+        (("convert", "{file}", "{folder}/some.tg", "--parts", "2", "--reorder", "degree"), "--format, --reorder: "),
+        (("convert", "{file}", "{folder}/some.tg", "--memory", "100"), "--memory: 100 bytes cannot hold the ids"),
         (("bfs", "{file}", "--memory", "1MB"), "--memory: {file} is no .tg file; tgraph convert or tgraph partition"),
         (("bfs", "{folder}/plain.tg", "--memory", "1MB", "--multi", "sum"), "--memory: a .tg file is read as"),
         (("bfs", "{folder}/blocks.tg", "--memory", "little"), "memory: 'little' is no amount"),

@@ -68,6 +68,18 @@ def test_groups_are_counted(file, tmp_path):
     assert f"{len(sizes):,} components, the largest of {int(sizes.max()):,} of 512 vertices" in first[1]
 
 
+def test_files_of_edges_as_blocks(tmp_path):
+    (tmp_path / "a.el").write_text("".join(f"{i} {i * 7 % 90}\n" for i in range(300)))
+    (tmp_path / "b.el").write_text("".join(f"{i * 5 % 300} {i}\n" for i in range(200)))
+    given = ("convert", tmp_path / "a.el", tmp_path / "b.el", tmp_path / "blocks.tg", "--parts", "4", "--undirected")
+    first, second = started(*given)
+    assert first[0] == second[0] == 0, first[2] + second[2]
+    assert "300 vertices, 9" in first[1] and "arcs in 4 blocks, of 2 files, converted in " in first[1]
+    assert first[1].endswith(" by 2 ranks\n") and second[1:] == ("", "")
+    tg.stream.convert([tmp_path / "a.el", tmp_path / "b.el"], tmp_path / "one.tg", parts=4, directed=False)
+    assert (tmp_path / "blocks.tg").read_bytes() == (tmp_path / "one.tg").read_bytes()
+
+
 @pytest.mark.parametrize(
     "arguments, said",
     [

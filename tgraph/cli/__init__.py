@@ -21,6 +21,7 @@ import tgraph as tg
 from tgraph.cli import dynamic, ranks, report, stores
 from tgraph.cli.command import steps
 from tgraph.cli.comparison import compare
+from tgraph.cli.conversion import convert
 from tgraph.cli.examination import examine
 from tgraph.cli.graphs import generator, info, load, parts, picture, random_graph, read, recommend, save, size, verify
 from tgraph.cli.options import Device, Directed, Format, Weights, picture_file
@@ -111,7 +112,7 @@ def chain(group: typer.Typer, name: str, help: str, *steps: Callable[..., Any], 
     def command(**given: Any) -> None:
         results: list[Any] = []
         try:
-            with ranks.together(spreads=load in steps):
+            with ranks.together(spreads=load in steps or convert in steps):
                 for step, own in zip(steps, options, strict=True):
                     results.append(step(*results, **{name: given[name] for name in own}))
         except TGraphError as mistake:
@@ -148,7 +149,7 @@ chain(app, "info", "What a graph is like.", load, info)
 chain(app, "advise", "What each layout of the arcs costs and gains, and which one to take.", read, recommend)
 chain(app, "partition", "Cut a graph into parts of equally many arcs, few of which lead to others.", read, parts)
 chain(app, "draw", "A picture of a graph, or a page to look around in.", read, picture)
-chain(app, "convert", "Write a graph in another format, order or layout.", read, save)
+chain(app, "convert", "Write a graph in another format, order or layout, or as blocks.", convert)
 chain(app, "verify", "Compare a .tg file with its checksums.", verify)
 chain(app, "demo", "Five algorithms on one graph: a table and a picture.", demo)
 chain(app, "doctor", "What is installed, and which backend serves which device.", doctor)

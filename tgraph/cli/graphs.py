@@ -279,13 +279,18 @@ def parts(
         typer.echo(f"blocks: {output}")
 
 
+Out = Annotated[Path, typer.Argument(callback=graph_file, help="The extension names the format.", show_default=False)]
+Reorder = Annotated[str | None, typer.Option(help=f"Renumber vertices by {', '.join(ORDERS)}.")]
+Layout = Annotated[str | None, typer.Option(help=f"Store arcs as {', '.join(LAYOUTS)}; in .tg files.")]
+
+
 def save(
     graph: tg.Graph,
     /,
     *,
-    out: Annotated[Path, typer.Argument(callback=graph_file, help="The extension names the format.")],
-    reorder: Annotated[str | None, typer.Option(help=f"Renumber vertices by {', '.join(ORDERS)}.")] = None,
-    layout: Annotated[str | None, typer.Option(help=f"Store arcs as {', '.join(LAYOUTS)}; in .tg files.")] = None,
+    out: Out,
+    reorder: Reorder = None,
+    layout: Layout = None,
 ) -> None:
     """Write the graph to a file, in another order or layout where asked for."""
     if layout is not None and out.suffix.lower() != ".tg":

@@ -69,7 +69,7 @@ def test_rows_and_lists_of_arcs_have_one_sum():
     rows, listed = symmetry.Mirror(), symmetry.Mirror()
     rows.note_rows(graph.offset, graph.neighbors, graph.weights)
     listed.note(graph.to_edge_index()[0], graph.neighbors, graph.weights)
-    assert not rows.complete and (rows._sum - listed._sum) % 2**64 == 0
+    assert not rows.complete and (rows.total - listed.total) % 2**64 == 0
 
 
 def test_nothing_of_the_size_of_the_arcs_is_made(monkeypatch):

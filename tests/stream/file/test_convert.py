@@ -17,7 +17,7 @@ from test_blocks import assert_blocks_hold, assert_same, small_disk  # noqa: F40
 import tgraph as tg
 from tgraph.core.building.symmetry import Mirror
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.stream.file import convert as converting
+from tgraph.stream.file import block_sorter, edge_reader
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.convert import convert
 
@@ -40,8 +40,8 @@ def assert_converted(path, target, parts=3, memory=SMALL, **options):
 @pytest.fixture
 def small_steps(monkeypatch):
     """Runs and buckets of a few arcs."""
-    monkeypatch.setattr(converting, "_PER_EDGE", 4000)
-    monkeypatch.setattr(converting, "_PER_ARC", {False: 600, True: 600})
+    monkeypatch.setattr(edge_reader, "_PER_EDGE", 4000)
+    monkeypatch.setattr(block_sorter, "_PER_ARC", {False: 600, True: 600})
 
 
 NAMES = {

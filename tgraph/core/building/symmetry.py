@@ -25,27 +25,29 @@ class Mirror:
     An arc adds t(weight) * (r(u) * s(v) - s(u) * r(v)) for random functions r, s and t into integers modulo 2**64, as
     in Freivalds' check of matrix products (IFIP 1977): the terms of an arc and its reverse cancel. The order of the
     arcs does not matter, self-loops add nothing, and parallel arcs count with their multiplicity.
+
+    total : the sum so far; that of arcs in several places is the sum of theirs.
     """
 
     def __init__(self) -> None:
-        self._sum = 0
+        self.total = 0
 
     def note(self, src: Any, dst: Any, weights: Any = None) -> None:
         """Add arcs: integers [k] and [k], tensors or arrays, and their weights [k] or None."""
         words = None if weights is None else _words(torch.as_tensor(weights))
-        self._sum += _hash(torch.as_tensor(src).to(torch.int64), torch.as_tensor(dst).to(torch.int64), words)
+        self.total += _hash(torch.as_tensor(src).to(torch.int64), torch.as_tensor(dst).to(torch.int64), words)
 
     def note_rows(self, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> None:
         """Add the arcs of a sound CSR; takes no memory that grows with them."""
         for begin in range(0, len(neighbors), CHUNK):
             end = min(begin + CHUNK, len(neighbors))
             words = None if weights is None else _words(weights[begin:end])
-            self._sum += symmetry_hash(offset, neighbors, words, begin, end)
+            self.total += symmetry_hash(offset, neighbors, words, begin, end)
 
     @property
     def complete(self) -> bool:
         """True where every arc has its reverse of equal weight. NaN equals NaN here, and 0.0 equals -0.0."""
-        return self._sum % 2**64 == 0
+        return self.total % 2**64 == 0
 
 
 @setup_operator

@@ -46,6 +46,11 @@ class Plan:
     target: int = 1
     taken: Columns | None = None
 
+    @property
+    def kind(self) -> str | None:
+        """ "id" where the ids of vertices are integers, "label" where they are text; None without edges."""
+        return None if self.layout is None else self.layout.fields[self.source]
+
     def read(self, path: PathLike, progress: bool) -> Graph:
         """The graph in the file."""
         if self.layout is None:

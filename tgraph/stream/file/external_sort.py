@@ -21,6 +21,7 @@ class _Run:
     position: int
     edges: int
     dtype: torch.dtype  # of the ends
+    weight_dtype: torch.dtype | None
 
 
 class Runs:
@@ -32,7 +33,6 @@ class Runs:
         self._batch, self._end = batch, 0
         self._buffered: list[tuple[np.ndarray, ...]] = []
         self._runs: list[_Run] = []
-        self.weight_dtype: torch.dtype | None = None
 
     def __enter__(self) -> Runs:
         return self
@@ -42,6 +42,21 @@ class Runs:
 
     def __len__(self) -> int:
         return len(self._runs)
+
+    @property
+    def weight_dtypes(self) -> set[torch.dtype]:
+        """Those of the runs that have weights."""
+        return {run.weight_dtype for run in self._runs if run.weight_dtype is not None}
+
+    @property
+    def end(self) -> tuple[int, int]:
+        """Where runs end; see `back_to`."""
+        return len(self._runs), self._end
+
+    def back_to(self, end: tuple[int, int]) -> None:
+        """Forget what was added since runs ended there."""
+        self._buffered = []
+        self._runs, self._end = self._runs[: end[0]], end[1]
 
     def add(self, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None) -> None:
         """Add edges whose ends are int64 [k]."""
@@ -55,8 +70,7 @@ class Runs:
         if self._buffered:
             columns = [torch.from_numpy(np.concatenate(column)) for column in zip(*self._buffered, strict=True)]
             self._buffered = []
-            self.weight_dtype = columns[2].dtype if len(columns) == 3 else None
-            run = _Run(self._end, len(columns[0]), torch.int64)
+            run = _Run(self._end, len(columns[0]), torch.int64, columns[2].dtype if len(columns) == 3 else None)
             self._runs.append(run)
             self._end += self._write(run, columns)
 
@@ -68,29 +82,32 @@ class Runs:
         for run in self._runs:
             self._file.seek(run.position)
             src, dst = (_read(self._file, run.edges, run.dtype) for _ in range(2))
-            yield src, dst, None if self.weight_dtype is None else _read(self._file, run.edges, self.weight_dtype)
+            yield src, dst, None if run.weight_dtype is None else _read(self._file, run.edges, run.weight_dtype)
 
     def rewrite(self, change: Callable[[Tensor, Tensor, Tensor | None], Edges]) -> None:
-        """Replace each run by `change(run)`, which has no more edges and no wider dtype of the ends."""
+        """Replace each run by `change(run)`, which has no more edges and no wider dtypes."""
         for run, edges in zip(self._runs, self, strict=True):
             columns = [column for column in change(*edges) if column is not None]
             run.edges, run.dtype = len(columns[0]), columns[0].dtype
+            run.weight_dtype = columns[2].dtype if len(columns) == 3 else None
             self._write(run, columns)
 
 
 class Buckets:
     """Edges in a file by bucket, each of a size known in advance; within a bucket in input order.
 
-    `sizes` int64 [buckets]. Used in `with`.
+    `sizes` int64 [buckets]. `filled`: they are there to be read, as another process has left them. Used in `with`.
     """
 
-    def __init__(self, path: Path, sizes: Tensor, dtype: torch.dtype, weight_dtype: torch.dtype | None):
-        self._file: Any = open(path, "w+b", buffering=0)  # noqa: SIM115  closed by __exit__
+    def __init__(
+        self, path: Path, sizes: Tensor, dtype: torch.dtype, weight_dtype: torch.dtype | None, filled: bool = False
+    ):
+        self._file: Any = open(path, "rb" if filled else "w+b", buffering=0)  # noqa: SIM115  closed by __exit__
         self._dtypes = [dtype, dtype] + ([] if weight_dtype is None else [weight_dtype])
         self._width = sum(column.itemsize for column in self._dtypes)
         self._sizes = sizes.tolist()
         self._begin = (sizes.cumsum(0) - sizes).tolist()
-        self._filled = [0] * len(self._sizes)
+        self._filled = list(self._sizes) if filled else [0] * len(self._sizes)
 
     def __enter__(self) -> Buckets:
         return self

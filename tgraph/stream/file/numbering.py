@@ -1,7 +1,8 @@
 """The mapping from the vertex ids of an edge list, read piece by piece, to the numbers 0..n-1.
 
 First `note` is called with the ends of all edges, piece by piece, then `close`; `number` then maps what `note`
-returned.
+returned. Where several processes read pieces, `unite` is called between, in each with what all have `noted`, in the
+order of the pieces.
 """
 
 from __future__ import annotations
@@ -31,6 +32,12 @@ class KeptIds:
         if len(src):
             self.num_vertices = max(self.num_vertices, int(src.max()) + 1, int(dst.max()) + 1)
         return src, dst
+
+    def noted(self) -> int:
+        return self.num_vertices
+
+    def unite(self, noted: int) -> None:
+        self.num_vertices = max(self.num_vertices, noted)
 
     def close(self) -> None:
         """End of the edges."""
@@ -62,15 +69,46 @@ class CompactIds:
 
     def _note(self, src: np.ndarray, dst: np.ndarray, span: int) -> None:
         if self._marks is not None and span > self._memory // 16:
-            self._ids, self._marks = self._marks.nonzero().squeeze(1).numpy(), None
+            self._list()
         if self._marks is not None:
-            if span > len(self._marks):  # at least doubled: amortised O(1)
-                grown = min(max(span, 2 * len(self._marks)), self._memory // 16) - len(self._marks)
-                self._marks = torch.cat((self._marks, self._marks.new_zeros(grown)))
+            self._grow(span)
             for ends in (src, dst):
                 self._marks[torch.from_numpy(ends)] = True
             return
         self._new += (np.unique(src), np.unique(dst))
+        self._merge_if_many()
+
+    def _grow(self, span: int) -> None:
+        assert self._marks is not None
+        if span > len(self._marks):  # at least doubled: amortised O(1)
+            grown = min(max(span, 2 * len(self._marks)), self._memory // 16) - len(self._marks)
+            self._marks = torch.cat((self._marks, self._marks.new_zeros(grown)))
+
+    def _list(self) -> None:
+        """From the table to sorted ids."""
+        if self._marks is not None:
+            self._ids, self._marks = self._marks.nonzero().squeeze(1).numpy(), None
+
+    def noted(self) -> tuple[np.ndarray, bool]:
+        """(the marks as bits, True), or (the sorted ids, False)"""
+        if self._marks is not None:
+            return np.packbits(self._marks.numpy()), True
+        self._merge()
+        return self._ids, False
+
+    def unite(self, noted: tuple[np.ndarray, bool]) -> None:
+        found, are_marks = noted
+        if not are_marks:
+            self._list()
+        if self._marks is None:
+            self._new.append(np.flatnonzero(np.unpackbits(found)) if are_marks else found)
+            self._merge_if_many()
+        else:
+            marks = torch.from_numpy(np.unpackbits(found)).bool()[: self._memory // 16]  # whole bytes were packed
+            self._grow(len(marks))
+            self._marks[: len(marks)] |= marks
+
+    def _merge_if_many(self) -> None:
         if sum(map(len, self._new)) > max(len(self._ids), self._memory // 1000):
             self._merge()
 
@@ -111,12 +149,13 @@ class CompactIds:
 
 class Labels:
     """Text labels, numbered in order of first appearance, sources first, as `tgraph.read` does. All labels are held as
-    Python strings of about 150 bytes each."""
+    Python strings of about 250 bytes each."""
 
     def __init__(self) -> None:
         self._code: dict[str, int] = {}
         self._is_source = bytearray()
         self._sources: list[int] = []
+        self._united: tuple[dict[str, None], dict[str, None]] = ({}, {})  # sources, and targets only, in their order
         self._rank: Tensor | None = None
         self.vertices: np.ndarray | None = None
         self.num_vertices = 0
@@ -138,18 +177,27 @@ class Labels:
         numbers = np.asarray(used, np.int64)
         return numbers[coded.indices.to_numpy(zero_copy_only=False)] if len(column) else numbers, used
 
+    def noted(self) -> tuple[list[str], list[str]]:
+        """(sources, labels that are targets only), each in order of first appearance"""
+        labels = list(self._code)
+        targets = [label for label, is_source in zip(labels, self._is_source, strict=True) if not is_source]
+        return [labels[code] for code in self._sources], targets
+
+    def unite(self, noted: tuple[list[str], list[str]]) -> None:
+        for united, labels in zip(self._united, noted, strict=True):
+            united.update(dict.fromkeys(labels))
+
     def close(self) -> None:
         """End of the edges."""
-        # labels that are targets only come last, in order of first appearance, which is that of the codes
-        targets = np.flatnonzero(np.frombuffer(self._is_source, np.uint8) == 0)
-        order = np.concatenate((np.asarray(self._sources, np.int64), targets))
-        self.num_vertices = len(order)
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order))
-        self._rank = torch.from_numpy(rank)
-        names = np.empty(len(order), dtype=object)
-        names[rank] = list(self._code)
-        self.vertices, self._code = names, {}
+        if not any(self._united):
+            self.unite(self.noted())
+        sources, targets = self._united
+        number = {label: number for number, label in enumerate(sources | targets)}
+        self.num_vertices = len(number)
+        self._rank = torch.tensor([number[label] for label in self._code], dtype=torch.int64)
+        self.vertices = np.empty(len(number), dtype=object)
+        self.vertices[:] = list(number)
+        self._code, self._united = {}, ({}, {})
 
     def number(self, src: Tensor, dst: Tensor) -> tuple[Tensor, Tensor]:
         assert self._rank is not None, "close comes first"

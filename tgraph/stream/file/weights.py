@@ -23,12 +23,18 @@ class WeightStatistics:
         """Add the weights [e] of a block."""
         if not len(weights):
             return
-        smallest, largest = (end.item() for end in torch.aminmax(weights))
-        nan = smallest != smallest or self.smallest != self.smallest
-        self.smallest = math.nan if nan else min(self.smallest, smallest)
-        self.largest = math.nan if nan else max(self.largest, largest)
-        self.total += float(weights.sum(dtype=devices.widest_float(weights)))
-        self.count += len(weights)
+        block = WeightStatistics()
+        block.smallest, block.largest = (end.item() for end in torch.aminmax(weights))
+        block.total, block.count = float(weights.sum(dtype=devices.widest_float(weights))), len(weights)
+        self.merge(block)
+
+    def merge(self, other: WeightStatistics) -> None:
+        """Add the weights that were added to others."""
+        nan = other.smallest != other.smallest or self.smallest != self.smallest
+        self.smallest = math.nan if nan else min(self.smallest, other.smallest)
+        self.largest = math.nan if nan else max(self.largest, other.largest)
+        self.total += other.total
+        self.count += other.count
 
     def summary(self) -> tuple[float, float, float]:
         """(smallest, largest, mean), for at least one weight."""

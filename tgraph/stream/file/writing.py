@@ -175,24 +175,38 @@ def block_size(block: ArcRange, info: GraphInfo) -> int:
     return places(rows, arcs, info.neighbor_dtype, info.weight_dtype).nbytes
 
 
+class Written(NamedTuple):
+    """A block in a file: its index entry, the shape that is stored where it is compressed, and the statistics of its
+    weights where they count."""
+
+    extent: Extent
+    shape: Tensor | None
+    weights: WeightStatistics | None
+
+
 class BlockWriter:
     """Writes blocks one after the other into an open file, and at the end index, resident tensors and header.
 
     Call `block` for every block of section 0, then of section 1, in the order of their arcs, then `finish`.
+
+    blocks : those in the file so far.
     """
 
     def __init__(self, file: Any, info: GraphInfo):
-        self._file, self._info, self._index, self._position = file, info, list[Extent](), PAGE
-        self._shapes: list[Tensor] = []
-        self._weights = WeightStatistics()
+        self._file, self._info, self.blocks = file, info, list[Written]()
         file.seek(PAGE)
+
+    @property
+    def position(self) -> int:
+        """The byte where blocks end so far."""
+        return self.blocks[-1].extent.position + self.blocks[-1].extent.nbytes if self.blocks else PAGE
 
     def block(self, section: int, arcs: ArcRange, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> None:
         """Write a block from consistent tensors of the form of `blocks.Block`."""
+        shape, statistics = None, None
         if self._info.layout is not None:
             folded = fold(offset, neighbors, self._info.num_vertices)
-            offset, neighbors = folded.offset, folded.entries
-            self._shapes.append(shape_of(folded))
+            offset, neighbors, shape = folded.offset, folded.entries, shape_of(folded)
         rows, entries = len(offset) - 1, len(neighbors)
         at = places(rows, entries, self._info.neighbor_dtype, self._info.weight_dtype, offset.dtype)
         hashed = xxhash.xxh3_64()
@@ -204,18 +218,20 @@ class BlockWriter:
                 self._file.write(piece)
             written = end
         if weights is not None and section == 0:  # the transpose has the same ones
-            self._weights.add(weights)
-        self._index.append(Extent(section, *arcs, self._position, at.nbytes, signed(hashed.intdigest())))
-        self._position += at.nbytes
+            statistics = WeightStatistics()
+            statistics.add(weights)
+        extent = Extent(section, *arcs, self.position, at.nbytes, signed(hashed.intdigest()))
+        self.blocks.append(Written(extent, shape, statistics))
 
     def finish(self, resident: dict[str, Tensor], num_arcs: int | None = None) -> None:
         """Write the index, the resident tensors and the header, and truncate the file. `num_arcs` is given where there
         are fewer arcs than planned."""
-        index = torch.tensor(self._index, dtype=torch.int64, device="cpu")
+        index = torch.tensor([block.extent for block in self.blocks], dtype=torch.int64, device="cpu")
         tensors = {"index": index.view(-1, len(Extent._fields))}
         if self._info.layout is not None:
-            tensors["shapes"] = torch.stack(self._shapes)
+            tensors["shapes"] = torch.stack([block.shape for block in self.blocks if block.shape is not None])
         tensors |= resident
+        self._file.seek(self.position)
         for tensor in tensors.values():
             self._file.write(as_bytes(tensor.view(-1)))
         self._file.truncate()
@@ -232,9 +248,12 @@ class BlockWriter:
         }
         if info.layout is not None:
             notes["layout"] = info.layout
-        if self._weights.count:
-            notes["weights"] = self._weights.note()
+        weights = WeightStatistics()
+        for block in self.blocks:
+            weights.merge(block.weights or WeightStatistics())
+        if weights.count:
+            notes["weights"] = weights.note()
         shapes = {name: (tensor.dtype, list(tensor.shape)) for name, tensor in tensors.items()}
-        blocks = {"blocks": (torch.uint8, [self._position - PAGE])}
+        blocks = {"blocks": (torch.uint8, [self.position - PAGE])}
         self._file.seek(0)
         self._file.write(pack_header(blocks | shapes, notes))

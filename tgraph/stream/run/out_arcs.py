@@ -15,8 +15,9 @@ from torch import Tensor
 from tgraph.core.building import sorting
 from tgraph.files.atomic_write import room_for
 from tgraph.io.edges import Rules
+from tgraph.stream.file.block_sorter import BlockSorter
 from tgraph.stream.file.blocks import BlockFile
-from tgraph.stream.file.convert import BlockSorter, temporary_folder
+from tgraph.stream.file.convert import temporary_folder
 from tgraph.stream.file.external_sort import Edges
 from tgraph.stream.memory import page_aligned
 from tgraph.stream.run.budget import vertex_bytes
