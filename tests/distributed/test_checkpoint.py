@@ -82,7 +82,7 @@ from tgraph.algorithms import SSSP, PageRank
 
 folder, name = pathlib.Path(sys.argv[1]), sys.argv[2]
 torch.set_num_threads(1)
-dist.init_process_group("gloo")
+tg.distributed.init_process_group("gloo")
 (folder / f"rank{dist.get_rank()}.pid").write_text(str(os.getpid()))
 graph = tg.distributed.open(folder / "graph.tg")
 program = PageRank(tol=None, max_iterations=400) if name == "pagerank" else SSSP(0)
