@@ -21,6 +21,9 @@ from tgraph.errors import RankError
 _PREFIX = "tgraph/meeting"
 _PAUSE = 0.01  # seconds between two looks into the store
 
+# Whether the default group of this process has met in a part of the store of its own.
+_apart = False
+
 
 def init_process_group(backend: str = "gloo", *, timeout: float = 1800.0, **options: Any) -> None:
     """Make the default process group of torch.distributed, as `torch.distributed.init_process_group(backend)` does, of
@@ -36,22 +39,16 @@ def init_process_group(backend: str = "gloo", *, timeout: float = 1800.0, **opti
     store, rank, ranks = next(dist.rendezvous("env://", timeout=limit))
     store.set_timeout(limit)
     apart = dist.PrefixStore(f"{_PREFIX}/{_agreed(store, rank, ranks, timeout)}", store)
+    global _apart
     dist.init_process_group(backend, store=apart, rank=rank, world_size=ranks, timeout=limit, **options)
+    _apart = True
 
 
 def may_hear_the_dead() -> bool:
-    """Whether torchrun would start the ranks of the default group again in the store where they have met, so that they
-    would find what those before them have left."""
+    """Whether torchrun would start these ranks again in the store where they have met, so that they would find what
+    those before them have left."""
     restarts = int(os.environ.get("TORCHELASTIC_MAX_RESTARTS", "0"))
-    shared = restarts > 0 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
-    if not shared or not dist.is_initialized():
-        return False
-    store = dist.distributed_c10d._get_default_store()
-    while isinstance(store, dist.PrefixStore):
-        if store.prefix.startswith(_PREFIX):
-            return False
-        store = store.underlying_store
-    return True
+    return restarts > 0 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True" and not _apart
 
 
 def _agreed(store: Any, rank: int, ranks: int, timeout: float) -> str:
