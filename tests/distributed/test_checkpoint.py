@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 import torch
@@ -75,72 +77,106 @@ def test_other_numbers_of_ranks_go_on(tmp_path):
 # ---- ranks that are killed -------------------------------------------------------------------------------------------
 
 RUN = """
-import os, pathlib, sys, time
+import pathlib, sys
 import torch, torch.distributed as dist
 import tgraph as tg
-from tgraph.algorithms import SSSP, PageRank
+from test_checkpoint import LONG
 
 folder, name = pathlib.Path(sys.argv[1]), sys.argv[2]
 torch.set_num_threads(1)
-dist.init_process_group("gloo")
-(folder / f"rank{dist.get_rank()}.pid").write_text(str(os.getpid()))
+tg.distributed.init_process_group("gloo")
 graph = tg.distributed.open(folder / "graph.tg")
-program = PageRank(tol=None, max_iterations=400) if name == "pagerank" else SSSP(0)
-values = tg.run(program, graph, checkpoint=tg.Checkpoint(folder / "run.ckpt", seconds=0.05)).values
+(folder / "begun").touch()
+values = tg.run(LONG[name](), graph, checkpoint=tg.Checkpoint(folder / "run.ckpt", seconds=0.05)).values
 whole = tg.distributed.gather(graph, values)
 if dist.get_rank() == 0:
     torch.save(whole, folder / "whole.pt")
 dist.barrier()
+dist.destroy_process_group()
 """
 
+# All but the first take seconds: thousands of rounds.
+LONG = {
+    "hits": lambda: HITS(tol=None, max_iterations=300),
+    "pagerank": lambda: PageRank(tol=None, max_iterations=2000),
+    "bfs": lambda: BFS(0),
+    "sssp": lambda: SSSP(0),
+}
 
-def kill_while_running(folder, name, kills, seconds, ranks=2):
-    """Run the program under torchrun, kill random ranks after random times until it has come to its end, and return its
-    values and how often a rank was killed."""
+
+def kill_while_running(folder, name, kills, ranks):
+    """Run the program under torchrun, kill random ranks at random moments, and return its values and how often a rank
+    was killed. Of the moments half are in the few seconds in which ranks begin, half in the run itself."""
     (folder / "script.py").write_text(RUN)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}"]
-    command += [f"--max-restarts={kills + 1}", "--monitor-interval=0.1", str(folder / "script.py"), str(folder), name]
+    command += [f"--max-restarts={kills}", "--monitor-interval=0.1", str(folder / "script.py"), str(folder), name]
+    paths = os.pathsep.join([str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     chance, killed = random.Random(0), 0
     with (
         open(folder / "log", "w") as log,
-        subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | {"OMP_NUM_THREADS": "1"}) as job,
+        subprocess.Popen(
+            command, stdout=log, stderr=log, env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": paths}
+        ) as job,
     ):
-        while job.poll() is None:
-            if killed < kills:
-                killed += kill_one(folder / f"rank{chance.randrange(ranks)}.pid", chance.uniform(0, seconds))
-            time.sleep(0.02)
+        while job.poll() is None and killed < kills:
+            if chance.random() < 0.5:
+                wait(job, lambda: workers(job))
+                time.sleep(chance.uniform(0, 4))
+            else:
+                wait(job, (folder / "begun").exists)
+                time.sleep(chance.uniform(0, 0.5))
+            killed += kill_one(workers(job), chance)
+            (folder / "begun").unlink(missing_ok=True)
+        job.wait()
     assert job.returncode == 0, (folder / "log").read_text()[-3000:]
     return torch.load(folder / "whole.pt"), killed
 
 
-def kill_one(path, wait):
-    """Kill the process whose number a file has, after so long; False where there is none, or it has ended meanwhile."""
-    if not path.exists():
-        return False
-    time.sleep(wait)
+def wait(job, until):
+    while job.poll() is None and not until():
+        time.sleep(0.02)
+
+
+def workers(job):
+    """The numbers of the processes that torchrun has started and that live."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, parent = path.read_text().rpartition(")")[2].split()[:2]
+            if int(parent) == job.pid and state != "Z":
+                found.append(int(path.parent.name))
+    return found
+
+
+def kill_one(processes, chance):
+    """Kill one of them; False where there is none, or it has ended meanwhile."""
     try:
-        os.kill(int(path.read_text()), signal.SIGKILL)
-    except (ProcessLookupError, ValueError):  # it has ended, or has not yet written its number
+        os.kill(chance.choice(processes), signal.SIGKILL)
+    except (ProcessLookupError, IndexError):
         return False
-    path.unlink()
     return True
 
 
 @pytest.mark.fault
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the processes of torchrun are found in /proc")
 @pytest.mark.parametrize(
-    ("name", "kills"),
+    ("name", "ranks", "kills"),
     [
-        pytest.param("pagerank", 2, marks=pytest.mark.soak),
-        pytest.param("pagerank", 20, marks=pytest.mark.soak),
-        pytest.param("sssp", 20, marks=pytest.mark.soak),
+        ("hits", 2, 2),
+        pytest.param("pagerank", 2, 20, marks=pytest.mark.soak),
+        pytest.param("pagerank", 4, 20, marks=pytest.mark.soak),
+        pytest.param("sssp", 3, 20, marks=pytest.mark.soak),
+        pytest.param("bfs", 4, 20, marks=pytest.mark.soak),
     ],
 )
-def test_ranks_that_are_killed(tmp_path, name, kills):
-    graph = tg.generators.grid2d(300, 300, weighted=True) if name == "sssp" else tg.generators.rmat(14, 8)
-    tg.stream.write_partitioned(graph, tmp_path / "graph.tg", parts=2)
-    values, killed = kill_while_running(tmp_path, name, kills, seconds=2.0)
-    program = PageRank(tol=None, max_iterations=400) if name == "pagerank" else SSSP(0)
+def test_ranks_that_are_killed(tmp_path, name, ranks, kills):
+    if name in ("hits", "pagerank"):
+        graph = tg.generators.rmat(12, 8)
+    else:
+        graph = tg.generators.grid2d(8, 2000, weighted=name == "sssp")
+    tg.stream.write_partitioned(graph, tmp_path / "graph.tg", parts=ranks)
+    values, killed = kill_while_running(tmp_path, name, kills, ranks)
     assert killed
-    torch.testing.assert_close(values, tg.run(program, graph).values, rtol=1e-6, atol=1e-9)
+    torch.testing.assert_close(values, tg.run(LONG[name](), graph).values, rtol=1e-6, atol=1e-9)
     assert not list(tmp_path.glob("run.ckpt*"))

@@ -45,7 +45,7 @@ def together(spreads: bool) -> Iterator[None]:
         return
     if not spreads:
         raise ArgumentError("this command runs in one process; start it without torchrun")
-    dist.init_process_group("gloo")
+    tg.distributed.init_process_group("gloo")
     try:
         with tg.distributed.together():
             yield

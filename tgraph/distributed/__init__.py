@@ -6,6 +6,18 @@ from tgraph.distributed.failures import together
 from tgraph.distributed.features import FeatureRows
 from tgraph.distributed.opening import gather, open, spread
 from tgraph.distributed.ownership import Ownership
+from tgraph.distributed.process_group import init_process_group
 from tgraph.distributed.sharded import Sharded, from_local
 
-__all__ = ["FeatureRows", "Ownership", "Sharded", "convert", "from_local", "gather", "open", "spread", "together"]
+__all__ = [
+    "FeatureRows",
+    "Ownership",
+    "Sharded",
+    "convert",
+    "from_local",
+    "gather",
+    "init_process_group",
+    "open",
+    "spread",
+    "together",
+]

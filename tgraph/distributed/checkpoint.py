@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from tgraph.core.graph import Graph
+from tgraph.distributed.process_group import may_hear_the_dead
 from tgraph.distributed.sharded import Sharded
 from tgraph.engine import checkpoint
 from tgraph.engine.checkpoint import REMEDY, Checkpoint, Keeper
@@ -37,6 +39,8 @@ class SpreadKeeper(Keeper):
         assert graph.layout is not None
         self._held = graph.layout.ownership  # type: ignore[attr-defined]
         self._decision: tuple[Tensor, Any] | None = None
+        if self._held.rank == 0 and may_hear_the_dead():
+            warnings.warn(RESTARTS, stacklevel=2)
         self._number = 0  # of the checkpoint that was written last: its parts are not overwritten
 
     def _exists(self) -> bool:
@@ -158,6 +162,10 @@ class SpreadKeeper(Keeper):
         return part
 
 
+RESTARTS = (
+    "ranks that torchrun starts again find in its store the addresses of those that were killed, and fail or wait for "
+    "them; make the group with tgraph.distributed.init_process_group, not with that of torch.distributed"
+)
 _PART = "tgraph checkpoint part"
 _NONE = "0" * 16  # the seal of a part that was not written
 

@@ -1,0 +1,83 @@
+"""Ranks that are started again meet each other, not those that were killed."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from torch.distributed import HashStore, TCPStore
+
+from tgraph.distributed.process_group import _agreed
+from tgraph.errors import RankError
+
+pytestmark = pytest.mark.fault
+
+
+def agreed(store, ranks, late=()):
+    """The names that ranks in threads agree on; those in `late` begin later, one after the other."""
+    names = {}
+
+    def meet(rank):
+        names[rank] = _agreed(store, rank, ranks, 30)
+
+    threads = [threading.Thread(target=meet, args=(rank,)) for rank in range(ranks)]
+    for rank in [each for each in range(ranks) if each not in late]:
+        threads[rank].start()
+    for rank in late:
+        time.sleep(0.05)
+        threads[rank].start()
+    for thread in threads:
+        thread.join()
+    return [names[rank] for rank in range(ranks)]
+
+
+@pytest.mark.parametrize("late", [(), (0,), (2,), (2, 1), (1, 0)])
+def test_each_life_has_a_name_of_its_own(late):
+    store = HashStore()
+    lives = [agreed(store, 3, late) for _ in range(3)] + [agreed(store, ranks) for ranks in (2, 1, 4)]
+    assert all(len(set(names)) == 1 for names in lives)
+    assert len({names[0] for names in lives}) == len(lives)
+
+
+@pytest.mark.parametrize("died", [0, 1, 2])
+def test_those_that_died_while_they_met_are_not_waited_for(died):
+    store = HashStore()
+    others = [rank for rank in range(3) if rank != died]
+    for rank in others:  # they announce themselves, and are gone
+        with pytest.raises(RankError, match=f"rank {rank} has waited 0.03 s for all of the 3 ranks"):
+            _agreed(store, rank, 3, 0.03)
+    assert len(set(agreed(store, 3, late=others))) == 1
+
+
+LIVES = """
+import os, signal, sys, time
+import torch, torch.distributed as dist
+import tgraph as tg
+
+torch.set_num_threads(1)
+for waits in ((0, 0), (0, 0.5), (0.5, 0)):
+    ranks = []
+    for rank, wait in enumerate(waits):
+        ranks.append(os.fork())
+        if not ranks[-1]:
+            time.sleep(wait)
+            os.environ["RANK"] = str(rank)
+            tg.distributed.init_process_group("gloo", timeout=30)
+            total = torch.tensor([rank + 1])
+            dist.all_reduce(total)
+            assert not tg.distributed.process_group.may_hear_the_dead()
+            os.write(1, b"%d " % total.item())
+            os.kill(os.getpid(), signal.SIGKILL)
+    for child in ranks:
+        os.waitpid(child, 0)
+"""
+
+
+def test_ranks_that_begin_again_find_each_other_in_the_same_store():
+    store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)  # as torchrun keeps it
+    given = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(store.port), "WORLD_SIZE": "2", "OMP_NUM_THREADS": "1"}
+    given |= {"TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_MAX_RESTARTS": "2"}
+    done = subprocess.run([sys.executable, "-c", LIVES], env=os.environ | given, capture_output=True, text=True)
+    assert done.stdout.split() == ["3"] * 6, done.stderr

@@ -1,0 +1,106 @@
+"""The process group of ranks that a launcher may start again.
+
+torchrun keeps one store for all its restarts, in which ranks leave the addresses where others reach them. A rank that
+is started anew would find there those of processes that were killed, and wait for them or fail. So before they meet,
+the ranks agree on a name that is theirs alone, and keep to that part of the store.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import os
+import secrets
+import time
+from typing import Any
+
+import torch.distributed as dist
+
+from tgraph.errors import RankError
+
+_PREFIX = "tgraph/meeting"
+_PAUSE = 0.01  # seconds between two looks into the store
+
+# Whether the default group of this process has met in a part of the store of its own.
+_apart = False
+
+
+def init_process_group(backend: str = "gloo", *, timeout: float = 1800.0, **options: Any) -> None:
+    """Make the default process group of torch.distributed, as `torch.distributed.init_process_group(backend)` does, of
+    ranks that a launcher has started and may start again: torchrun, with or without --max-restarts.
+
+    timeout : seconds for which a rank waits for the others, here and in each exchange.
+    options : further ones of that function; not where the ranks meet, which the launcher tells them in RANK,
+        WORLD_SIZE, MASTER_ADDR and MASTER_PORT.
+
+    End it with `torch.distributed.destroy_process_group()`. Raises RankError where ranks do not arrive in time.
+    """
+    limit = datetime.timedelta(seconds=timeout)
+    store, rank, ranks = next(dist.rendezvous("env://", timeout=limit))
+    store.set_timeout(limit)
+    apart = dist.PrefixStore(f"{_PREFIX}/{_agreed(store, rank, ranks, timeout)}", store)
+    global _apart
+    dist.init_process_group(backend, store=apart, rank=rank, world_size=ranks, timeout=limit, **options)
+    _apart = True
+
+
+def may_hear_the_dead() -> bool:
+    """Whether torchrun would start these ranks again in the store where they have met, so that they would find what
+    those before them have left."""
+    restarts = int(os.environ.get("TORCHELASTIC_MAX_RESTARTS", "0"))
+    return restarts > 0 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True" and not _apart
+
+
+def _agreed(store: Any, rank: int, ranks: int, timeout: float) -> str:
+    """A name for the processes that are ranks now, the same on all of them.
+
+    Each announces itself by a number of its own, and rank 0 says which numbers it has found. A rank that finds its own
+    among them agrees; one that was killed cannot. Once all have agreed, rank 0 lets them go."""
+    mine, end = secrets.token_hex(8), time.monotonic() + timeout
+    store.set(f"{_PREFIX}/present/{rank}", mine)
+    look = _lead if rank == 0 else _follow
+    while (name := look(store, rank, ranks, mine)) is None:
+        if time.monotonic() > end:
+            raise RankError(
+                None,
+                None,
+                f"timeout: rank {rank} has waited {timeout:g} s for all of the {ranks} ranks to begin; start as many, "
+                "and look into the logs of those that failed",
+            )
+        time.sleep(_PAUSE)
+    return name
+
+
+def _lead(store: Any, rank: int, ranks: int, mine: str) -> str | None:
+    """Say who is present; the name once all have agreed to it, else None."""
+    present = _found(store, [f"{_PREFIX}/present/{each}" for each in range(ranks)])
+    if present is None:
+        return None
+    name = _name(present)
+    store.set(f"{_PREFIX}/found", " ".join(present))
+    if _found(store, [f"{_PREFIX}/{name}/agrees/{each}" for each in range(1, ranks)]) is None:
+        return None
+    store.set(f"{_PREFIX}/{name}/go", "")
+    return name
+
+
+def _follow(store: Any, rank: int, ranks: int, mine: str) -> str | None:
+    """Agree where this process was found; the name once rank 0 lets all go, else None."""
+    found = _found(store, [f"{_PREFIX}/found"])
+    present = found[0].split() if found else []
+    if len(present) != ranks or present[rank] != mine:
+        return None
+    name = _name(present)
+    store.set(f"{_PREFIX}/{name}/agrees/{rank}", "")
+    return name if store.check([f"{_PREFIX}/{name}/go"]) else None
+
+
+def _name(present: list[str]) -> str:
+    return hashlib.sha256(" ".join(present).encode()).hexdigest()[:16]
+
+
+def _found(store: Any, keys: list[str]) -> list[str] | None:
+    """The values of keys, None unless there are all."""
+    if not keys or not store.check(keys):
+        return None if keys else []
+    return [value.decode() for value in store.multi_get(keys)]
