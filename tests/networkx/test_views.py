@@ -215,5 +215,7 @@ def test_a_view_that_shows_an_edge_from_one_end_only():
     H = converted(nx.cycle_graph(3))
     for shown in ({(1, 2)}, {(0, 1), (1, 2), (2, 0)}):
         view = nx.subgraph_view(H, filter_edge=lambda *edge: edge in shown)
-        with pytest.raises(ArgumentError, match=r"an edge of node [01] is in the dict of only one .* same for \(u, v\)"):
+        with pytest.raises(
+            ArgumentError, match=r"an edge of node [01] is in the dict of only one .* same for \(u, v\)"
+        ):
             view.number_of_edges()

@@ -13,7 +13,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from tgraph.distributed.ownership import Ownership
-from tgraph.distributed.transport import begin
+from tgraph.distributed.transport import begin, exchange
 from tgraph.primitives import bitmaps
 
 # How the changed slots of a message are named: not at all, by number, by a bit for each slot, or because all are sent.
@@ -125,7 +125,7 @@ class Messages:
             given = torch.tensor([head for head, _ in messages], dtype=torch.int64)
             taken = torch.empty_like(given)
             others = given.nbytes - given[0].nbytes
-            begin(dist.all_to_all_single, taken, given, group=group, sent=others, received=others).wait()
+            exchange(dist.all_to_all_single, taken, given, group=group, sent=others, received=others)
             channel.bytes_sent += others
             heads = [Head(*head) for head in taken.tolist()]
         self._heads = heads
