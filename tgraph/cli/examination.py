@@ -90,6 +90,14 @@ def threads() -> Iterator[tuple[str, str]]:
     yield "TGRAPH_CPUS", f"{found['demanded']}, which counts in place of both" if found["demanded"] else "not set"
 
 
+def limits() -> tuple[int, float]:
+    """(how many threads compute; how many processors control groups allow this process, 0 where they set no limit)"""
+    module = native.load()
+    if module is None:
+        return torch.get_num_threads(), 0.0
+    return module.thread_count(), float(module.cpus()["quota"])
+
+
 def served(backend: Backend) -> str:
     """The devices on which a backend sums float32 messages, and why it does not on the others."""
     refusals = {device: refusal(backend, device) for device in devices()}

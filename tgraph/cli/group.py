@@ -16,8 +16,7 @@ import torch.distributed as dist
 
 import tgraph as tg
 from tgraph import kernels
-from tgraph.cli.examination import served
-from tgraph.core.system import native
+from tgraph.cli.examination import limits, served
 from tgraph.core.system.text import duration, scaled
 
 SMALL, LARGE = 8, 1 << 24  # bytes that a rank sends to each other, and to all others together
@@ -43,7 +42,7 @@ class Rank:
     @classmethod
     def here(cls) -> Rank:
         """This process."""
-        module = native.load()
+        threads, quota = limits()
         known = hasattr(os, "sched_getaffinity")
         return cls(
             socket.gethostname(),
@@ -52,9 +51,9 @@ class Rank:
                 **{backend.name: served(backend) for backend in kernels.BACKENDS.values()},
                 "vector instructions": torch.backends.cpu.get_cpu_capability(),
             },
-            torch.get_num_threads() if module is None else module.thread_count(),
+            threads,
             frozenset(os.sched_getaffinity(0) if known else range(os.cpu_count() or 1)),
-            0.0 if module is None else float(module.cpus()["quota"]),
+            quota,
         )
 
 
