@@ -80,6 +80,30 @@ def test_files_of_edges_as_blocks(tmp_path):
     assert (tmp_path / "blocks.tg").read_bytes() == (tmp_path / "one.tg").read_bytes()
 
 
+def test_a_trace_shows_the_ranks(file, tmp_path):
+    first, second = started("bfs", file, "--trace", tmp_path / "ranks.svg", "--progress")
+    assert first[0] == second[0] == 0, first[2] + second[2]
+    rows = first[1].splitlines()
+    header = next(place for place, row in enumerate(rows) if row.startswith("rank  computing  waiting"))
+    assert [row.split()[0] for row in rows[header + 1 : header + 3]] == ["0", "1"]
+    assert "rank 1" in (tmp_path / "ranks.svg").read_text()
+    assert "iterations" in first[2] and second[1:] == ("", "")
+
+
+def test_the_doctor_examines_the_group():
+    first, second = started("doctor")
+    assert first[0] == second[0] == 0, first[2] + second[2]
+    assert second[1:] == ("", "")
+    facts = first[1].partition("\nprocess group\n")[2].splitlines()
+    said = dict(row.strip().split("  ", 1) for row in facts)
+    assert said["backend"].strip() == "gloo"
+    assert "2 on 1 host (" in said["ranks"] and ": ranks 0 to 1)" in said["ranks"]
+    assert f"the same: tgraph {tg.__version__}, torch {torch.__version__}" in said["versions"]
+    assert said["kernels"].strip() == "the same"
+    assert any(name.startswith("threads on ") and "2 of 2 ranks on " in row for name, row in said.items())
+    assert "8 bytes from each to each" in said["latency"] and "B/s out of each rank" in said["bandwidth"]
+
+
 @pytest.mark.parametrize(
     "arguments, said",
     [

@@ -1,50 +1,104 @@
-"""Runs a function on several ranks, each a process of its own on this machine."""
+"""Runs a function on several ranks, each a process of its own on this machine.
+
+Starting a process takes longer than most of what it is asked to do, so that processes stay for later calls, by whatever
+test of this one. Those in which anything has failed end.
+"""
 
 import datetime
 import multiprocessing
 import os
 import pickle
 import tempfile
+import time
 import traceback
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from multiprocessing.connection import Connection, wait
+from typing import Any, NamedTuple
 
 import torch
 import torch.distributed as dist
+
+KEPT = 3  # processes that stay
+NOTHING = ("failed", "it left nothing behind")
+
+
+class Member(NamedTuple):
+    """A process that runs what it is sent."""
+
+    process: Any
+    connection: Connection
+
+    @classmethod
+    def started(cls) -> "Member":
+        context = multiprocessing.get_context("spawn")
+        here, there = context.Pipe()
+        process = context.Process(target=_serve, args=(there,), daemon=True)
+        process.start()
+        there.close()
+        return cls(process, here)
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+
+
+_members: list[Member] = []
 
 
 def on_ranks(number: int, function: Callable[..., Any], *args: Any, timeout: float = 60) -> list[Any]:
     """What `function(*args)` returns on each of the ranks of a group of processes, in their order.
 
-    `function` is one that a module of tests has at its top. An exception on a rank is one here, with what that said."""
-    context = multiprocessing.get_context("spawn")
+    `function` is one that a module of tests has at its top, and leaves nothing changed. An exception on a rank is one
+    here, with what that said."""
+    _members.extend(Member.started() for _ in range(number - len(_members)))
+    members = _members[:number]
     with tempfile.TemporaryDirectory() as folder:
-        given = (number, folder, timeout, function, args)
-        started = [context.Process(target=_as_rank, args=(rank, *given), daemon=True) for rank in range(number)]
-        for process in started:
-            process.start()
-        for process in started:
-            process.join(timeout)
-        late = [rank for rank, process in enumerate(started) if process.is_alive()]
-        for process in started:
-            process.kill()
-            process.join()
-        results, failures = [], []
-        for rank in range(number):
-            path = Path(folder, f"{rank}.pickle")
-            kind, value = pickle.loads(path.read_bytes()) if path.exists() else ("failed", "it left nothing behind")
-            (results if kind == "done" else failures).append(value if kind == "done" else f"rank {rank}: {value}")
+        for rank, member in enumerate(members):
+            member.connection.send_bytes(pickle.dumps((rank, number, folder, timeout, function, args)))
+        told = _told({member.connection: rank for rank, member in enumerate(members)}, timeout)
+    ended = [member for rank, member in enumerate(members) if rank not in told or told[rank][0] == "failed"]
+    for member in {*ended, *_members[KEPT:]}:
+        _members.remove(member)
+        member.end()
+    late = [rank for rank in range(number) if rank not in told]
+    outcomes = [told.get(rank, NOTHING) for rank in range(number)]
+    failures = [f"rank {rank}: {value}" for rank, (kind, value) in enumerate(outcomes) if kind == "failed"]
     assert not failures, "\n".join(([f"late: {late}"] if late else []) + failures)
-    return results
+    return [value for _, value in outcomes]
 
 
-def _as_rank(
-    rank: int, number: int, folder: str, timeout: float, function: Callable[..., Any], args: tuple[Any, ...]
-) -> None:
+def _told(waiting: dict[Connection, int], timeout: float) -> dict[int, tuple[str, Any]]:
+    """The outcomes of the ranks that tell in time."""
+    told, end = {}, time.monotonic() + timeout
+    while waiting and (ready := wait(list(waiting), max(0.0, end - time.monotonic()))):
+        for connection in ready:
+            rank = waiting.pop(connection)
+            try:
+                told[rank] = pickle.loads(connection.recv_bytes())
+            except EOFError:
+                told[rank] = NOTHING
+    return told
+
+
+def _serve(connection: Connection) -> None:
     os.environ["OMP_NUM_THREADS"] = "1"
     torch.set_num_threads(1)
+    stays = True
+    while stays:
+        try:
+            sent = connection.recv_bytes()
+        except EOFError:
+            return
+        kind, value = _outcome(sent)
+        stays = kind == "done"
+        connection.send_bytes(pickle.dumps((kind, value)))
+
+
+def _outcome(sent: bytes) -> tuple[str, Any]:
     try:
+        rank, number, folder, timeout, function, args = pickle.loads(sent)
+        torch.manual_seed(0)
         dist.init_process_group(
             "gloo",
             init_method=f"file://{folder}/rendezvous",
@@ -52,10 +106,10 @@ def _as_rank(
             world_size=number,
             timeout=datetime.timedelta(seconds=timeout),
         )
-        outcome = ("done", function(*args))
+        value = function(*args)
         if dist.is_initialized():  # unless the function has seen it end
             dist.barrier()
             dist.destroy_process_group()
+        return "done", value
     except BaseException:
-        outcome = ("failed", traceback.format_exc())
-    Path(folder, f"{rank}.pickle").write_bytes(pickle.dumps(outcome))
+        return "failed", traceback.format_exc()

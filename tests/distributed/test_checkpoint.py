@@ -41,7 +41,12 @@ def a_graph():
 
 def go_on(folder, after):
     """For each program its values, or None where it was killed after so many offers."""
-    compiled_loop.SLICE = 0.0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled_loop, "SLICE", 0.0)
+        return _go_on(folder, after, patch)
+
+
+def _go_on(folder, after, patch):
     graph, found, offer = spread(a_graph()), {}, SpreadKeeper.offer
     for name, program in MAKERS.items():
         left = [after]
@@ -52,7 +57,7 @@ def go_on(folder, after):
             if not left[0]:
                 raise Killed
 
-        SpreadKeeper.offer = counted
+        patch.setattr(SpreadKeeper, "offer", counted)
         try:
             checkpoint = tg.Checkpoint(f"{folder}/{name}", seconds=0)
             found[name] = gather(graph, tg.run(program(), graph, checkpoint=checkpoint).values)

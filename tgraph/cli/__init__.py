@@ -22,8 +22,9 @@ from tgraph.cli import dynamic, ranks, report, stores
 from tgraph.cli.command import steps
 from tgraph.cli.comparison import compare
 from tgraph.cli.conversion import convert
-from tgraph.cli.examination import examine
+from tgraph.cli.examination import examine, sections
 from tgraph.cli.graphs import generator, info, load, parts, picture, random_graph, read, recommend, save, size, verify
+from tgraph.cli.group import described
 from tgraph.cli.options import Device, Directed, Format, Weights, picture_file
 from tgraph.cli.remedies import on_the_command_line
 from tgraph.cli.topics import TOPICS
@@ -89,8 +90,10 @@ def demo(
 
 
 def doctor() -> None:
-    """Say what is installed and which backend serves which device."""
-    typer.echo(examine())
+    """Say what is installed and which backend serves which device; under torchrun also what the process group is
+    like."""
+    group = [sections(described())] if ranks.are_several() else []
+    typer.echo("\n\n".join((examine(), *group)))
 
 
 # ---- commands -----------------------------------------------------------------------------------------------------
@@ -112,7 +115,7 @@ def chain(group: typer.Typer, name: str, help: str, *steps: Callable[..., Any], 
     def command(**given: Any) -> None:
         results: list[Any] = []
         try:
-            with ranks.together(spreads=load in steps or convert in steps):
+            with ranks.together(spreads=load in steps or convert in steps or doctor in steps):
                 for step, own in zip(steps, options, strict=True):
                     results.append(step(*results, **{name: given[name] for name in own}))
         except TGraphError as mistake:

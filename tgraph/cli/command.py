@@ -93,6 +93,8 @@ def execute(
     _tell(algorithm, graph, run.values, output)
     if trace is not None and run.trace is not None and _leads(graph):
         run.trace.plot(trace)
+        if run.trace.shares:
+            typer.echo(report.by_rank(run.trace))
         typer.echo(f"trace: {trace}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
 
 import torch
@@ -24,14 +24,19 @@ from tgraph.kernels.reductions import reduction_of
 
 def examine() -> str:
     """The whole report, a line for each fact."""
-    sections = {
+    facts = {
         "versions": versions(),
         "devices": ((device, model(device)) for device in devices()),
         "threads of the compiled kernels": threads(),
         "backends, best first": ((backend.name, served(backend)) for backend in kernels.BACKENDS.values()),
         "cache": cached(),
     }
-    return "\n\n".join(f"{title}\n{_indented(list(rows))}" for title, rows in sections.items())
+    return sections(facts)
+
+
+def sections(facts: Mapping[str, Iterable[tuple[str, str]]]) -> str:
+    """Titles, and under each a line for each fact."""
+    return "\n\n".join(f"{title}\n{_indented(list(rows))}" for title, rows in facts.items())
 
 
 def _indented(rows: list[tuple[str, str]]) -> str:
@@ -83,6 +88,14 @@ def threads() -> Iterator[tuple[str, str]]:
     yield "processors", f"{found['online']}, of which the process may run on {found['affinity']}"
     yield "quota of control groups", f"{found['quota']:g} processors" if found["quota"] else "none"
     yield "TGRAPH_CPUS", f"{found['demanded']}, which counts in place of both" if found["demanded"] else "not set"
+
+
+def limits() -> tuple[int, float]:
+    """(how many threads compute; how many processors control groups allow this process, 0 where they set no limit)"""
+    module = native.load()
+    if module is None:
+        return torch.get_num_threads(), 0.0
+    return module.thread_count(), float(module.cpus()["quota"])
 
 
 def served(backend: Backend) -> str:

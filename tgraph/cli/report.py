@@ -36,6 +36,19 @@ def rate(trace: tg.Trace) -> str:
     return scaled(edges / trace.milliseconds * 1e3)
 
 
+def by_rank(trace: tg.Trace) -> str:
+    """A row for each rank: how long it computed, waited, had messages under way, and computed meanwhile, and the bytes
+    that it sent and received, in all iterations of a run that was spread over ranks."""
+    rows: list[tuple[str, ...]] = [("rank", "computing", "waiting", "under way", "hidden", "sent", "received", "")]
+    for rank in range(1 + max(share.rank for share in trace.shares)):
+        own = [share for share in trace.shares if share.rank == rank]
+        times = ("computing", "waiting", "travelling", "hidden")
+        seconds = (sum(getattr(share, name) for share in own) for name in times)
+        nbytes = (sum(getattr(share, name) for share in own) for name in ("bytes_sent", "bytes_received"))
+        rows.append((str(rank), *map(duration, seconds), *(f"{scaled(each)}B" for each in nbytes), ""))
+    return table(rows)
+
+
 def best_connected(graph: tg.Graph) -> Any:
     """The original id of the vertex of largest out-degree, where a search starts by default.
 

@@ -13,7 +13,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from tgraph.distributed.ownership import Ownership
-from tgraph.distributed.transport import begin
+from tgraph.distributed.transport import begin, exchange
 from tgraph.primitives import bitmaps
 
 # How the changed slots of a message are named: not at all, by number, by a bit for each slot, or because all are sent.
@@ -154,7 +154,7 @@ class Messages:
         """The numbers for each rank, [p, b], and at once those from each."""
         taken, group = torch.empty_like(given), self._channel.ownership.group
         others = given.nbytes - given[0].nbytes
-        begin(dist.all_to_all_single, taken, given, group=group, sent=others, received=others).wait()
+        exchange(dist.all_to_all_single, taken, given, group=group, sent=others, received=others)
         self._channel.bytes_sent += others
         return taken
 

@@ -10,7 +10,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from tgraph.distributed.transport import begin
+from tgraph.distributed.transport import exchange
 
 # Bytes of a value which each rank sends to each other straight; larger ones are passed on from rank to rank. That takes
 # fewer bytes, and for small values several times as long.
@@ -126,10 +126,10 @@ def gather(value: Tensor, ranks: int, group: Any = None) -> Tensor:
     whole = sent.new_empty((ranks, *sent.shape))
     others = (ranks - 1) * sent.nbytes
     if sent.nbytes > SMALL:
-        begin(dist.all_gather, list(whole), sent, group=group, sent=others, received=others).wait()
+        exchange(dist.all_gather, list(whole), sent, group=group, sent=others, received=others)
     else:
         copies = sent.expand_as(whole).contiguous()
-        begin(dist.all_to_all_single, whole, copies, group=group, sent=others, received=others).wait()
+        exchange(dist.all_to_all_single, whole, copies, group=group, sent=others, received=others)
     return whole.view(value.dtype)
 
 

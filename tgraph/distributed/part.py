@@ -13,7 +13,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows, offset_of
 from tgraph.distributed.channel import Channel, Sending
 from tgraph.distributed.ownership import Ownership
-from tgraph.distributed.transport import begin
+from tgraph.distributed.transport import exchange
 from tgraph.formats.uncompressed import reduce_rows
 from tgraph.kernels.reductions import reduction_of
 from tgraph.primitives import bitmaps
@@ -43,7 +43,7 @@ class Part:
         counts = torch.searchsorted(self.mirrors, ends).diff(prepend=ends.new_zeros(1))
         asked = torch.empty_like(counts)
         others = (held.num_ranks - 1) * counts.element_size()
-        begin(dist.all_to_all_single, asked, counts.contiguous(), group=held.group, sent=others, received=others).wait()
+        exchange(dist.all_to_all_single, asked, counts.contiguous(), group=held.group, sent=others, received=others)
         wanted, given = counts.tolist(), asked.tolist()
         self.requests = Channel(held, wanted, given)  # from mirrors to their owners
         self.copied = (

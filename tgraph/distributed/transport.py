@@ -25,6 +25,15 @@ def begin(operation: Callable[..., Any], *arguments: Any, group: Any, sent: int,
     return _Recorded(operation(*arguments, group=group, async_op=True), recorder, (sent, received, began))
 
 
+def exchange(operation: Callable[..., Any], *arguments: Any, group: Any, sent: int, received: int) -> None:
+    """The same, and wait for it."""
+    begun = begin(operation, *arguments, group=group, sent=sent, received=received)
+    if isinstance(begun, _Recorded):
+        begun.wait_from_start()
+    else:
+        begun.wait()
+
+
 @contextmanager
 def recorded(device: torch.device) -> Iterator[Recorder]:
     """A context in which the exchanges that this rank begins are recorded; `device` is where the data lies."""
@@ -65,7 +74,13 @@ class _Recorded:
 
     def wait(self) -> None:
         """Wait until it is done."""
-        began = self._recorder.clock()
+        self._wait(self._recorder.clock())
+
+    def wait_from_start(self) -> None:
+        """Likewise, where nothing else was done since it began: handing it over is waiting, too."""
+        self._wait(self._begun[2])
+
+    def _wait(self, began: float) -> None:
         self._work.wait()
         end = self._recorder.clock()
         done = min([*self._done, end])

@@ -53,8 +53,8 @@ class Share:
     """What one rank did in one iteration of a run on a graph that is spread over ranks.
 
     begin, end : in seconds since the run began, on all ranks at once; an iteration ends where the next one begins.
-    waiting, computing, travelling : the seconds in which the rank waited for others, in which it did not, and in which
-        anything was under way from or to it: what it did not wait for of these was hidden by computing.
+    waiting, computing, travelling, hidden : the seconds in which the rank waited for others, in which it did not, in
+        which anything was under way from or to it, and in which it computed of the latter.
     exchanges, bytes_sent, bytes_received : with and from other ranks.
     """
 
@@ -65,6 +65,7 @@ class Share:
     computing: float
     waiting: float
     travelling: float
+    hidden: float
     exchanges: int
     bytes_sent: int
     bytes_received: int
@@ -90,14 +91,16 @@ def shares(begins: Sequence[Sequence[float]], end: Sequence[float], exchanges: I
 
 
 def _share(iteration: int, rank: int, time: Interval, exchanges: list[Exchange]) -> Share:
-    waiting = _length(exchange.waiting for exchange in exchanges)
+    waits, travels = [exchange.waiting for exchange in exchanges], [exchange.travelling for exchange in exchanges]
+    waiting = _length(waits)
     return Share(
         iteration,
         rank,
         *time,
         time[1] - time[0] - waiting,
         waiting,
-        _length(joined(exchange.travelling for exchange in exchanges)),
+        _length(joined(travels)),
+        _length(joined(waits + travels)) - waiting,
         len(exchanges),
         sum(exchange.bytes_sent for exchange in exchanges),
         sum(exchange.bytes_received for exchange in exchanges),

@@ -46,7 +46,7 @@ def draw_ranks(axis: Axes, shares: list[Share], exchanges: list[Exchange]) -> No
         _bars(axis, list(joined(exchange.travelling for exchange in mine)), (rank + 0.24, 0.16), RANKS["under way"])
         if len(own) <= 10 * FEW:
             axis.vlines([1e3 * share.begin for share in own], rank - 0.45, rank + 0.4, color="black", linewidth=0.6)
-        if len(own) <= FEW and not rank:
+        if 2 * len(own) <= FEW and not rank:
             for share in own:
                 axis.text(1e3 * share.begin, -0.48, f" {share.iteration}", fontsize=7, va="bottom", clip_on=True)
     axis.set_title(_summary(ranks, shares), fontsize=10, loc="left")
@@ -57,11 +57,11 @@ def draw_ranks(axis: Axes, shares: list[Share], exchanges: list[Exchange]) -> No
 
 def _summary(ranks: int, shares: list[Share]) -> str:
     """How much was sent, how much of the time the ranks waited, and how much of that under way was hidden."""
-    waited, travelled = (sum(getattr(share, name) for share in shares) for name in ("waiting", "travelling"))
-    whole = sum(share.end - share.begin for share in shares)
+    names = ("bytes_sent", "waiting", "computing", "travelling", "hidden")
+    sent, waiting, computing, travelling, hidden = (sum(getattr(share, name) for share in shares) for name in names)
     return (
-        f"{ranks} {'rank' if ranks == 1 else 'ranks'}, {sum(share.bytes_sent for share in shares) / 1e6:,.2f} MB sent; "
-        f"waiting {waited / whole:.0%} of the time, {1 - waited / max(travelled, waited):.0%} of the time under way "
+        f"{ranks} {'rank' if ranks == 1 else 'ranks'}, {sent / 1e6:,.2f} MB sent; waiting "
+        f"{waiting / (waiting + computing):.0%} of the time, {hidden / (travelling or 1):.0%} of the time under way "
         "hidden by computing"
     )
 

@@ -120,7 +120,7 @@ class Trace:
 
     def by_rank(self) -> pandas.DataFrame:
         """One row per iteration and rank of a graph that is spread over ranks, with the fields of `Share` as columns:
-        seconds in which the rank computed, waited, and had messages under way, and bytes. Empty for other graphs."""
+        seconds in which the rank computed, waited, and had messages under way, and their bytes. Empty for others."""
         import pandas
 
         return pandas.DataFrame(map(asdict, self.shares), columns=[field.name for field in fields(Share)])

@@ -188,8 +188,8 @@ class Layout(ABC):
         return nullcontext()
 
     def recording(self, trace: Any) -> AbstractContextManager[None]:
-        """A context in which, or at whose end, a `Trace` gets what is read from outside of memory or exchanged with
-        other processes; nothing for layouts in memory."""
+        """A context in which, or at whose end, the `trace` of a run gets what is read from outside of memory or
+        exchanged with other processes; nothing for layouts in memory."""
         return nullcontext()
 
     @abstractmethod
