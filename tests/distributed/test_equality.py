@@ -69,9 +69,11 @@ def _edge(graph) -> str:
     return "copy" if graph.weight_dtype is None else "mul"
 
 
-def differences(whole: tg.Graph, method: str, source: int, names: Collection[str] = ()) -> list[str]:
+def differences(
+    whole: tg.Graph, method: str, source: int, names: Collection[str] = (), cut: str | None = None
+) -> list[str]:
     """What differs between a graph and the same spread over ranks, by the programs of these `names`, or by all."""
-    parts = spread(whole, method=method)
+    parts = spread(whole, method=method, cut=cut)
     place = source if parts.order is None else int((parts.order == source).nonzero())
     wrong = []
     for name, function in {**EXACT, **ADDED}.items():

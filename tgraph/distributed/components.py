@@ -19,9 +19,8 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph
-from tgraph.distributed.channel import Channel
 from tgraph.distributed.part import Part
-from tgraph.primitives import bitmaps, union_find
+from tgraph.primitives import union_find
 
 SAMPLE = 2  # arcs of each vertex that are joined first
 LINKS = 1 << 12  # vertices that are looked at for arcs to other ranks
@@ -72,11 +71,14 @@ class _Trees:
                 union_find.join(_first_arcs(self._part.inside, rows, width), self._own)
 
     def join_outside(self, rows: Tensor | None) -> None:
-        """The same for all arcs to mirrors of some own vertices, or of all."""
-        if self._part.outside.num_arcs:
-            rows = torch.arange(self._part.num_own) if rows is None else rows
-            with self._merging():
-                union_find.join(_first_arcs(self._part.outside, rows, None), self._tree)
+        """The same for all arcs to mirrors of some own vertices, or of all, and for all arcs of mirrors."""
+        outside, cut = self._part.outside, self._part.cut
+        with self._merging():
+            if outside.num_arcs:
+                rows = torch.arange(self._part.num_own) if rows is None else rows
+                union_find.join(_first_arcs(outside, rows, None), self._tree)
+            if cut is not None and cut.num_arcs:
+                union_find.join(_first_arcs(cut, None, None), self._tree)
 
     @contextmanager
     def _merging(self) -> Iterator[None]:
@@ -104,18 +106,20 @@ class _Trees:
         self._exchange(slots, self._own[source].to(torch.int64))
 
     def agree(self) -> None:
-        """Exchange the smallest vertices of trees that share a vertex until none changes. Those of a mirror alone have
-        nothing to tell."""
+        """Exchange the smallest vertices of trees that share a vertex until none changes. Where no row is cut, those of
+        mirrors alone have nothing to tell."""
         part = self._part
-        joined = self._mirrors < part.num_own
-        slots = joined.nonzero().flatten()
+        slots = torch.arange(len(self._mirrors))
+        if part.cut is None:
+            slots = (self._mirrors < part.num_own).nonzero().flatten()
         self._exchange(slots, self._mirrors.index_select(0, slots).to(torch.int64))
 
     def _exchange(self, slots: Tensor, roots: Tensor) -> None:
         """Exchange what is known at the `roots` int64 [j] with the roots of some mirrors at their owners, int64 [j]
         ascending, until nothing changes."""
         part, smallest, self._exchanged = self._part, self._smallest, True
-        channel, owned = self._tied(slots)
+        channel, vertices = part.to_owners(slots)
+        owned = self._own.index_select(0, torch.cat(vertices)).to(torch.int64)
         back = channel.reversed()
         while True:
             up = channel.send(given := smallest.index_select(0, roots))
@@ -129,18 +133,6 @@ class _Trees:
             if not bool(part.ownership.gather(torch.tensor(changed)).any()):
                 break
         part.requests.bytes_sent += channel.bytes_sent + back.bytes_sent
-
-    def _tied(self, slots: Tensor) -> tuple[Channel, Tensor]:
-        """(the channel from some mirrors, int64 [j] ascending, to their owners, the roots there, int64)"""
-        part, marks, counts, owned, asked = self._part, [], [], [], []
-        for here in _by_rank(slots, part.requests.sending):
-            marks.append(bitmaps.of_ids(here[0], here[1]))
-            counts.append(len(here[0]))
-        for vertices, bits in zip(part.copied_by_rank, part.requests.send_marks(marks).wait(), strict=True):
-            chosen = vertices[:0] if bits is None else vertices.index_select(0, bitmaps.members(bits))
-            owned.append(self._own.index_select(0, chosen))
-            asked.append(len(chosen))
-        return Channel(part.ownership, counts, asked), torch.cat(owned).to(torch.int64)
 
     def outside_largest(self) -> Tensor | None:
         """The own vertices that are not in the tree which most of a sample are in, or None for all, where that is not
@@ -157,15 +149,6 @@ class _Trees:
     def write(self, label: Tensor) -> None:
         """The smallest vertex of the tree of each own vertex, to `label` [k]."""
         torch.index_select(self._smallest, 0, self._own, out=label)
-
-
-def _by_rank(slots: Tensor, sizes: list[int]) -> Iterator[tuple[Tensor, int]]:
-    """(the slots of each rank, counted from its first one, how many slots it has), of slots int64 [j] ascending."""
-    start = 0
-    for size in sizes:
-        first, end = torch.searchsorted(slots, torch.tensor([start, start + size])).tolist()
-        yield slots[first:end] - start, size
-        start += size
 
 
 def _first_arcs(graph: Graph, rows: Tensor | None, width: int | None) -> Subgraph:

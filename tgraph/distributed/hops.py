@@ -10,8 +10,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tgraph.core.graph import Graph
+from tgraph.distributed.channel import MarksSending
 from tgraph.distributed.ownership import Active
-from tgraph.distributed.part import Part
+from tgraph.distributed.part import CutRows, Part
 from tgraph.kernels.messages import across
 from tgraph.kernels.reductions import Reduction
 from tgraph.primitives import bitmaps
@@ -93,22 +95,46 @@ class Hops:
     def _push(self) -> None:
         """A round along the rows of active vertices."""
         part, outside, inside = self._part, self._part.outside, self._part.inside
-        marked = bitmaps.empty(part.num_local)
+        marked, reached = bitmaps.empty(part.num_local), bitmaps.empty(part.num_own)
+        if part.cut is not None:
+            bitmaps.push(part.cut.offset, part.cut.neighbors, self._lent(part.cut_rows), marked)
+            bitmaps.move(marked, 0, part.num_own, reached, 0)
         bitmaps.push(outside.offset, outside.neighbors, self._front, marked)
-        marked &= ~self._told
+        sending = self._to_owners(marked)
+        bitmaps.push(inside.offset, inside.neighbors, self._front, reached)
+        self._receive(sending, reached)
+        self._reach(reached & self._unvisited)
+
+    def _lent(self, rows: CutRows) -> Tensor:
+        """The mirrors with rows here that are active, of all local vertices."""
+        messages = []
+        for vertices in rows.own:
+            messages.append(bits := bitmaps.empty(len(vertices)))
+            bitmaps.choose(self._front, vertices, bits)
+        near, start = bitmaps.empty(self._part.num_local), 0
+        for size, marks in zip(rows.lent.receiving, rows.lent.send_marks(messages).wait(), strict=True):
+            if marks is not None:
+                bitmaps.spread(marks, rows.mirrors[start : start + size], near)
+            start += size
+        return near
+
+    def _to_owners(self, marked: Tensor) -> MarksSending:
+        """The mirrors among local vertices that are marked for the first time, on their way to their owners."""
+        part = self._part
+        marked = marked & ~self._told
         self._told |= marked
         messages, start = [], part.num_own
         for size in part.requests.sending:
             messages.append(bits := bitmaps.empty(size))
             bitmaps.move(marked, start, size, bits, 0)
             start += size
-        sending = part.requests.send_marks(messages)
-        reached = bitmaps.empty(part.num_own)
-        bitmaps.push(inside.offset, inside.neighbors, self._front, reached)
-        for vertices, marks in zip(part.copied_by_rank, sending.wait(), strict=True):
+        return part.requests.send_marks(messages)
+
+    def _receive(self, sending: MarksSending, reached: Tensor) -> None:
+        """Add own vertices that arrive to `reached`."""
+        for vertices, marks in zip(self._part.copied_by_rank, sending.wait(), strict=True):
             if marks is not None:
                 bitmaps.spread(marks, vertices, reached)
-        self._reach(reached & self._unvisited)
 
     def _pull(self, size: int) -> None:
         """The same by the rows of vertices that are not reached yet, from `size` active ones on all ranks."""
@@ -118,17 +144,31 @@ class Hops:
             messages.append(bits := bitmaps.empty(len(vertices)))
             bitmaps.choose(self._front, vertices, bits)
         sending = part.replies.send_marks(messages, 4 * size >= part.ownership.num_rows // 8)
-        with_inside, with_outside = part.with_arcs
         reached, others = bitmaps.empty(part.num_own), bitmaps.empty(part.num_own)
+        with_inside, with_outside = part.with_arcs
         bitmaps.pull(inside.offset, inside.neighbors, self._front, self._unvisited & with_inside, reached)
         near, start = bitmaps.empty(part.num_local), part.num_own
-        for size, marks in zip(part.replies.receiving, sending.wait(), strict=True):
+        for count, marks in zip(part.replies.receiving, sending.wait(), strict=True):
             if marks is not None:
-                bitmaps.move(marks, 0, size, near, start)
-            start += size
+                bitmaps.move(marks, 0, count, near, start)
+            start += count
         self._told |= near
+        if part.cut is not None:
+            back = self._to_owners(self._pulled_by_cut(part.cut, part.cut_rows, near))
         bitmaps.pull(outside.offset, outside.neighbors, near, self._unvisited & ~reached & with_outside, others)
-        self._reach(reached | others)
+        reached |= others
+        if part.cut is not None:
+            self._receive(back, reached)
+            reached &= self._unvisited
+        self._reach(reached)
+
+    def _pulled_by_cut(self, cut: Graph, rows: CutRows, near: Tensor) -> Tensor:
+        """The mirrors that are reached along their rows here, from active vertices and the mirrors `near`."""
+        active, found = near.clone(), bitmaps.empty(self._part.num_local)
+        bitmaps.move(self._front, 0, self._part.num_own, active, 0)
+        wanted = bitmaps.of_ids(rows.mirrors, self._part.num_local) & ~self._told
+        bitmaps.pull(cut.offset, cut.neighbors, active, wanted, found)
+        return found
 
     def _reach(self, vertices: Tensor) -> None:
         """The vertices of this bitmap receive the message, and are active next."""

@@ -17,6 +17,7 @@ from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Subgraph
+from tgraph.distributed.channel import Sending
 from tgraph.distributed.components import join
 from tgraph.distributed.exchange import with_mirrors
 from tgraph.distributed.factories import Spreading
@@ -35,7 +36,7 @@ from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows
 from tgraph.kernels import choose
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.call import Call
-from tgraph.kernels.reductions import Reduction
+from tgraph.kernels.reductions import Reduction, reduction_of
 
 _COMBINE: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "sum": torch.add,
@@ -104,7 +105,7 @@ class Distributed(Uncompressed):
         """See `Layout.identity`: those of the whole graph where they are known, or the rows of this rank."""
         if self._content is not None:
             return self._content()
-        arcs = (self.part.inside, self.part.outside)
+        arcs = self.part.graphs
         starts = torch.tensor(self.ownership.starts)
         return [starts, self.part.mirrors, *(tensor for graph in arcs for tensor in graph.storage.identity())]
 
@@ -163,7 +164,7 @@ class Distributed(Uncompressed):
         if self.weight_dtype is None or not self.num_arcs:
             return None
         found, whole = [], self.weight_dtype.is_floating_point
-        for graph in (self.part.inside, self.part.outside):
+        for graph in self.part.graphs:
             statistics = statistics_of(cast(Tensor, graph.weights))
             none = (torch.inf, -torch.inf, 0.0)
             found.append((*(none if statistics is None else statistics), graph.num_arcs))
@@ -216,19 +217,42 @@ class Distributed(Uncompressed):
     def pull_own(self, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
         """What the own vertices receive, [k, F], from the `data` [k, F] of all ranks. The arcs inside are computed
         while values travel."""
-        sending = self.part.fetch(data)
+        sending, combine = self.part.fetch(data), _COMBINE[reduction.name]
+        partials = self._cut_sums(sending, data, lambda graph, memory: _reduced(graph, memory, reduction, edge))
         inside = _reduced(self.part.inside, data, reduction, edge)
         sending.wait()
         outside = _reduced(self.part.outside, cast(Tensor, sending.memory), reduction, edge)[: self.part.num_own]
-        return _COMBINE[reduction.name](inside, outside)
+        received = combine(inside, outside)
+        if partials is not None:
+            self.part.cut_rows.combine(received, partials.wait(), combine)
+        return received
+
+    def _cut_sums(self, sending: Sending, data: Tensor, reduced: Callable[[Graph, Tensor], Tensor]) -> Sending | None:
+        """What mirrors receive along their rows here, of `data` [k, ...] and those that are `sending`, on its way to
+        their owners; None where no row is cut."""
+        part = self.part
+        if part.cut is None:
+            return None
+        sending.wait()
+        memory = cast(Tensor, sending.memory)
+        memory[: part.num_own] = data
+        return part.cut_rows.partials.send(reduced(part.cut, memory).index_select(0, part.cut_rows.mirrors))
 
     def aggregate(self, graph: Graph, data: Tensor, *arguments: Any) -> Tensor | None:
         """See `tgraph.distributed.learning.aggregate`."""
         return aggregate(graph, self, data, *arguments)
 
+    def check_whole_rows(self) -> None:
+        """Raise ArgumentError where rows are cut."""
+        if self.part.cut is not None:
+            raise ArgumentError(
+                "graph: its rows are cut, and this needs those of each vertex in one place; open it without `cut`"
+            )
+
     @computed_once
     def local_rows(self) -> LocalCsr:
         """The arcs of this rank as one Csr; see `tgraph.distributed.local_rows`."""
+        self.check_whole_rows()
         return local_rows(self.part)
 
     @computed_once
@@ -253,7 +277,10 @@ class Distributed(Uncompressed):
         local = replace(step, **{name: self.own(getattr(step, name)) for name in names}, spare=(None, None))
         sending = self.part.fetch(local.x)
         first = replace(local, scale=None, measure=None, wanted=(), spare=(self._memory(local.before), None))
+        partials = self._cut_sums(sending, local.x, lambda graph, memory: _weighted_sums(graph, memory, step))
         partial = _step(self.part.inside, first, self.part.num_own).values
+        if partials is not None:
+            self.part.cut_rows.combine(partial, partials.wait(), torch.add)
         spare = self.own(step.spare[0]), self.own(step.spare[1])
         sending.wait()
         last = replace(local, x=cast(Tensor, sending.memory), bias=partial, beta=1.0, spare=spare)
@@ -305,6 +332,12 @@ def _rows_of(graph: Graph, rows: int) -> Subgraph:
 def _reduced(graph: Graph, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
     weights = None if edge == "copy" or graph.weights is None else graph.weights.to(data.dtype)
     return reduce_rows(graph.offset, graph.neighbors, weights, data, reduction, edge)
+
+
+def _weighted_sums(graph: Graph, x: Tensor, step: AffineStep) -> Tensor:
+    """What the vertices of a graph receive in a step, without its bias, in float64 as steps add."""
+    sums = _reduced(graph, x.to(torch.float64)[:, None], reduction_of("sum"), "mul" if step.weighted else "copy")
+    return (step.alpha * sums[:, 0]).to(step.before.dtype)
 
 
 def _step(graph: Graph, step: AffineStep, rows: int) -> StepResult:

@@ -52,6 +52,7 @@ def aggregate(
         return received.to_local()
     reduction = reduction_of(reduce)
     check_edge_operation(edge)
+    layout.check_whole_rows()
     _check(layout, reduce, edge, weights, dtype)
     if weights is not None and edge != "copy":
         data, edge = across(data, edge, weights), "copy"

@@ -11,28 +11,33 @@ import torch.distributed as dist
 from torch import Tensor
 
 from tgraph.core.graph import Graph
+from tgraph.distributed.cutting import Cut, part_by
 from tgraph.distributed.failures import together
 from tgraph.distributed.layout import Distributed
 from tgraph.distributed.ownership import Ownership
 from tgraph.distributed.part import Part
 from tgraph.distributed.reading import IdsInFile, owners, read_order, read_part
 from tgraph.distributed.sharded import Sharded
-from tgraph.distributed.splitting import Rows, part_of
+from tgraph.distributed.splitting import Rows
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.partitioning.cuts import partition
 
 
-def open(path: PathLike, *, group: Any = None) -> Graph:
+def open(path: PathLike, *, cut: Cut | None = None, group: Any = None) -> Graph:
     """Open a partitioned file in every process of a group: each reads the blocks of its own part.
 
     path : a file written by `tgraph.stream.write_partitioned`, `tgraph.stream.convert` or `tgraph partition`.
+    cut : None for all arcs of a vertex at its owner; "hubs" for those of long rows at the owners of their other ends,
+    which takes a sum from each rank instead of a value for each arc; "grid" for ranks in a grid, which exchange with
+    those of their row and column alone: of use from some tens of ranks on. See `tgraph.distributed.cutting.part_by`.
     group : a process group of torch.distributed; None is the default one.
 
     A rank owns consecutive vertices, those of as many blocks as any other where their number is a multiple of that of
     the ranks, else about as many arcs. While it reads it holds its part, one block, and a byte for each vertex of the
-    graph; original ids, and the order of a file whose vertices were renumbered, once they are asked for.
+    graph; with `cut` also all arcs that it reads, once more. Original ids, and the order of a file whose vertices were
+    renumbered, are read once they are asked for.
     Raises FileFormatError for a file that is damaged, and ArgumentError where no process group was made, or the ranks
     have opened different files.
     """
@@ -47,7 +52,9 @@ def open(path: PathLike, *, group: Any = None) -> Graph:
         ownership, directed, content = owners(file, group), file.directed, _content(file)
         ids = IdsInFile(path) if file.has_vertices else None
         order = partial(read_order, path) if file.has_order else None
-        layout = Distributed(lambda section: read_part(path, section, ownership), directed, content=lambda: [content])
+        layout = Distributed(
+            lambda section: read_part(path, section, ownership, cut), directed, content=lambda: [content]
+        )
     return Graph.of_storage(layout, ids, directed, order)
 
 
@@ -67,10 +74,10 @@ def _content(file: BlockFile) -> Tensor:
     return torch.frombuffer(bytearray(told), dtype=torch.int64)
 
 
-def spread(graph: Graph, *, method: str = "ebp", group: Any = None) -> Graph:
+def spread(graph: Graph, *, method: str = "ebp", cut: Cut | None = None, group: Any = None) -> Graph:
     """The distributed graph of one that every rank has, as from a file in the same order of vertices.
 
-    method : of `tgraph.stream.partition`, into as many parts as there are ranks.
+    method : of `tgraph.stream.partition`, into as many parts as there are ranks. cut : as of `open`.
     """
     group = None if group is dist.group.WORLD else group
     ranks = dist.get_world_size(group)
@@ -84,7 +91,7 @@ def spread(graph: Graph, *, method: str = "ebp", group: Any = None) -> Graph:
         stored = graph if section == "rows" else graph.transpose()
         offset = stored.offset[ownership.first : ownership.end + 1]
         rows = Rows(ownership.first, offset, stored.neighbors, stored.weights)
-        return part_of(ownership, lambda: [rows], stored.neighbors.dtype, stored.weight_dtype, graph.directed)
+        return part_by(cut, ownership, lambda: [rows], stored.neighbors.dtype, stored.weight_dtype, graph.directed)
 
     layout = Distributed(read, graph.directed, content=graph.storage.identity)
     return Graph.of_storage(layout, graph.vertices, graph.directed, graph.order)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -28,6 +29,8 @@ class Part:
     mirrors : int64 [h], ascending: the vertices of other ranks.
     inside : the arcs of own vertices to own vertices, a graph of k vertices.
     outside : their arcs to mirrors, a graph of k + h vertices, of which the mirrors have no rows.
+    cut : arcs of mirrors, whose rows are cut: a graph of k + h vertices, of which the own ones have no rows; None, on
+    all ranks, where all rows lie with their owners.
 
     Made by all ranks together.
     """
@@ -36,6 +39,7 @@ class Part:
     mirrors: Tensor
     inside: Graph
     outside: Graph
+    cut: Graph | None = None
 
     def __post_init__(self) -> None:
         held = self.ownership
@@ -50,6 +54,16 @@ class Part:
             self.requests.send(self.mirrors).wait() - held.first
         )  # int64 [c], own vertices by who mirrors them
         self.replies = self.requests.reversed()  # from owners to mirrors
+        self.degree = self.inside.offset.diff() + self.outside.offset[: self.num_own + 1].diff()  # own arcs, int64 [k]
+        if self.cut is not None:
+            self.cut_rows = CutRows.of(self, self.cut)
+            count = self.cut.offset.diff()[self.cut_rows.mirrors]
+            self.cut_rows.combine(self.degree, self.cut_rows.partials.send(count).wait(), torch.add)
+
+    @property
+    def graphs(self) -> tuple[Graph, ...]:
+        """The arcs of this rank."""
+        return (self.inside, self.outside) if self.cut is None else (self.inside, self.outside, self.cut)
 
     @property
     def num_own(self) -> int:
@@ -64,22 +78,30 @@ class Part:
     @property
     def num_arcs(self) -> int:
         """The arcs of this rank."""
-        return self.inside.num_arcs + self.outside.num_arcs
+        return sum(graph.num_arcs for graph in self.graphs)
 
     @property
     def nbytes(self) -> int:
         """Bytes of the tensors."""
-        return self.inside.nbytes + self.outside.nbytes + self.mirrors.nbytes + self.copied.nbytes
-
-    @computed_once
-    def degree(self) -> Tensor:
-        """The arcs of each own row, int64 [k]."""
-        return self.inside.offset.diff() + self.outside.offset[: self.num_own + 1].diff()
+        return sum(graph.nbytes for graph in self.graphs) + self.mirrors.nbytes + self.copied.nbytes
 
     @computed_once
     def copied_by_rank(self) -> tuple[Tensor, ...]:
         """`copied` by the rank that mirrors."""
         return self.copied.split(self.replies.sending)
+
+    def to_owners(self, slots: Tensor) -> tuple[Channel, list[Tensor]]:
+        """(the channel from some mirrors, int64 [j] ascending, to their owners; the own vertices of which it brings
+        something, by rank); to be called by all ranks."""
+        marks, counts = [], []
+        for here, size in _by_rank(slots, self.requests.sending):
+            marks.append(bitmaps.of_ids(here, size))
+            counts.append(len(here))
+        vertices = [
+            held[:0] if bits is None else held.index_select(0, bitmaps.members(bits))
+            for held, bits in zip(self.copied_by_rank, self.requests.send_marks(marks).wait(), strict=True)
+        ]
+        return Channel(self.ownership, counts, [len(each) for each in vertices]), vertices
 
     @computed_once
     def with_arcs(self) -> tuple[Tensor, Tensor]:
@@ -122,3 +144,48 @@ class Part:
             offset, order = self._copies
             slots = order.index_select(0, gather_rows(offset, vertices)[1]).sort().values
         return slots, self.copied.index_select(0, slots)
+
+
+@dataclass(eq=False)
+class CutRows:
+    """The mirrors that have rows at this rank, and the own vertices that have rows at others.
+
+    mirrors : local numbers, int64 [c] ascending. own : int64 [d], own vertices, for each rank those that have rows
+    there. partials : the channel from the first to owners. lent : the way back.
+    """
+
+    mirrors: Tensor
+    own: list[Tensor]
+    partials: Channel
+    lent: Channel
+
+    @classmethod
+    def of(cls, part: Part, cut: Graph) -> CutRows:
+        """To be called by all ranks."""
+        mirrors = (cut.offset.diff() > 0).nonzero().flatten()
+        partials, own = part.to_owners(mirrors - part.num_own)
+        return cls(mirrors, own, partials, partials.reversed())
+
+    def combine(self, values: Tensor, received: Tensor, operation: Callable[[Tensor, Tensor], Tensor]) -> None:
+        """Combine `values` [k, ...] of own vertices with what came by `partials`, [d, ...], in the order of ranks."""
+        for vertices, part in zip(self.own, received.split(self.partials.receiving), strict=True):
+            values[vertices] = operation(values[vertices], part)
+
+    def slots_of(self, vertices: Tensor | None, size: int) -> tuple[Tensor, Tensor]:
+        """The sending slots of `lent` of own vertices int64 [j], None for all, of `size`, and the vertex of each."""
+        own = torch.cat(self.own)
+        if vertices is None:
+            return torch.arange(len(own)), own
+        marked = torch.zeros(size, dtype=torch.bool)
+        marked[vertices] = True
+        slots = marked.index_select(0, own).nonzero().flatten()
+        return slots, own.index_select(0, slots)
+
+
+def _by_rank(slots: Tensor, sizes: list[int]) -> Iterator[tuple[Tensor, int]]:
+    """(the slots of each rank, counted from its first one, how many slots it has), of slots int64 [j] ascending."""
+    start = 0
+    for size in sizes:
+        first, end = torch.searchsorted(slots, torch.tensor([start, start + size])).tolist()
+        yield slots[first:end] - start, size
+        start += size

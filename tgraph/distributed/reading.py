@@ -11,9 +11,10 @@ import torch.distributed as dist
 from torch import Tensor
 
 from tgraph.core.ids import VertexIds
+from tgraph.distributed.cutting import Cut, part_by
 from tgraph.distributed.ownership import Ownership
 from tgraph.distributed.part import Part
-from tgraph.distributed.splitting import Rows, part_of
+from tgraph.distributed.splitting import Rows
 from tgraph.files import PathLike
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.memory import page_aligned
@@ -45,8 +46,8 @@ def first_row_from(file: BlockFile, arc: int) -> int:
     return 0
 
 
-def read_part(path: PathLike, section: str, ownership: Ownership) -> Part:
-    """The part of this rank, from the blocks of a section that hold its rows, one at a time."""
+def read_part(path: PathLike, section: str, ownership: Ownership, cut: Cut | None = None) -> Part:
+    """The part of this rank, from the blocks of a section that hold its rows, one at a time; `cut` as of `open`."""
     with BlockFile(path) as file:
         section = section if file.directed else "rows"
         held = [
@@ -63,7 +64,7 @@ def read_part(path: PathLike, section: str, ownership: Ownership) -> Part:
                 offset = block.offset[low - block.first_row : high - block.first_row + 1]
                 yield Rows(low, offset, block.neighbors, block.weights)
 
-        return part_of(ownership, rows, file.neighbor_dtype, file.weight_dtype, file.directed)
+        return part_by(cut, ownership, rows, file.neighbor_dtype, file.weight_dtype, file.directed)
 
 
 class IdsInFile(VertexIds):

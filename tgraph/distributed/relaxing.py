@@ -7,6 +7,7 @@ are mirrors. The arcs inside a part are relaxed while messages travel.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -57,6 +58,10 @@ class Relaxing:
         best = None if edge == "mul" else program.best_weight(graph) if edge != "copy" and graph.num_arcs else 0
         self._inside = _rounds(part.inside, self._own, reduction, edge, weights, best)
         self._outside = _rounds(part.outside, self._values, reduction, edge, weights, best)
+        self._cut: Any = None
+        if part.cut is not None:
+            self._by_cut = torch.full_like(self._values, reduction.identity(values.dtype))
+            self._cut = _rounds(part.cut, self._by_cut, reduction, edge, weights, best)
         width = program.bucket_width(graph, values) if ordered and first is not None else None
         self._order = None if width is None else NearFar(width, values.dtype, Scratch(part.num_own))
         self._frontier = first if first is None else self._in_order(first)
@@ -105,7 +110,9 @@ class Relaxing:
 
     def round(self, pull: bool, known: Active, late: bool) -> Active:
         """A round from the active vertices, if there are any, which it counts: messages travel with the numbers."""
-        sending = self._pulled(late) if pull else self._pushed(late)
+        told = self._told(late)
+        push = self._pushed if self._cut is None else self._lent
+        sending = self._pulled(told) if pull else push(told)
         self._known = Active.of_ranks(sending.told[:, :3])
         if not self._known.size:
             lowest = torch.tensor(sending.told[:, 3].tolist()).view(self._values.dtype)
@@ -122,44 +129,81 @@ class Relaxing:
         near = inside.everything() if self._frontier is None else Frontier(inside, ids=self._frontier)
         return (near if self._order is None else self._order.with_far(near)).mask
 
-    def _pushed(self, late: bool) -> ChangedSending:
-        """What mirrors receive along the rows of active vertices, on its way to their owners."""
+    def _lent(self, told: list[int]) -> ChangedSending:
+        """The values of active vertices, on their way to where they have rows."""
+        slots, vertices = self._part.cut_rows.slots_of(self._frontier, self._part.num_own)
+        return self._part.cut_rows.lent.send_changed(slots, self._own.index_select(0, vertices), told)
+
+    def _along_cut(self, senders: Tensor, values: Tensor, pull: bool) -> tuple[Tensor, Tensor]:
+        """Relax the arcs of mirrors from `senders`, int64 [j] local, which have these values [j, ...]: (who receives
+        something better than ever along them, local, ascending, and what). Apart from the values, so that what is sent
+        in a round are those before it."""
+        self._by_cut.index_copy_(0, senders, values)
+        reached = self._cut.step(senders, pull).sort().values
+        return reached, self._by_cut.index_select(0, reached)
+
+    def _pushed(self, told: Sequence[int] = (), cut: tuple[Tensor, Tensor] | None = None) -> ChangedSending:
+        """What mirrors receive along the rows of active vertices, on its way to their owners; along those that are cut
+        they have received (who, int64 [j], what, [j, ...])."""
         part, active = self._part, self._frontier
-        rows = torch.arange(part.num_own) if active is None else active
-        mirrors = self._outside.step(rows, False).sort().values
-        messages = self._values.index_select(0, mirrors)
-        return part.requests.send_changed(mirrors - part.num_own, messages, self._told(late))
+        improved = self._outside.step(torch.arange(part.num_own) if active is None else active, False)
+        if cut is not None:
+            improved = torch.cat((improved, self._received(*cut)))
+        improved = improved.sort().values if cut is None else improved.unique()
+        values = self._values.index_select(0, improved)
+        return part.requests.send_changed(improved - part.num_own, values, told)
 
     def _push(self, sending: ChangedSending) -> tuple[Tensor, Tensor]:
         """The own vertices that improve along these rows, and those by what arrives; of the latter some may be
         repeated."""
+        part, others = self._part, torch.empty(0, dtype=torch.int64)
+        if self._cut is not None:
+            arrived, values = sending.wait()
+            reached, messages = self._along_cut(part.cut_rows.mirrors.index_select(0, arrived), values, False)
+            count = int(torch.searchsorted(reached, part.num_own))
+            sending = self._pushed(cut=(reached[count:], messages[count:]))
         improved = self._inside.step(self._frontier, False)
+        if self._cut is not None:
+            others = self._received(reached[:count], messages[:count])
         slots, messages = sending.wait()
-        return self._received(self._part.copied.index_select(0, slots), messages), improved
+        return torch.cat((others, self._received(part.copied.index_select(0, slots), messages))), improved
 
     def _received(self, vertices: Tensor, messages: Tensor) -> Tensor:
-        """Improve own vertices int64 [j], repeated ones too, by the messages [j, ...]; those that improved."""
-        better = self._reduction.better(messages, self._own.index_select(0, vertices))
+        """Improve local vertices int64 [j], repeated ones too, by the messages [j, ...]; those that improved."""
+        better = self._reduction.better(messages, self._values.index_select(0, vertices))
         if better.dim() > 1:
             better = better.flatten(1).any(1)
         vertices, messages = vertices[better], messages[better]
         place = column(vertices, messages).expand_as(messages)
-        self._own.scatter_reduce_(0, place, messages, self._reduction.scatter)
+        self._values.scatter_reduce_(0, place, messages, self._reduction.scatter)
         return vertices
 
-    def _pulled(self, late: bool) -> ChangedSending:
+    def _pulled(self, told: list[int]) -> ChangedSending:
         """The values of active vertices, on their way to where they are mirrored."""
         part, active = self._part, self._frontier
         slots, vertices = part.slots_of(torch.arange(part.num_own) if active is None else active)
-        return part.replies.send_changed(slots, self._own.index_select(0, vertices), self._told(late))
+        return part.replies.send_changed(slots, self._own.index_select(0, vertices), told)
 
     def _pull(self, sending: ChangedSending) -> tuple[Tensor, Tensor]:
         """The own vertices that improve by gathering from active ones, by those of other ranks and by the own ones."""
-        improved = self._inside.step(self._frontier, True)
-        arrived, messages = sending.wait()
+        part, active = self._part, self._frontier
+        if self._cut is None:
+            improved = self._inside.step(active, True)
+            return self._outside.step(self._arrived(sending), True), improved
+        mirrors = self._arrived(sending)
+        senders = torch.cat((torch.arange(part.num_own) if active is None else active, mirrors))
+        reached, messages = self._along_cut(senders, self._values.index_select(0, senders), True)
+        back = part.requests.send_changed(reached - part.num_own, messages)
+        improved, others = self._inside.step(active, True), self._outside.step(mirrors, True)
+        slots, messages = back.wait()
+        return torch.cat((others, self._received(part.copied.index_select(0, slots), messages))), improved
+
+    def _arrived(self, sending: ChangedSending) -> Tensor:
+        """The mirrors, by local number, whose values arrive."""
+        arrived, values = sending.wait()
         mirrors = arrived + self._part.num_own
-        self._values.index_copy_(0, mirrors, messages)
-        return self._outside.step(mirrors, True), improved
+        self._values.index_copy_(0, mirrors, values)
+        return mirrors
 
     def _union(self, improved: Tensor, others: Tensor) -> Tensor:
         """Own vertices, distinct int64 [i], and further ones, which may be repeated or among them: each once."""

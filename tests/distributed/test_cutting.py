@@ -1,0 +1,99 @@
+"""Parts whose rows are cut: the same values, and no rank has all arcs of a hub."""
+
+import pytest
+import torch
+import torch.distributed as dist
+from ranks import on_ranks
+from test_equality import METHODS, differences, edges, made
+
+import tgraph as tg
+from tgraph.distributed import spread
+from tgraph.errors import ArgumentError
+
+CUTS = ("hubs", "grid")
+
+
+def star(n: int) -> tg.Graph:
+    """A hub that all others have an edge to, and a path among these."""
+    path = torch.arange(1, n)
+    source, target = torch.cat((torch.zeros(n - 1, dtype=torch.int64), path[:-1])), torch.cat((path, path[1:]))
+    return tg.Graph.from_edges(source, target, num_vertices=n)
+
+
+# A program for each way in which messages travel.
+SOME = (
+    "bfs",
+    "bfs of two hops",
+    "bfs by pull",
+    "bfs from several",
+    "sssp",
+    "pagerank",
+    "weighted pagerank",
+    "integers",
+)
+
+
+def compare(graphs: list[tg.Graph], names: tuple[str, ...] = ()) -> list[str]:
+    return [
+        f"{cut}: {wrong}"
+        for i, graph in enumerate(graphs)
+        for cut in CUTS
+        for wrong in differences(graph, METHODS[i % 2], 5, names, cut)
+    ]
+
+
+def compare_some() -> list[str]:
+    return compare([edges(300, 2500, True, True, 5), edges(400, 20000, False, False, 6)], SOME)
+
+
+def test_programs_are_equal():
+    for wrong in on_ranks(4, compare_some, timeout=300):
+        assert not wrong, "\n".join(wrong)
+
+
+def compare_made() -> list[str]:
+    return compare([*made(), star(3000)])
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 6, 8])
+def test_programs_are_equal_on_more_ranks(number):
+    for wrong in on_ranks(number, compare_made, timeout=900):
+        assert not wrong, "\n".join(wrong)
+
+
+def shares(folder: str) -> tuple[dict, list[str]]:
+    """Arcs and mirrors of this rank by cut, of a file; and what mistakes say."""
+    found, said = {}, []
+    for cut in (None, *CUTS):
+        graph = tg.distributed.open(f"{folder}/star.tg", cut=cut)
+        part = graph.layout.part
+        found[cut] = part.num_arcs, len(part.mirrors), graph.num_arcs, int(graph.out_degree.max())
+    x = torch.ones(part.num_own, 2, requires_grad=True)
+    for call in (
+        lambda: tg.aggregate(graph, x, "sum"),
+        lambda: tg.nn.GATConv(2, 2)(x, graph),
+        lambda: tg.sampling.NeighborSampler(graph, [2]).sample(torch.tensor([1])),
+        lambda: spread(star(9), cut="rows"),
+    ):
+        with pytest.raises(ArgumentError) as caught:
+            call()
+        said.append(str(caught.value))
+        dist.barrier()
+    return found, said
+
+
+def test_arcs_of_a_hub_are_shared(tmp_path):
+    whole, ranks = star(4000), 4
+    tg.stream.write_partitioned(whole, tmp_path / "star.tg", parts=ranks)
+    results = on_ranks(ranks, shares, str(tmp_path))
+    by_cut = {cut: [found[cut] for found, _ in results] for cut in (None, *CUTS)}
+    for numbers in by_cut.values():
+        assert {(arcs, degree) for _, _, arcs, degree in numbers} == {(whole.num_arcs, 3999)}
+        assert sum(arcs for arcs, *_ in numbers) == whole.num_arcs
+    # The hub is the first vertex, and half of all others are mirrors where it has its whole row.
+    assert max(mirrors for _, mirrors, *_ in by_cut[None]) > 1000
+    assert max(mirrors for _, mirrors, *_ in by_cut["hubs"]) < 10
+    for _, said in results:
+        assert all("its rows are cut" in each for each in said[:3])
+        assert "cut: " in said[3] and "'rows' is not one of" in said[3]
