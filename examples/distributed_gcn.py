@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=100)
     options = parser.parse_args()
     if "RANK" in os.environ:  # torchrun has started this process
-        dist.init_process_group("gloo")
+        tg.distributed.init_process_group("gloo")
         share = train(options)
         if dist.get_rank() == 0:
             print(f"{dist.get_world_size()} ranks: {100 * share:.1f} % of the test set are right")

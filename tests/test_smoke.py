@@ -341,8 +341,11 @@ def test_sampling():
     assert tg.sampling.NegativeSampler(GRAPH, seed=1).sample(5).shape == tg.sampling.negative_edges(GRAPH, 5).shape
 
 
-def test_a_graph_that_is_spread_over_ranks(tmp_path):
-    torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/group", rank=0, world_size=1)
+def test_a_graph_that_is_spread_over_ranks(tmp_path, monkeypatch):
+    launched = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "0"}
+    for name, value in launched.items():
+        monkeypatch.setenv(name, value)
+    tg.distributed.init_process_group("gloo")
     try:
         tg.stream.write_partitioned(GRAPH, tmp_path / "blocks.tg", parts=2)
         for graph in (tg.distributed.open(tmp_path / "blocks.tg"), tg.distributed.spread(GRAPH)):

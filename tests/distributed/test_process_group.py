@@ -5,10 +5,14 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import pytest
+import torch.distributed as dist
 from torch.distributed import HashStore, TCPStore
 
+import tgraph as tg
+from tgraph.algorithms import BFS
 from tgraph.distributed.process_group import _agreed
 from tgraph.errors import RankError
 
@@ -49,6 +53,23 @@ def test_those_that_died_while_they_met_are_not_waited_for(died):
         with pytest.raises(RankError, match=f"rank {rank} has waited 0.03 s for all of the 3 ranks"):
             _agreed(store, rank, 3, 0.03)
     assert len(set(agreed(store, 3, late=others))) == 1
+
+
+def test_a_checkpoint_of_another_group_under_restarts_is_a_warning(tmp_path, monkeypatch):
+    given = {"TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_MAX_RESTARTS": "2"}
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    dist.init_process_group("gloo", init_method=f"file://{tmp_path}/group", rank=0, world_size=1)
+    try:
+        graph = tg.distributed.spread(tg.generators.rmat(5, 4))
+        with pytest.warns(UserWarning, match="make the group with tgraph.distributed.init_process_group"):
+            tg.run(BFS(0), graph, checkpoint=tmp_path / "run.ckpt")
+        monkeypatch.setenv("TORCHELASTIC_MAX_RESTARTS", "0")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)
+            tg.run(BFS(0), graph, checkpoint=tmp_path / "run.ckpt")
+    finally:
+        dist.destroy_process_group()
 
 
 LIVES = """

@@ -44,7 +44,7 @@ def open(path: PathLike, *, cut: Cut | None = None, group: Any = None) -> Graph:
     if not dist.is_initialized():
         raise ArgumentError(
             "group: torch.distributed has no process group yet; start the processes with torchrun and call "
-            "torch.distributed.init_process_group first"
+            "tgraph.distributed.init_process_group first"
         )
     group = None if group is dist.group.WORLD else group
     with together(group, {"the call": "tgraph.distributed.open"}), BlockFile(path) as file:
