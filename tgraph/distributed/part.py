@@ -26,7 +26,7 @@ class Part:
     ownership : which vertices are whose.
     mirrors : int64 [h], ascending: the vertices of other ranks.
     inside : the arcs of own vertices to own vertices, a graph of k vertices.
-    outside : their arcs to mirrors, a graph of k + h vertices, of which the mirrors have no rows.
+    outside : their arcs to mirrors, a directed graph of k + h vertices, of which the mirrors have no rows.
 
     Made by all ranks together.
     """
