@@ -44,9 +44,8 @@ class Part:
         dist.all_to_all_single(asked, counts.contiguous(), group=held.group)
         wanted, given = counts.tolist(), asked.tolist()
         self.requests = Channel(held, wanted, given)  # from mirrors to their owners
-        self.copied = (
-            self.requests.send(self.mirrors).wait() - held.first
-        )  # int64 [c], own vertices by who mirrors them
+        asked_for = self.requests.send(self.mirrors).wait()
+        self.copied = asked_for.sub_(held.first)  # int64 [c], own vertices by who mirrors them
         self.replies = self.requests.reversed()  # from owners to mirrors
 
     @property
