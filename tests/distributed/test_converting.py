@@ -1,5 +1,6 @@
 """Files of edges that several ranks convert together: the file that one process writes."""
 
+import os
 import random
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from ranks import on_ranks
 import tgraph as tg
 from tgraph.distributed.opening import layout_of
 from tgraph.errors import ArgumentError, FileFormatError, RankError
+from tgraph.stream.file.block_sorter import BlockSorter
 from tgraph.stream.file.blocks import BlockFile
 
 RANKS = 3
@@ -97,11 +99,21 @@ def convert_all(folder: Path) -> None:
         given = {"parts": 7, "memory": kind.memory, **kind.options}
         tg.distributed.convert(paths, folder / name / "all.tg", **given)
         assert (folder / name / "all.tg").exists(), "no rank is done before the file is there"
+    check_blocks_for_ranks(paths, folder / "numbers" / "for ranks.tg")
     with pytest.raises(ArgumentError, match="parts is 3 on rank 0 and 4 on rank 1"):
         tg.distributed.convert(paths, folder / "other.tg", parts=3 + dist.get_rank())
     files = [folder / "faulty" / name for name in ("good.el", "bad.el")]
     with pytest.raises((FileFormatError, RankError), match=r"bad\.el.*line 41"):
         tg.distributed.convert(files, folder / "faulty" / "all.tg")
+
+
+def check_blocks_for_ranks(paths: list[Path], out: Path) -> None:
+    """Of as many blocks as there are ranks, each rank has one."""
+    tg.distributed.convert(paths, out, parts=RANKS, memory="2MB")
+    held = layout_of(tg.distributed.open(out)).ownership
+    with BlockFile(out) as file:
+        starts = [file.index[number].first_row for number in file.blocks()]
+    assert list(held.starts) == [0, *starts[1:], file.num_vertices]
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -170,15 +182,19 @@ def test_files_without_edges(tmp_path):
     assert tg.read(tmp_path / "all.tg").num_vertices == 0
 
 
-def test_blocks_for_ranks(tmp_path):
-    """A file of as many parts as there are ranks: each has one, and what one process converts does too."""
-    path = tmp_path / "0.el"
-    path.write_text("".join(f"{random.Random(i).randrange(40)} {i % 40}\n" for i in range(400)))
-    tg.stream.convert(path, tmp_path / "blocks.tg", parts=2)
-    with BlockFile(tmp_path / "blocks.tg") as file:
-        starts = [file.index[number].first_row for number in file.blocks()]
-    assert on_ranks(2, first_of, tmp_path / "blocks.tg") == starts
+@pytest.mark.thorough
+def test_a_rank_that_dies(tmp_path):
+    """The others learn of it and take the temporary files away; the file that was there stays as it was."""
+    paths = write_files(tmp_path, Kind())
+    tg.stream.convert(paths[:1], tmp_path / "all.tg")
+    before = (tmp_path / "all.tg").read_bytes()
+    with pytest.raises(AssertionError, match="rank 1 was lost without a message"):
+        on_ranks(2, die, paths, tmp_path / "all.tg")
+    assert (tmp_path / "all.tg").read_bytes() == before
+    assert {path.name for path in tmp_path.iterdir()} == {"all.tg", *(path.name for path in paths)}
 
 
-def first_of(path: Path) -> int:
-    return layout_of(tg.distributed.open(path)).ownership.first
+def die(paths: list[Path], out: Path) -> None:
+    if dist.get_rank() == 1:
+        BlockSorter._sorted = lambda *_: os._exit(1)  # as if it were killed while it sorts
+    tg.distributed.convert(paths, out, parts=4)

@@ -28,7 +28,7 @@ class Part:
     ownership : which vertices are whose.
     mirrors : int64 [h], ascending: the vertices of other ranks.
     inside : the arcs of own vertices to own vertices, a graph of k vertices.
-    outside : their arcs to mirrors, a graph of k + h vertices, of which the mirrors have no rows.
+    outside : their arcs to mirrors, a directed graph of k + h vertices, of which the mirrors have no rows.
     cut : arcs of mirrors, whose rows are cut: a graph of k + h vertices, of which the own ones have no rows; None, on
     all ranks, where all rows lie with their owners.
 
@@ -50,15 +50,21 @@ class Part:
         exchange(dist.all_to_all_single, asked, counts.contiguous(), group=held.group, sent=others, received=others)
         wanted, given = counts.tolist(), asked.tolist()
         self.requests = Channel(held, wanted, given)  # from mirrors to their owners
-        self.copied = (
-            self.requests.send(self.mirrors).wait() - held.first
-        )  # int64 [c], own vertices by who mirrors them
+        asked_for = self.requests.send(self.mirrors).wait()
+        self.copied = asked_for.sub_(held.first)  # int64 [c], own vertices by who mirrors them
         self.replies = self.requests.reversed()  # from owners to mirrors
-        self.degree = self.inside.offset.diff() + self.outside.offset[: self.num_own + 1].diff()  # own arcs, int64 [k]
         if self.cut is not None:
             self.cut_rows = CutRows.of(self, self.cut)
             count = self.cut.offset.diff()[self.cut_rows.mirrors]
-            self.cut_rows.combine(self.degree, self.cut_rows.partials.send(count).wait(), torch.add)
+            self._counts_elsewhere = self.cut_rows.partials.send(count).wait()
+
+    @computed_once
+    def degree(self) -> Tensor:
+        """The arcs of each own vertex, those at other ranks included, int64 [k]."""
+        here = self.inside.offset.diff() + self.outside.offset[: self.num_own + 1].diff()
+        if self.cut is not None:
+            self.cut_rows.combine(here, self._counts_elsewhere, torch.add)
+        return here
 
     @property
     def graphs(self) -> tuple[Graph, ...]:

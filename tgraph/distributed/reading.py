@@ -17,7 +17,7 @@ from tgraph.distributed.part import Part
 from tgraph.distributed.splitting import Rows
 from tgraph.files import PathLike
 from tgraph.stream.file.blocks import BlockFile
-from tgraph.stream.memory import page_aligned
+from tgraph.stream.memory import page_aligned, trim_heap
 from tgraph.stream.partitioning.parts import equal_shares
 
 
@@ -64,7 +64,9 @@ def read_part(path: PathLike, section: str, ownership: Ownership, cut: Cut | Non
                 offset = block.offset[low - block.first_row : high - block.first_row + 1]
                 yield Rows(low, offset, block.neighbors, block.weights)
 
-        return part_by(cut, ownership, rows, file.neighbor_dtype, file.weight_dtype, file.directed)
+        part = part_by(cut, ownership, rows, file.neighbor_dtype, file.weight_dtype, file.directed)
+    trim_heap()
+    return part
 
 
 class IdsInFile(VertexIds):

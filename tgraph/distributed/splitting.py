@@ -116,7 +116,7 @@ def part_of(
         ownership,
         mirrors.vertices,
         _graph(inside, *into[0], directed),
-        _graph(torch.cat((outside, beyond)), *into[1], False),
+        _graph(torch.cat((outside, beyond)), *into[1], True),
     )
 
 

@@ -5,7 +5,7 @@ import torch
 from strategies import on_threads, random_data
 
 import tgraph as tg
-from tgraph.core.system import native
+from tgraph.core.system import memory, native
 from tgraph.kernels.native.aggregation import grouping
 from tgraph.primitives.gauss_seidel import GaussSeidel
 from tgraph.primitives.linear import AffineMap
@@ -175,7 +175,8 @@ def test_few_arcs_are_left():
 
 def test_no_groups_where_memory_is_short(monkeypatch, tmp_path):
     meminfo = tmp_path / "meminfo"
-    monkeypatch.setattr(grouping, "_MEMORY", meminfo)
+    monkeypatch.setattr(memory, "_MEMINFO", meminfo)
+    monkeypatch.setattr(memory, "_OWN_GROUPS", tmp_path / "none")
     meminfo.write_text("MemTotal: 9999999 kB\nMemAvailable:     1000 kB\n")
     assert bytes_after_steps(skewed()) == 0
     for told in ("MemAvailable:  9000000 kB\n", "nothing\n"):

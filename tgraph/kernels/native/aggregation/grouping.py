@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, cast
 
 import torch
@@ -22,14 +21,13 @@ from torch import Tensor
 from tgraph.core.derived import detached_cache_scope
 from tgraph.core.graph import Graph
 from tgraph.core.system import devices, native
+from tgraph.core.system.memory import available_memory
 from tgraph.kernels.native.base.pages import fresh
 
 PATIENCE = 3  # so many passes over the arcs are made before one numbers them
 COLUMNS = 32  # bytes of a vertex's data at most: what fills half a cache line gains little from who shares it
 WORTH = 8  # arcs to a vertex: moving its data has to pay
 SPARE = 4  # so many times the memory that is taken has to be available
-
-_MEMORY = Path("/proc/meminfo")
 
 
 class Grouped:
@@ -122,8 +120,5 @@ def _cache() -> int:
 
 def _has_room(nbytes: int) -> bool:
     """Whether so much memory may be taken; True on systems that do not tell."""
-    try:
-        lines = dict(line.split(":") for line in _MEMORY.read_text().splitlines())
-        return int(lines["MemAvailable"].split()[0]) * 1024 >= SPARE * nbytes
-    except (OSError, KeyError, ValueError):
-        return True
+    left = available_memory()
+    return left is None or left >= SPARE * nbytes
