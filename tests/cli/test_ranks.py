@@ -44,8 +44,8 @@ def file(tmp_path_factory) -> Path:
 
 
 def test_result_of_one_process(file, tmp_path):
-    out = tmp_path / "ranks.parquet"
-    first, second = started("pagerank", file, "--output", out)
+    out, picture = tmp_path / "ranks.parquet", tmp_path / "ranks.svg"
+    first, second = started("pagerank", file, "--output", out, "--trace", picture, "--progress")
     assert first[0] == second[0] == 0, first[2] + second[2]
     assert second[1:] == ("", "")
     assert "opened by 2 ranks" in first[1]
@@ -56,6 +56,11 @@ def test_result_of_one_process(file, tmp_path):
     assert table["vertex"].tolist() == list(range(graph.num_vertices))
     assert torch.allclose(torch.tensor(table["rank"].tolist()), rank, rtol=1e-5)
     assert f"top 5: {graph.top(rank, 1)[0][0]} " in first[1]
+    assert "iterations" in first[2]  # the progress
+    rows = first[1].splitlines()
+    header = next(place for place, row in enumerate(rows) if row.startswith("rank  computing"))
+    assert [row.split()[0] for row in rows[header + 1 : header + 3]] == ["0", "1"]
+    assert "rank 1" in picture.read_text()
 
 
 def test_groups_are_counted(file, tmp_path):
@@ -80,16 +85,6 @@ def test_files_of_edges_as_blocks(tmp_path):
     assert (tmp_path / "blocks.tg").read_bytes() == (tmp_path / "one.tg").read_bytes()
 
 
-def test_a_trace_shows_the_ranks(file, tmp_path):
-    first, second = started("bfs", file, "--trace", tmp_path / "ranks.svg", "--progress")
-    assert first[0] == second[0] == 0, first[2] + second[2]
-    rows = first[1].splitlines()
-    header = next(place for place, row in enumerate(rows) if row.startswith("rank  computing  waiting"))
-    assert [row.split()[0] for row in rows[header + 1 : header + 3]] == ["0", "1"]
-    assert "rank 1" in (tmp_path / "ranks.svg").read_text()
-    assert "iterations" in first[2] and second[1:] == ("", "")
-
-
 def test_the_doctor_examines_the_group():
     first, second = started("doctor")
     assert first[0] == second[0] == 0, first[2] + second[2]
@@ -108,7 +103,7 @@ def test_the_doctor_examines_the_group():
     "arguments, said",
     [
         (("triangles", "FILE"), "start the command without torchrun"),
-        (("bfs", "edges.txt"), "edges.txt is no .tg file"),
+        pytest.param(("bfs", "edges.txt"), "edges.txt is no .tg file", marks=pytest.mark.thorough),
         (
             ("generate", "random-edges", "out.tg", "--n", "3", "--m", "2"),
             "runs in one process; start it without torchrun",
