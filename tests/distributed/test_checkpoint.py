@@ -168,7 +168,7 @@ def kill_one(processes, chance):
 @pytest.mark.parametrize(
     ("name", "ranks", "kills"),
     [
-        ("hits", 2, 2),
+        pytest.param("hits", 2, 2, marks=pytest.mark.soak),
         pytest.param("pagerank", 2, 20, marks=pytest.mark.soak),
         pytest.param("pagerank", 4, 20, marks=pytest.mark.soak),
         pytest.param("sssp", 3, 20, marks=pytest.mark.soak),
