@@ -542,7 +542,7 @@ def test_files_of_edges_as_blocks(tmp_path):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (("convert", "{file}", "{folder}/some.npz", "--parts", "2"), "several files or processes make blocks"),
+        (("convert", "{file}", "{folder}/some.npz", "--parts", "2"), "several files or processes ask for one"),
         (("convert", "{file}", "{folder}/some.tg", "--parts", "2", "--reorder", "degree"), "--format, --reorder: "),
         (("convert", "{file}", "{folder}/some.tg", "--memory", "100"), "--memory: 100 bytes cannot hold the ids"),
         (("bfs", "{file}", "--memory", "1MB"), "--memory: {file} is no .tg file; tgraph convert or tgraph partition"),
