@@ -17,6 +17,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
+from tgraph.core.building.sorting import index_dtype
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph
 from tgraph.distributed.part import Part
@@ -36,7 +37,8 @@ def join(part: Part, label: Tensor, directed: bool) -> bool:
     stale, arcs = held.gather(told).unbind(1)
     if bool(stale.any()):
         return False
-    trees, rest = _Trees(part, vertex), None
+    del vertex
+    trees, rest = _Trees(part), None
     if not directed and int(arcs.sum()) >= WORTH_SAMPLING * held.num_ranks:
         trees.join_inside(None, SAMPLE)
         trees.link()
@@ -56,11 +58,12 @@ class _Trees:
     when ranks `agree`.
     """
 
-    def __init__(self, part: Part, vertex: Tensor):
-        self._part = part
-        self._tree = torch.arange(part.num_local, dtype=torch.int32 if part.num_local < 2**31 else torch.int64)
+    def __init__(self, part: Part):
+        self._part, held = part, part.ownership
+        self._tree = torch.arange(part.num_local, dtype=index_dtype(part.num_local))
         self._own, self._mirrors = self._tree[: part.num_own], self._tree[part.num_own :]
-        self._smallest = torch.cat((vertex, part.mirrors.to(vertex.dtype)))
+        number = index_dtype(held.num_rows)
+        self._smallest = torch.cat((torch.arange(held.first, held.end, dtype=number), part.mirrors.to(number)))
         self._exchanged = False
 
     def join_inside(self, rows: Tensor | None, width: int | None) -> None:
@@ -148,7 +151,7 @@ class _Trees:
 
     def write(self, label: Tensor) -> None:
         """The smallest vertex of the tree of each own vertex, to `label` [k]."""
-        torch.index_select(self._smallest, 0, self._own, out=label)
+        label.copy_(self._smallest.index_select(0, self._own))
 
 
 def _first_arcs(graph: Graph, rows: Tensor | None, width: int | None) -> Subgraph:
