@@ -6,6 +6,7 @@ import torch
 from bench import distributed
 
 
+@pytest.mark.thorough
 def test_ranks_compute_what_one_process_does(tmp_path, monkeypatch, capsys):
     given = ["b", "--scale", "7", "--repeat", "1", "--graphs", "rmat", "--output", str(tmp_path)]
     monkeypatch.setattr("sys.argv", given)

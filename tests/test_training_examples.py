@@ -10,6 +10,7 @@ import torch
 DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
+@pytest.mark.thorough
 def test_products_are_learned_as_well_from_the_disk_as_from_memory(printed):
     shown = printed("products.py", "--scale", "0.002", "--epochs", "2")
     assert "checked: as many vertices are right" in shown
@@ -70,6 +71,7 @@ def test_layers_from_the_disk_are_those_from_memory(printed):
     assert "checked: the same in memory" in printed("inference_from_disk.py")
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="torch is built without torch.distributed")
 def test_two_processes_learn_as_much_as_one(printed):
     shown = printed("distributed_training.py", "--vertices", "1500")

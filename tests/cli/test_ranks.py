@@ -1,38 +1,70 @@
 """The command in two processes of torchrun: what one process prints and writes."""
 
+import io
 import os
 import socket
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pandas
 import pytest
 import torch
+import torch.distributed as dist
+from ranks import on_ranks
 
 import tgraph as tg
+from tgraph.cli import main
 from tgraph.stream import write_partitioned
 
+Said = tuple[int, str, str]  # exit code, stdout, stderr
 
-def started(*arguments: object, others: tuple[object, ...] | None = None) -> list[tuple[int, str, str]]:
-    """(exit code, stdout, stderr) of the command in each of two processes, which torchrun would start so. `others` :
-    the arguments of the second one, where they differ."""
+
+def environment() -> dict[str, str]:
+    """What torchrun tells two processes, but for their numbers."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2", "OMP_NUM_THREADS": "1"}
+    return {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2", "OMP_NUM_THREADS": "1"}
+
+
+def started(*arguments: object) -> list[Said]:
+    """What the command says in each of two processes, started as torchrun does."""
+    shared = environment()
     begun = [
         subprocess.Popen(
-            [sys.executable, "-m", "tgraph", *map(str, given)],
+            [sys.executable, "-m", "tgraph", *map(str, arguments)],
             env=os.environ | shared | {"RANK": str(rank)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
-        for rank, given in enumerate((arguments, others or arguments))
+        for rank in range(2)
     ]
     said = [process.communicate(timeout=120) for process in begun]
     return [(process.returncode, *each) for process, each in zip(begun, said, strict=True)]
+
+
+def called(*arguments: object, others: tuple[object, ...] | None = None) -> list[Said]:
+    """The same in processes that are there already. `others` : the arguments of the second one, where they differ."""
+    return on_ranks(2, command, environment(), [list(map(str, given)) for given in (arguments, others or arguments)])
+
+
+def command(shared: dict[str, str], arguments: list[list[str]]) -> Said:
+    rank, before, given = dist.get_rank(), dict(os.environ), sys.argv
+    dist.destroy_process_group()  # the command makes its own
+    os.environ.update(shared | {"RANK": str(rank)})
+    sys.argv = ["tgraph", *arguments[rank]]
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
+            main()
+    finally:
+        sys.argv = given
+        os.environ.clear()
+        os.environ.update(before)
+    return int(ended.value.code or 0), out.getvalue(), err.getvalue()
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +97,7 @@ def test_result_of_one_process(file, tmp_path):
 
 def test_groups_are_counted(file, tmp_path):
     out = tmp_path / "groups.csv"
-    first, second = started("wcc", file, "--output", out)
+    first, second = called("wcc", file, "--output", out)
     assert first[0] == second[0] == 0, first[2] + second[2]
     label = tg.algorithms.wcc(tg.read(file))
     assert pandas.read_csv(out).iloc[:, 1].tolist() == label.tolist()
@@ -77,7 +109,7 @@ def test_files_of_edges_as_blocks(tmp_path):
     (tmp_path / "a.el").write_text("".join(f"{i} {i * 7 % 90}\n" for i in range(300)))
     (tmp_path / "b.el").write_text("".join(f"{i * 5 % 300} {i}\n" for i in range(200)))
     given = ("convert", tmp_path / "a.el", tmp_path / "b.el", tmp_path / "blocks.tg", "--parts", "4", "--undirected")
-    first, second = started(*given)
+    first, second = called(*given)
     assert first[0] == second[0] == 0, first[2] + second[2]
     assert "300 vertices, 9" in first[1] and "arcs in 4 blocks, of 2 files, converted in " in first[1]
     assert first[1].endswith(" by 2 ranks\n") and second[1:] == ("", "")
@@ -86,7 +118,7 @@ def test_files_of_edges_as_blocks(tmp_path):
 
 
 def test_the_doctor_examines_the_group():
-    first, second = started("doctor")
+    first, second = called("doctor")
     assert first[0] == second[0] == 0, first[2] + second[2]
     assert second[1:] == ("", "")
     facts = first[1].partition("\nprocess group\n")[2].splitlines()
@@ -103,17 +135,17 @@ def test_the_doctor_examines_the_group():
     "arguments, said",
     [
         (("triangles", "FILE"), "start the command without torchrun"),
-        pytest.param(("bfs", "edges.txt"), "edges.txt is no .tg file", marks=pytest.mark.thorough),
+        (("bfs", "edges.txt"), "edges.txt is no .tg file"),
         (
             ("generate", "random-edges", "out.tg", "--n", "3", "--m", "2"),
             "runs in one process; start it without torchrun",
         ),
     ],
 )
-def test_mistakes_are_told_once(file, tmp_path, monkeypatch, arguments, said):
-    monkeypatch.chdir(tmp_path)
-    Path("edges.txt").write_text("0 1\n")
-    first, second = started(*(file if each == "FILE" else each for each in arguments))
+def test_mistakes_are_told_once(file, tmp_path, arguments, said):
+    (tmp_path / "edges.txt").write_text("0 1\n")
+    places = {"FILE": file, "edges.txt": tmp_path / "edges.txt", "out.tg": tmp_path / "out.tg"}
+    first, second = called(*(places.get(each, each) for each in arguments))
     assert first[0] == second[0] == 2
     assert first[2].count("tgraph: ") == 1
     assert said in first[2]
@@ -122,7 +154,7 @@ def test_mistakes_are_told_once(file, tmp_path, monkeypatch, arguments, said):
 
 def test_what_one_rank_fails_of(file, tmp_path):
     """A file that only the second process lacks: the first one says so."""
-    first, second = started("bfs", file, others=("bfs", tmp_path / "other.tg"))
+    first, second = called("bfs", file, others=("bfs", tmp_path / "other.tg"))
     assert first[0] == second[0] == 2
     assert "other.tg" in first[2]
     assert "tgraph: " not in second[2]

@@ -58,6 +58,7 @@ def same(found, wanted):
     torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-8, equal_nan=True)
 
 
+@pytest.mark.alternate
 @pytest.mark.parametrize("multi", ["last", "keep", "sum"])
 @pytest.mark.parametrize("dtype", [None, torch.float32, torch.int32])
 @pytest.mark.parametrize("directed", [True, False])
@@ -182,6 +183,7 @@ except RuntimeError:
 """
 
 
+@pytest.mark.thorough
 def test_programs_keep_to_the_memory(tmp_path):
     """The system lets them have less than the arcs take."""
     draw, vertices = torch.Generator().manual_seed(1), 100_000

@@ -12,6 +12,7 @@ import hashlib
 import os
 import secrets
 import time
+import weakref
 from typing import Any
 
 import torch.distributed as dist
@@ -21,8 +22,8 @@ from tgraph.errors import RankError
 _PREFIX = "tgraph/meeting"
 _PAUSE = 0.01  # seconds between two looks into the store
 
-# Whether the default group of this process has met in a part of the store of its own.
-_apart = False
+# The default groups that have met in a part of the store of their own, not kept alive.
+_apart: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def init_process_group(backend: str = "gloo", *, timeout: float = 1800.0, **options: Any) -> None:
@@ -39,16 +40,16 @@ def init_process_group(backend: str = "gloo", *, timeout: float = 1800.0, **opti
     store, rank, ranks = next(dist.rendezvous("env://", timeout=limit))
     store.set_timeout(limit)
     apart = dist.PrefixStore(f"{_PREFIX}/{_agreed(store, rank, ranks, timeout)}", store)
-    global _apart
     dist.init_process_group(backend, store=apart, rank=rank, world_size=ranks, timeout=limit, **options)
-    _apart = True
+    _apart.add(dist.group.WORLD)
 
 
 def may_hear_the_dead() -> bool:
     """Whether torchrun would start these ranks again in the store where they have met, so that they would find what
     those before them have left."""
     restarts = int(os.environ.get("TORCHELASTIC_MAX_RESTARTS", "0"))
-    return restarts > 0 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True" and not _apart
+    is_kept = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
+    return restarts > 0 and is_kept and dist.group.WORLD not in _apart
 
 
 def _agreed(store: Any, rank: int, ranks: int, timeout: float) -> str:

@@ -58,6 +58,7 @@ def warned(python, folder, path):
     return done.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
 def test_a_clone_beside_an_installation_names_how_to_get_its_kernels(python, tmp_path):
     """It is found first in its own folder, and has no kernels."""

@@ -81,6 +81,7 @@ def test_opcheck_of_pulls_and_pushes(reduce, edge):
         opcheck(pull_push.push, (data, weights, arcs, *how), dynamic=differentiable)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dtype", [*FLOATS, torch.int32, torch.int64, torch.uint8, torch.int8, torch.bool])
 def test_opcheck_of_dtypes(dtype, kernels):
     graph = random_graph(6, 14)
