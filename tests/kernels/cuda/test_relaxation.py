@@ -197,7 +197,7 @@ class Buckets(NearFar):
         close, far = frontier.split(changed.graph, changed.ids, values, border)
         if len(far):
             self._far.append(far)
-        return close if len(close) else self._advance(values, changed.graph)
+        return close if len(close) else self.open(values, changed.graph, self.lowest(values))
 
 
 @pytest.mark.parametrize("delta", [None, 4.0, 1000.0])
