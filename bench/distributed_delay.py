@@ -5,8 +5,7 @@
 Two ranks in network namespaces of their own, as `bench.network` makes them: Linux, root and iproute2. For each delay,
 in milliseconds one way: those of the fastest iteration; of these what rank 0 computed over the arcs inside its part
 while values of mirrors travelled, and what it then still waited for them; and of the fastest one that waits before it
-computes. Both kinds of runs take turns. An iteration has a second exchange, of its sums, which nothing hides, and each
-takes gloo two ways: the receiver says that it is ready.
+computes. Both kinds of runs take turns. An iteration has a second exchange, of its sums, which nothing hides.
 """
 
 from __future__ import annotations

@@ -32,12 +32,11 @@ def join(part: Part, label: Tensor, directed: bool) -> bool:
     """Write the smallest vertex of each component to `label` [k] of the own vertices; False, with nothing done, where
     these are not their own indices to begin with, so that they may be trees already."""
     held = part.ownership
-    vertex = torch.arange(held.first, held.end, dtype=label.dtype, device=label.device)
-    told = torch.tensor([not torch.equal(label, vertex), part.num_arcs])
+    is_fresh = torch.equal(label, torch.arange(held.first, held.end, dtype=label.dtype, device=label.device))
+    told = torch.tensor([not is_fresh, part.num_arcs])
     stale, arcs = held.gather(told).unbind(1)
     if bool(stale.any()):
         return False
-    del vertex
     trees, rest = _Trees(part), None
     if not directed and int(arcs.sum()) >= WORTH_SAMPLING * held.num_ranks:
         trees.join_inside(None, SAMPLE)

@@ -21,7 +21,7 @@ from torch import Tensor
 from tgraph.core.building.inputs import as_count
 from tgraph.core.rows import offset_of
 from tgraph.distributed.failures import together
-from tgraph.errors import ArgumentError
+from tgraph.distributed.process_group import made
 from tgraph.files import PathLike
 from tgraph.files.atomic_write import room_for, whole_file
 from tgraph.stream.file.block_sorter import BlockSorter
@@ -61,12 +61,7 @@ def convert(
     Raises what that function raises, on the rank where it happens, and RankError on the others; ArgumentError where no
     process group was made.
     """
-    if not dist.is_initialized():
-        raise ArgumentError(
-            "group: torch.distributed has no process group yet; start the processes with torchrun and call "
-            "torch.distributed.init_process_group first"
-        )
-    team = _Team(None if group is dist.group.WORLD else group)
+    team = _Team(made(group))
     told = {"paths": paths, "path_out": path_out, "parts": parts, "memory": memory, "layout": layout} | options
     what = {"the call": "tgraph.distributed.convert"} | {name: str(value) for name, value in told.items()}
     with together(team.group, what):

@@ -7,6 +7,8 @@ mirrored.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -105,14 +107,19 @@ class Hops:
         self._receive(sending, reached)
         self._reach(reached & self._unvisited)
 
+    def _active(self, lists: Sequence[Tensor]) -> list[Tensor]:
+        """Which of some lists of own vertices are active, a bitmap for each list."""
+        found = []
+        for vertices in lists:
+            found.append(bits := bitmaps.empty(len(vertices)))
+            bitmaps.choose(self._front, vertices, bits)
+        return found
+
     def _lent(self, rows: CutRows) -> Tensor:
         """The mirrors with rows here that are active, of all local vertices."""
-        messages = []
-        for vertices in rows.own:
-            messages.append(bits := bitmaps.empty(len(vertices)))
-            bitmaps.choose(self._front, vertices, bits)
         near, start = bitmaps.empty(self._part.num_local), 0
-        for size, marks in zip(rows.lent.receiving, rows.lent.send_marks(messages).wait(), strict=True):
+        sending = rows.lent.send_marks(self._active(rows.own))
+        for size, marks in zip(rows.lent.receiving, sending.wait(), strict=True):
             if marks is not None:
                 bitmaps.spread(marks, rows.mirrors[start : start + size], near)
             start += size
@@ -139,11 +146,7 @@ class Hops:
     def _pull(self, size: int) -> None:
         """The same by the rows of vertices that are not reached yet, from `size` active ones on all ranks."""
         part, outside, inside = self._part, self._part.outside, self._part.inside
-        messages = []
-        for vertices in part.copied_by_rank:
-            messages.append(bits := bitmaps.empty(len(vertices)))
-            bitmaps.choose(self._front, vertices, bits)
-        sending = part.replies.send_marks(messages, 4 * size >= part.ownership.num_rows // 8)
+        sending = part.replies.send_marks(self._active(part.copied_by_rank), 4 * size >= part.ownership.num_rows // 8)
         reached, others = bitmaps.empty(part.num_own), bitmaps.empty(part.num_own)
         with_inside, with_outside = part.with_arcs
         bitmaps.pull(inside.offset, inside.neighbors, self._front, self._unvisited & with_inside, reached)

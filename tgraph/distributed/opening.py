@@ -16,6 +16,7 @@ from tgraph.distributed.failures import together
 from tgraph.distributed.layout import Distributed
 from tgraph.distributed.ownership import Ownership
 from tgraph.distributed.part import Part
+from tgraph.distributed.process_group import made
 from tgraph.distributed.reading import IdsInFile, owners, read_order, read_part
 from tgraph.distributed.sharded import Sharded
 from tgraph.distributed.splitting import Rows
@@ -41,12 +42,7 @@ def open(path: PathLike, *, cut: Cut | None = None, group: Any = None) -> Graph:
     Raises FileFormatError for a file that is damaged, and ArgumentError where no process group was made, or the ranks
     have opened different files.
     """
-    if not dist.is_initialized():
-        raise ArgumentError(
-            "group: torch.distributed has no process group yet; start the processes with torchrun and call "
-            "tgraph.distributed.init_process_group first"
-        )
-    group = None if group is dist.group.WORLD else group
+    group = made(group)
     with together(group, {"the call": "tgraph.distributed.open"}), BlockFile(path) as file:
         _check_same(file, group)
         ownership, directed, content = owners(file, group), file.directed, _content(file)
@@ -79,7 +75,7 @@ def spread(graph: Graph, *, method: str = "ebp", cut: Cut | None = None, group: 
 
     method : of `tgraph.stream.partition`, into as many parts as there are ranks. cut : as of `open`.
     """
-    group = None if group is dist.group.WORLD else group
+    group = made(group)
     ranks = dist.get_world_size(group)
     parts = partition(graph, ranks, method)
     graph = parts.apply(graph).to_csr()

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch.distributed as dist
 
-from tgraph.errors import RankError
+from tgraph.errors import ArgumentError, RankError
 
 _PREFIX = "tgraph/meeting"
 _PAUSE = 0.01  # seconds between two looks into the store
@@ -42,6 +42,16 @@ def init_process_group(backend: str = "gloo", *, timeout: float = 1800.0, **opti
     apart = dist.PrefixStore(f"{_PREFIX}/{_agreed(store, rank, ranks, timeout)}", store)
     dist.init_process_group(backend, store=apart, rank=rank, world_size=ranks, timeout=limit, **options)
     _apart.add(dist.group.WORLD)
+
+
+def made(group: Any) -> Any:
+    """A process group that there is; None stands for the default one. Raises ArgumentError where none was made."""
+    if not dist.is_initialized():
+        raise ArgumentError(
+            "group: torch.distributed has no process group yet; start the processes with torchrun and call "
+            "tgraph.distributed.init_process_group first"
+        )
+    return None if group is dist.group.WORLD else group
 
 
 def may_hear_the_dead() -> bool:

@@ -6,6 +6,7 @@ and so vanishes with the graph.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,7 +24,7 @@ from tgraph.stream.memory import page_aligned
 from tgraph.stream.run.budget import vertex_bytes
 
 
-class OutArcs(BlockFile):
+class OutArcs(BlockFile, ABC):
     """Blocks of out-arcs with the interface of a partitioned file; subclasses say how one is read.
 
     path : beside which in-arcs are sorted.
@@ -33,13 +34,13 @@ class OutArcs(BlockFile):
     _reverse: BlockFile | None = None
     _own: int  # how many blocks of out-arcs there are
 
+    @abstractmethod
     def _fetch(self, block: int, memory: Tensor) -> None:
         """As `BlockFile.fetch`, of a block of out-arcs."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _verify(self, block: int, memory: Tensor) -> None:
         """As `BlockFile.verify`, of a block of out-arcs."""
-        raise NotImplementedError
 
     def close(self) -> None:
         """See `BlockFile.close`."""
