@@ -1,5 +1,6 @@
-# make demo · make test · make emulated · make test-all · make lint · make bench · make soak · make fuzz · make sanitize
-# make scatter · make networkx · make networkx-listing · make pages · make pyg · make gpu · make xla · make clean
+# make demo · make test · make emulated · make browser · make test-all · make lint · make bench · make soak · make fuzz
+# make sanitize · make scatter · make networkx · make networkx-listing · make pages · make pyg · make gpu · make xla
+# make clean
 # make bench BENCH='--scale 16 --threads 1' passes options on; GAPBS=folder lets the GAP benchmark suite take part.
 # Everything happens in .venv; python3, make and (for the compiled kernels) g++ are all that a machine needs.
 
@@ -20,23 +21,26 @@ COMPILE := $(INSTALL) --no-build-isolation
 # Processes that tests start would compile all Python again where the environment keeps bytecode from being written.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test emulated test-all lint bench soak fuzz sanitize scatter networkx networkx-listing pages pyg gpu xla clean
+.PHONY: demo test emulated browser test-all lint bench soak fuzz sanitize scatter networkx networkx-listing pages pyg gpu xla clean
 
 demo: $(VENV)/.demo
 	$(BIN)/tgraph demo $(GRAPH)
 
 # A process for each core; the tests of a file stay together, since they share what the first of them compiles. Before
-# a commit those that take minutes are left out, and those that run CUDA kernels on the CPU, `make emulated`; all of them
-# are what a change has to pass.
+# a commit those that take minutes are left out, those that run CUDA kernels on the CPU, `make emulated`, and those that
+# open pages in Chromium, `make browser`; all of them are what a change has to pass.
 # numpy's threads would wait for cores that other tests compute on.
 TESTS := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n auto --dist loadfile
 QUICK := --hypothesis-profile=quick
 
 test: $(VENV)/.dev
-	$(TESTS) $(QUICK) -m 'not soak and not thorough and not emulated'
+	$(TESTS) $(QUICK) -m 'not soak and not thorough and not emulated and not browser'
 
 emulated: $(VENV)/.dev
 	$(TESTS) $(QUICK) -m 'emulated and not soak and not thorough' tests/kernels/cuda
+
+browser: $(VENV)/.dev
+	$(BIN)/pytest -q $(QUICK) -m 'browser and not soak and not thorough'
 
 test-all: $(VENV)/.dev
 	$(TESTS)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from alternation import white
+from browsers import browser, visit  # noqa: F401
 from hypothesis import HealthCheck, settings
 
 # Small graphs gain nothing from threads, and on a busy machine every parallel loop waits for a core. Tests of
