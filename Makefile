@@ -1,6 +1,6 @@
 # make demo · make test · make emulated · make browser · make test-all · make lint · make bench · make soak · make fuzz
-# make sanitize · make scatter · make networkx · make networkx-listing · make pages · make pyg · make gpu · make xla
-# make clean
+# make sanitize · make scatter · make networkx · make networkx-listing · make docs · make pages · make pyg · make gpu
+# make xla · make clean
 # make bench BENCH='--scale 16 --threads 1' passes options on; GAPBS=folder lets the GAP benchmark suite take part.
 # Everything happens in .venv; python3, make and (for the compiled kernels) g++ are all that a machine needs.
 
@@ -21,7 +21,8 @@ COMPILE := $(INSTALL) --no-build-isolation
 # Processes that tests start would compile all Python again where the environment keeps bytecode from being written.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test emulated browser test-all lint bench soak fuzz sanitize scatter networkx networkx-listing pages pyg gpu xla clean
+.PHONY: demo test emulated browser test-all lint bench soak fuzz sanitize scatter networkx networkx-listing docs pages \
+    pyg gpu xla clean
 
 demo: $(VENV)/.demo
 	$(BIN)/tgraph demo $(GRAPH)
@@ -125,6 +126,10 @@ $(CURDIR)/build/networkx-%: | $(BIN)/python
 networkx-listing: $(VENV)/.dev
 	$(BIN)/python -m tgraph.networkx.listing
 
+# The site, in build/docs: runs every example, for minutes, and later those that have changed. `make browser` tests it.
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build -q -W --keep-going -j auto -b html docs build/docs
+
 # The pages that follow from the code.
 pages: $(VENV)/.dev
 	$(BIN)/python docs/pages.py
@@ -173,7 +178,7 @@ xla: .venv-xla/.ready
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-gpu .venv-xla build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-gpu .venv-xla build dist docs/gallery docs/pictures docs/reference .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp per set of extras: the package is installed again when what it is built from has changed, and what has been
@@ -184,6 +189,10 @@ $(VENV)/.demo: $(SOURCES) | $(VENV)/.build
 
 $(VENV)/.dev: $(VENV)/.demo
 	$(COMPILE) -e '.[dev]'
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.dev
+	$(COMPILE) -e '.[docs]'
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.demo

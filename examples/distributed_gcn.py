@@ -1,5 +1,6 @@
-"""The subject of a paper by a graph convolutional network, on a citation graph that is spread over processes: each
-computes for its own papers, and DistributedDataParallel adds up the gradients of the parameters.
+"""One network, one graph, several processes: a GCN finds the subjects of papers on a citation graph that is spread.
+
+Each process computes for its own papers, and DistributedDataParallel adds up the gradients of the parameters.
 
 FILE is a citation network as .npz, as in node_classification.py; without one, a network is drawn. Run without torchrun,
 the example starts the processes itself and compares their accuracy with that of one.

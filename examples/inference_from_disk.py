@@ -1,5 +1,6 @@
-"""A network trained on sampled batches is evaluated on the whole graph from the disk: layer by layer, so that a vertex
-is computed once for each layer and not for each neighbour of a neighbour.
+"""Inference from the disk: a network that was trained on sampled batches is evaluated on the whole graph.
+
+It goes layer by layer, so that a vertex is computed once for each layer and not for each neighbour of a neighbour.
 
 Features, edges and what each layer computes are tensors in files (`tgraph.stores`); in memory are the rows of one batch
 and all of its neighbours (Hamilton, Ying and Leskovec, NeurIPS 2017, for the network). Where the features of a hub's

@@ -1,4 +1,4 @@
-"""The subject of a paper, learned from a few labelled papers and the citations: GCN, GAT and GraphSAGE.
+"""Which subject has a paper? GCN, GAT and GraphSAGE learn it from a few labelled papers and the citations.
 
 FILE is a citation network as .npz: CSR adjacency (indptr, indices), CSR features (feat_indptr, feat_indices, feat_data,
 feat_shape), labels, train_idx, val_idx and test_idx. Without one, a network is drawn in which papers mostly cite papers

@@ -1,5 +1,6 @@
-"""GraphSAGE on a graph as large as ogbn-products, its features and edges in files and the memory held to 1 GB, against
-the same in memory.
+"""Training from the disk: GraphSAGE on a graph as large as ogbn-products, the memory held to 1 GB.
+
+Features and edges are in files; the same in memory is the comparison.
 
 The example draws the graph: R-MAT (Chakrabarti, Zhan and Faloutsos, SDM 2004), 2.4 million vertices, 62 million edges
 and hubs of 15,000 neighbours, numbered by descending degree. A vertex has 100 features in 16 bits and one of 16

@@ -1,4 +1,4 @@
-"""Read a graph from a file, search it breadth first, and draw what each iteration did.
+"""Read, search, draw: a graph from a file, breadth first, and what each iteration did.
 
 Usage: python examples/read_and_plot.py [FILE]. Without a file it writes a small sample and reads that.
 """

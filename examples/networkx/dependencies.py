@@ -1,4 +1,4 @@
-"""In which order can things be built, what depends on what, and what could go? The dependencies of a set of packages.
+"""In which order can things be built? The dependencies of packages: what needs what, and what could go.
 
 Usage: python examples/networkx/dependencies.py [FILE]
 FILE has a package and one that it needs on each line. Without one: the Python packages installed here. Packages that
