@@ -21,6 +21,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_design",
+    "charts",
     "docstrings",
     "gallery",
     "pictures",
@@ -49,12 +50,13 @@ copybutton_prompt_is_regexp = True
 
 html_theme = "pydata_sphinx_theme"
 html_title = "TGraph"
+html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_copyright = False
 html_copy_source = False
 html_theme_options = {
-    "logo": {"text": "TGraph"},
+    "logo": {"text": "TGraph", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
     "show_prev_next": True,
