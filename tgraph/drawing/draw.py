@@ -164,8 +164,9 @@ def _picture(
         zorder=2,
         rasterized=len(points) > SEPARATE_EDGES,
     )
-    for name, (x, y) in zip(names or (), points, strict=False):
-        axes.annotate(name, (x, y), xytext=(0, 6), textcoords="offset points", ha="center", fontsize=8, zorder=3)
+    above = np.sqrt(largest * area / np.pi) + 2  # points: the radius of each vertex, and a gap
+    for name, (x, y), up in zip(names or (), points, above, strict=False):
+        axes.annotate(name, (x, y), xytext=(0, up), textcoords="offset points", ha="center", fontsize=8, zorder=3)
     if title:
         figure.suptitle(title, y=0.985, fontsize=13)
     axes.set_xlim(low[0], high[0])
