@@ -315,7 +315,7 @@ class Layers(torch.nn.Module):
         return tg.aggregate(self.graph, self.last(x), "sum", edge="mul")
 
 
-@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+@pytest.mark.parametrize("backend", ["aot_eager", pytest.param("inductor", marks=pytest.mark.thorough)])
 def test_a_compiled_module(backend):
     torch.manual_seed(0)  # which the layers are drawn with
     model = Layers(random_graph(9, 30, dtype=torch.float32))
