@@ -7,16 +7,16 @@ import logging
 import re
 import runpy
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FunctionType
 
 import networkx
 import pytest
 import typer
+from public_interface import PUBLIC
 
 import tgraph as tg
-from tgraph import formats, io, primitives, stream
 from tgraph.cli import app
 
 ROOT = Path(__file__).parents[1]
@@ -26,52 +26,9 @@ WRITTEN = [path for path in sorted(DOCS.rglob("*.md")) if path.relative_to(DOCS)
 PAGES = [ROOT / "README.md", *WRITTEN]
 by_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).with_suffix("").as_posix())
 
-
 # Parameters that need no description.
 PLAIN = {"self", "cls", "graph", "path"}
 
-# Classes whose docstrings hold for the methods that override theirs.
-BASES = (tg.Program, tg.Graph, formats.Layout)
-
-
-def public_names() -> Iterator[tuple[str, object]]:
-    """(dotted name, object) of what a user can import or, as the options of a layout or file format, pass on."""
-    steps = [getattr(primitives, name) for name in primitives.__all__]
-    for module in (tg, tg.algorithms, tg.generators, tg.nn, tg.errors, stream, formats, io, *steps):
-        own = [name for name, value in vars(module).items() if _defined_in(module, value)]
-        for name in own if module in steps else getattr(module, "__all__", own):
-            if not name.startswith("_"):
-                yield f"{module.__name__}.{name}", getattr(module, name)
-    for layout in formats.LAYOUTS.values():
-        yield f"{layout.__module__}.{layout.__name__}", layout
-    for module in (io.format_module("", name) for name in io.FORMATS):
-        yield from ((f"{module.__name__}.{name}", getattr(module, name)) for name in ("read", "write"))
-
-
-def _defined_in(module: ModuleType, own: object) -> bool:
-    return callable(own) and getattr(own, "__module__", None) == module.__name__
-
-
-def members(name: str, cls: type) -> Iterator[tuple[str, object]]:
-    """The public methods and properties of a class, without those that it inherits or overrides."""
-    for member, value in vars(cls).items():
-        if any(member in vars(base) for base in BASES if base in cls.__mro__[1:]):
-            continue
-        inner = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
-        if not member.startswith("_") and isinstance(inner, (FunctionType, property, functools.cached_property)):
-            yield f"{name}.{member}", inner
-
-
-def documented() -> dict[str, object]:
-    found = {}
-    for name, value in public_names():
-        found[name] = value
-        if inspect.isclass(value):
-            found |= dict(members(name, value))
-    return found
-
-
-PUBLIC = documented()
 FUNCTIONS = {name: value for name, value in PUBLIC.items() if isinstance(value, FunctionType)}
 
 
@@ -81,13 +38,18 @@ REFERENCE = re.compile(
 
 
 def docstring(name: str) -> str:
-    """The docstring, with that of its class or module of primitives, and of the object that it refers to."""
-    text = inspect.getdoc(PUBLIC[name]) or ""
+    """The text, with that of its class or module of primitives, and of the object that it refers to."""
+    text = text_of(PUBLIC[name])
     if reference := REFERENCE.search(text):
-        text += "\n" + (inspect.getdoc(_resolve(PUBLIC[name], reference[1] or reference[2])) or "")
+        text += "\n" + text_of(_resolve(PUBLIC[name], reference[1] or reference[2]))
     owner = name.rpartition(".")[0]
     around = PUBLIC.get(owner) if not owner.startswith("tgraph.primitives.") else inspect.getmodule(PUBLIC[name])
-    return f"{text}\n{inspect.getdoc(around)}" if around else text
+    return f"{text}\n{text_of(around)}" if around else text
+
+
+def text_of(value: object) -> str:
+    """The docstring up to the example."""
+    return (inspect.getdoc(value) or "").partition(">>>")[0].rstrip()
 
 
 def _resolve(referring: Callable, dotted: str) -> object:

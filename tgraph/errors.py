@@ -6,19 +6,45 @@ from typing import Any
 
 
 class TGraphError(Exception):
-    """Base class of all errors raised on purpose by tgraph."""
+    """Base class of all errors raised on purpose by tgraph.
+
+    >>> try:
+    ...     tg.generators.path(3).select(7)
+    ... except tg.errors.TGraphError as error:
+    ...     print(error)
+    vertices: 7 at position 0 is no vertex index 0..2; graph.index(id) gives the index of an original id
+    """
 
 
 class ArgumentError(TGraphError, ValueError):
-    """An argument has a value, shape, dtype or device that the call cannot take."""
+    """An argument has a value, shape, dtype or device that the call cannot take.
+
+    >>> tg.Graph.from_edges([0, 1], [1, -2])
+    Traceback (most recent call last):
+        ...
+    tgraph.errors.ArgumentError: dst[1]: -2 is no vertex of a graph with num_vertices=2; ids run from 0 to ...
+    """
 
 
 class LayoutError(ArgumentError, AttributeError):
-    """A tensor of CSR was asked of a graph whose arcs are stored in a layout."""
+    """A tensor of CSR was asked of a graph whose arcs are stored in a layout.
+
+    >>> tg.generators.path(3).to_format("sell").neighbors
+    Traceback (most recent call last):
+        ...
+    tgraph.errors.LayoutError: offset, neighbors, weights: the arcs are stored in the layout 'sell'; ...
+    """
 
 
 class UnknownVertexError(TGraphError, KeyError):
-    """An original id that names no vertex of the graph."""
+    """An original id that names no vertex of the graph.
+
+    >>> graph = tg.Graph.from_edges([0], [1], vertices=["ann", "bob"])
+    >>> graph.index("eve")
+    Traceback (most recent call last):
+        ...
+    tgraph.errors.UnknownVertexError: ids: no vertex is called 'eve'; the graph has 2 vertices, the first ...
+    """
 
     def __str__(self) -> str:  # KeyError would print the repr of the message
         return str(self.args[0])
@@ -28,6 +54,15 @@ class FileFormatError(TGraphError, ValueError):
     """A file that cannot be read as the graph it claims to be.
 
     `path` is the file, `line` the 1-based line at fault (None where a file has no lines).
+
+    >>> with open("web.el", "w") as file:
+    ...     print("0 1", file=file)
+    ...     print("1 x", file=file)
+    >>> try:
+    ...     tg.read("web.el")
+    ... except tg.errors.FileFormatError as error:
+    ...     print(error.line)
+    2
     """
 
     def __init__(self, path, problem: str, remedy: str, line: int | None = None):
@@ -41,6 +76,10 @@ class ServerError(TGraphError, OSError):
 
     `server` is its address, without a password, `key` the tensor that was asked for, None where the store was opened;
     `lost` tells whether the connection was lost, so that the same request may succeed later.
+
+    >>> error = tg.errors.ServerError("redis://host:6379", "x", "the connection was lost", lost=True)
+    >>> error.lost
+    True
     """
 
     def __init__(self, server: str, key: str | None, problem: str, lost: bool, tries: int = 1):
@@ -51,7 +90,11 @@ class ServerError(TGraphError, OSError):
 
 
 class BusyError(TGraphError, RuntimeError):
-    """Another process holds a database that one process at a time may change."""
+    """Another process holds a database that one process at a time may change.
+
+    >>> issubclass(tg.errors.BusyError, tg.errors.TGraphError)
+    True
+    """
 
 
 class RankError(TGraphError, RuntimeError):
@@ -59,6 +102,10 @@ class RankError(TGraphError, RuntimeError):
 
     `rank` is its number, None where nobody knows which it was; `said` its message, None where it left none, as one that
     is killed does.
+
+    >>> error = tg.errors.RankError(3, "values: expected 4 numbers", "failed")
+    >>> error.rank
+    3
     """
 
     def __init__(self, rank: int | None, said: str | None, problem: str):
@@ -67,7 +114,11 @@ class RankError(TGraphError, RuntimeError):
 
 
 class MissingDependencyError(TGraphError, ImportError):
-    """An optional package that the call needs is not installed."""
+    """An optional package that the call needs is not installed.
+
+    >>> print(tg.errors.MissingDependencyError("pymetis", "partitions by METIS", "metis"))
+    partitions by METIS needs the package pymetis; install it with: pip install 'tgraph[metis]'
+    """
 
     def __init__(self, package: str, purpose: str, extra: str | None = None):
         install = f"tgraph[{extra}]" if extra else package
@@ -78,6 +129,10 @@ class KernelError(TGraphError, RuntimeError):
     """A CUDA kernel that cannot be compiled, loaded or launched.
 
     `kernel` is its name in C++, with template arguments; `log` what the compiler or the driver said.
+
+    >>> error = tg.errors.KernelError("pull<float>", "cannot be compiled", "line 3: expected a ;")
+    >>> error.kernel
+    'pull<float>'
     """
 
     def __init__(self, kernel: str, problem: str, log: str):
@@ -87,7 +142,14 @@ class KernelError(TGraphError, RuntimeError):
 
 class NotConvergedError(TGraphError, RuntimeError):
     """A program reached its iteration limit first. `run`, a `tgraph.Run`, holds the partial result, `residual` the last
-    residual."""
+    residual.
+
+    >>> try:
+    ...     tg.algorithms.pagerank(tg.generators.star(4), max_iterations=2)
+    ... except tg.errors.NotConvergedError as error:
+    ...     error.run.iterations, error.residual > 1e-6
+    (2, True)
+    """
 
     def __init__(self, message: str, run: Any, residual: float | None = None):
         self.run, self.residual = run, residual
@@ -96,7 +158,15 @@ class NotConvergedError(TGraphError, RuntimeError):
 
 class NegativeCycleError(ArgumentError):
     """A cycle of negative weight, which leaves shortest paths undefined. `cycle` holds its vertex indices in the order
-    of its arcs, the last of which leads back to the first."""
+    of its arcs, the last of which leads back to the first.
+
+    >>> graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0], [1.0, -3.0, 1.0])
+    >>> try:
+    ...     tg.algorithms.bellman_ford(graph, 0)
+    ... except tg.errors.NegativeCycleError as error:
+    ...     sorted(error.cycle)
+    [0, 1, 2]
+    """
 
     def __init__(self, ids: list[Any], cycle: list[int]):
         self.cycle = cycle
@@ -106,7 +176,15 @@ class NegativeCycleError(ArgumentError):
 
 class MemoryBudgetError(TGraphError, MemoryError):
     """A budget of memory that the call cannot keep to. `needed` is the least that would do, in bytes, `budget` what was
-    given."""
+    given.
+
+    >>> tg.write(tg.generators.rmat(8), "web.tg")
+    >>> try:
+    ...     tg.open("web.tg", memory=1000)
+    ... except tg.errors.MemoryBudgetError as error:
+    ...     error.needed > error.budget
+    True
+    """
 
     def __init__(self, what: str, needed: int, budget: int, remedy: str):
         self.needed, self.budget = needed, budget

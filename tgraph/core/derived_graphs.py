@@ -17,6 +17,11 @@ def to_undirected(graph: Graph, multi: inputs.Multi = "first") -> Graph:
     """The undirected graph of the same edges, in CSR; arcs u -> v and v -> u become one edge.
 
     `multi` says what becomes of parallel edges, as in `from_edges`; "keep" keeps u -> v and v -> u apart.
+
+    >>> graph = tg.Graph.from_edges([0, 1, 1], [1, 0, 2]).to_undirected()
+    >>> graph.num_edges, graph.to_edge_index()
+    (2, tensor([[0, 1, 1, 2],
+            [1, 0, 2, 1]]))
     """
     if not graph.directed:
         if multi == "keep":
@@ -36,6 +41,10 @@ def as_undirected(graph: Graph) -> Graph:
     Parallel edges are brought into one order, so that the two arcs of an edge carry the same weight. Raises
     ArgumentError, with the first at fault, where an arc lacks its reverse of equal weight; it is
     detected by a 64-bit fingerprint, with an error in about one of 2^63 graphs.
+
+    >>> graph = tg.Graph.from_edges([0, 1], [1, 0])
+    >>> graph.num_edges, graph.as_undirected().num_edges
+    (2, 1)
     """
     offset, neighbors, weights = graph.decoded().storage.to_csr()
     symmetry.check_mirrored(offset, neighbors, weights)
@@ -47,7 +56,12 @@ def as_undirected(graph: Graph) -> Graph:
 
 
 def without_self_loops(graph: Graph) -> Graph:
-    """The graph without the arcs that lead from a vertex to itself; in CSR where there are any."""
+    """The graph without the arcs that lead from a vertex to itself; in CSR where there are any.
+
+    >>> tg.Graph.from_edges([0, 0, 1], [0, 1, 1]).without_self_loops().to_edge_index()
+    tensor([[0],
+            [1]])
+    """
     if not graph.num_self_loops:
         return graph
     tensors = sorting.drop_self_loops(*graph.decoded().storage.to_csr())
@@ -59,6 +73,14 @@ def subgraph(graph: Graph, vertices: Any) -> Graph:
 
     Original ids stay: vertex i of the result is `graph.ids(vertices[i])`. Raises ArgumentError for a vertex that
     is repeated or out of range.
+
+    >>> graph = tg.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
+    >>> part = graph.subgraph([3, 0, 1])
+    >>> part.to_edge_index()
+    tensor([[0, 1],
+            [1, 2]])
+    >>> part.ids([0, 1, 2])
+    tensor([3, 0, 1])
     """
     mask = isinstance(vertices, (Tensor, np.ndarray)) and vertices.dtype in (torch.bool, np.bool_)
     chosen = graph.select(vertices).ids if mask else graph.as_vertices(vertices)
@@ -81,6 +103,14 @@ def permute(graph: Graph, order: Any) -> Graph:
 
     order : every vertex index once, [n]. The result keeps it as `order`, original ids stay with their vertices, and
     `restore` brings results back. Raises ArgumentError for an order that is no permutation.
+
+    >>> graph = tg.Graph.from_edges([0, 1], [1, 2])
+    >>> turned = graph.permute([2, 1, 0])
+    >>> turned.to_edge_index()
+    tensor([[1, 2],
+            [0, 1]])
+    >>> turned.restore(tg.algorithms.bfs(turned, 2))
+    tensor([0, 1, 2], dtype=torch.int32)
     """
     order = graph.as_vertices(order, "order")
     if len(order) != graph.num_vertices:

@@ -36,6 +36,11 @@ class Frontier:
     Made by `graph.select`, `graph.everything`, `graph.nothing` and by `update`. A frontier made from ids costs
     O(size), never O(n); one made from a mask costs O(n), which is right for a dense set. `everything` holds
     neither: no arange, no mask. The other form is computed at first use and cached.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3])
+    >>> active = graph.select([1, 2])
+    >>> active.size, active.ids.tolist(), active.mask.tolist()
+    (2, [1, 2], [False, True, True, False])
     """
 
     __slots__ = ("_count", "_ids", "_mask", "graph")
@@ -56,12 +61,25 @@ class Frontier:
 
     @classmethod
     def compact(cls, graph: Vertices, candidates: Tensor, keep: Tensor) -> Frontier:
-        """The `candidates` [c], distinct vertices where kept, that are marked in `keep` [c]."""
+        """The `candidates` [c], distinct vertices where kept, that are marked in `keep` [c].
+
+        >>> graph = tg.generators.path(5)
+        >>> depth = torch.tensor([0, 1, 2, 3, 4])
+        >>> reached = torch.tensor([1, 3, 4])
+        >>> tg.Frontier.compact(graph, reached, depth[reached] > 2).ids
+        tensor([3, 4])
+        """
         return cls.split(graph, candidates, keep)[0]
 
     @classmethod
     def split(cls, graph: Vertices, candidates: Tensor, keep: Tensor) -> tuple[Frontier, Tensor]:
-        """The `candidates` [c] marked in `keep` [c] as a frontier, and the others; one small device-to-host read."""
+        """The `candidates` [c] marked in `keep` [c] as a frontier, and the others; one small device-to-host read.
+
+        >>> graph = tg.generators.path(5)
+        >>> near, far = tg.Frontier.split(graph, torch.tensor([1, 3, 4]), torch.tensor([True, False, True]))
+        >>> near.ids, far
+        (tensor([1, 4]), tensor([3]))
+        """
         arcs = graph.out_degree.index_select(0, candidates) * keep
         size, num_arcs = torch.stack((keep.sum(), arcs.sum())).tolist()
         kept, others = partition(candidates, keep, size)
@@ -69,12 +87,21 @@ class Frontier:
 
     @property
     def is_everything(self) -> bool:
-        """True for `graph.everything()`, whose ids and mask are never materialised by the engine."""
+        """True for `graph.everything()`, whose ids and mask are never materialised by the engine.
+
+        >>> graph = tg.generators.path(3)
+        >>> graph.everything().is_everything, graph.select([0, 1, 2]).is_everything
+        (True, False)
+        """
         return self._ids is None and self._mask is None
 
     @property
     def ids(self) -> Tensor:
-        """The active vertices as distinct indices, int64 [size]."""
+        """The active vertices as distinct indices, int64 [size].
+
+        >>> tg.generators.path(4).select(torch.tensor([True, False, True, False])).ids
+        tensor([0, 2])
+        """
         if self._ids is None:
             if self._mask is None:
                 return torch.arange(self.graph.num_vertices, device=self.graph.device)
@@ -87,7 +114,11 @@ class Frontier:
 
     @property
     def mask(self) -> Tensor:
-        """True where active, bool [n]."""
+        """True where active, bool [n].
+
+        >>> tg.generators.path(4).select([0, 2]).mask
+        tensor([ True, False,  True, False])
+        """
         if self._mask is None:
             everything = self._ids is None
             self._mask = torch.full((self.graph.num_vertices,), everything, device=self.graph.device)
@@ -97,22 +128,40 @@ class Frontier:
 
     @property
     def size(self) -> int:
-        """How many vertices are active."""
+        """How many vertices are active.
+
+        >>> tg.generators.star(4).select([0, 2]).size
+        2
+        """
         return len(self)
 
     @property
     def num_arcs(self) -> int:
-        """How many arcs leave the active vertices: the work of a push."""
+        """How many arcs leave the active vertices: the work of a push.
+
+        >>> graph = tg.generators.star(4)
+        >>> graph.select(0).num_arcs, graph.select([1, 2]).num_arcs
+        (4, 2)
+        """
         return self.measure()[1]
 
     def forms(self) -> dict[str, Tensor]:
         """The ids and the mask, whichever there are, by the names that the constructor takes; neither for
-        everything."""
+        everything.
+
+        >>> graph = tg.generators.path(3)
+        >>> graph.select([0, 2]).forms(), graph.everything().forms()
+        ({'ids': tensor([0, 2])}, {})
+        """
         held = {"ids": self._ids, "mask": self._mask}
         return {name: form for name, form in held.items() if form is not None}
 
     def measure(self) -> tuple[int, int]:
-        """(size, num_arcs) by one small device-to-host read, kept."""
+        """(size, num_arcs) by one small device-to-host read, kept.
+
+        >>> tg.generators.star(4).select([0, 2]).measure()
+        (2, 5)
+        """
         if self._count is None:
             degree = self.graph.out_degree
             if self._ids is not None:

@@ -50,6 +50,13 @@ class Graph(GraphVertices):
     The arcs are in a `storage`: the tensors above as a `Csr`, or a layout (`to_format`, `tgraph.open`). A graph in a
     `layout` has no `offset`, `neighbors`, `weights` and `transpose_permutation`: they raise LayoutError. `to_csr()` is
     the same graph in CSR, and `decoded()` keeps that as a cache.
+
+    >>> offset = torch.tensor([0, 2, 3, 3])
+    >>> graph = tg.Graph(offset, torch.tensor([1, 2, 2]), vertices=["ann", "bob", "eve"])
+    >>> graph
+    Graph(3 vertices, 3 edges, directed, labels, 68 B, cpu)
+    >>> graph.num_vertices, graph.num_arcs, graph.out_degree.tolist()
+    (3, 3, [2, 1, 0])
     """
 
     storage: Storage
@@ -92,6 +99,10 @@ class Graph(GraphVertices):
 
         vertices, directed : as for a Graph. order : the permutation of a reordered graph, as `permute` keeps it, or
         what gives it at first use.
+
+        >>> graph = tg.generators.cycle(4)
+        >>> tg.Graph.of_storage(graph.storage, vertices=[10, 20, 30, 40], directed=False).vertices
+        tensor([10, 20, 30, 40])
         """
         graph = object.__new__(Graph)
         ids = vertices if vertices is None or isinstance(vertices, VertexIds) else VertexIds(vertices)
@@ -147,6 +158,14 @@ class Graph(GraphVertices):
 
         Rows come sorted by neighbour, parallel edges in the order given. Native parallel counting sort on the CPU.
         Raises ArgumentError for a negative or too large number, wrong shapes, dtypes or devices.
+
+        >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], weights=[0.5, 1.0, 2.0])
+        >>> graph.offset.tolist(), graph.neighbors.tolist(), graph.weights.tolist()
+        ([0, 2, 3, 3], [1, 2, 2], [0.5, 1.0, 2.0])
+        >>> tg.Graph.from_edges([100, 7], [7, 300], ids="compact").vertices
+        tensor([  7, 100, 300])
+        >>> tg.Graph.from_edges([0, 0, 1], [1, 1, 0], [1, 2, 4], directed=False, multi="sum").weights
+        tensor([7, 7])
         """
         inputs.check_choice(multi, "multi", get_args(inputs.Multi))
         inputs.check_choice(self_loops, "self_loops", get_args(inputs.SelfLoops))
@@ -190,6 +209,10 @@ class Graph(GraphVertices):
         ascending are sorted. `directed=False` says that both arcs of every edge are there already.
         Raises ArgumentError where offsets decrease, a neighbour is out of range, or the arcs of an undirected graph
         (weights included) do not mirror each other.
+
+        >>> graph = tg.Graph.from_csr([0, 2, 3, 3], [2, 1, 2])
+        >>> graph.neighbors
+        tensor([1, 2, 2], dtype=torch.int32)
         """
         offset, neighbors = inputs.as_index(offset, "offset").to(torch.int64), inputs.as_index(neighbors, "neighbors")
         weights = inputs.as_weights(weights, len(neighbors))
@@ -230,17 +253,29 @@ class Graph(GraphVertices):
 
     @property
     def num_edges(self) -> int:
-        """Edges as a reader counts them: an undirected edge counts once."""
+        """Edges as a reader counts them: an undirected edge counts once.
+
+        >>> tg.generators.cycle(5).num_edges, tg.Graph.from_edges([0, 1], [1, 0]).num_edges
+        (5, 2)
+        """
         return self.num_arcs if self.directed else (self.num_arcs + self.num_self_loops) // 2
 
     @property
     def weight_dtype(self) -> torch.dtype | None:
-        """The dtype of the weights, None without."""
+        """The dtype of the weights, None without.
+
+        >>> tg.Graph.from_edges([0], [1], [0.5]).weight_dtype, tg.generators.path(3).weight_dtype
+        (torch.float64, None)
+        """
         return self.storage.weight_dtype
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the storage and the ids; `caches` lists the derived tensors."""
+        """Bytes of the storage and the ids; `caches` lists the derived tensors.
+
+        >>> tg.generators.cycle(1000).nbytes
+        16008
+        """
         return self.storage.nbytes + (0 if self._ids is None else self._ids.nbytes)
 
     # ---- derived tensors ---------------------------------------------------------------------------------------
@@ -248,30 +283,53 @@ class Graph(GraphVertices):
     @derived
     def out_degree(self) -> Tensor:
         """Arcs that leave each vertex, int64 [n]. Raises ArgumentError for invalid offsets or neighbours (a damaged
-        file)."""
+        file).
+
+        >>> tg.Graph.from_edges([0, 0, 1], [1, 2, 2]).out_degree
+        tensor([2, 1, 0])
+        """
         return self.storage.out_degree()
 
     def ensure_valid(self) -> None:
         """Check, once, that offsets ascend and neighbours are vertices, so that kernels can follow them. Raises
-        ArgumentError where they are not."""
+        ArgumentError where they are not.
+
+        >>> graph = tg.Graph(torch.tensor([0, 3, 1, 2]), torch.tensor([1, 2]))
+        >>> graph.ensure_valid()
+        Traceback (most recent call last):
+            ...
+        tgraph.errors.ArgumentError: offset: decreases after position 1; offsets never decrease
+        """
         if self.layout is None and "out_degree" not in self._cache.values:  # a layout was checked when it was made
             self.kept("out_degree", self.storage.out_degree)
 
     @derived
     def in_degree(self) -> Tensor:
-        """Arcs that reach each vertex, int64 [n]."""
+        """Arcs that reach each vertex, int64 [n].
+
+        >>> tg.Graph.from_edges([0, 0, 1], [1, 2, 2]).in_degree
+        tensor([0, 1, 2])
+        """
         if not self.directed:
             return self.out_degree
         return self.storage.in_degree() if self._kept_transpose() is None else self.transpose_detached().out_degree
 
     @derived
     def num_self_loops(self) -> int:
-        """The number of arcs from a vertex to itself."""
+        """The number of arcs from a vertex to itself.
+
+        >>> tg.Graph.from_edges([0, 1, 2], [0, 2, 2]).num_self_loops
+        2
+        """
         return self.storage.num_self_loops()
 
     @derived
     def num_parallel_edges(self) -> int:
-        """The number of edges in excess of one for each pair of vertices."""
+        """The number of edges in excess of one for each pair of vertices.
+
+        >>> tg.Graph.from_edges([0, 0, 0, 1], [1, 1, 1, 2]).num_parallel_edges
+        2
+        """
         return self.storage.num_parallel_edges(self.directed)
 
     @derived
@@ -279,39 +337,71 @@ class Graph(GraphVertices):
         """int64 [m]: arc i of `transpose()` is the reverse of stored arc transpose_permutation[i].
 
         Edge data x in the order of this graph's arcs is x[transpose_permutation] in the order of the transpose's.
+
+        >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 0])
+        >>> length = torch.tensor([5.0, 6.0, 7.0])
+        >>> graph.transpose().neighbors, length[graph.transpose_permutation]
+        (tensor([1, 0, 0], dtype=torch.int32), tensor([7., 5., 6.]))
         """
         return cast(Tensor, sorting.transpose(self.offset, self.neighbors, permutation=True)[2])
 
     @derived
     def weight_statistics(self) -> tuple[float, float, float]:
-        """(smallest, largest, mean) weight, the first two NaN where one is NaN; (1, 1, 1) without weights or arcs."""
+        """(smallest, largest, mean) weight, the first two NaN where one is NaN; (1, 1, 1) without weights or arcs.
+
+        >>> tg.Graph.from_edges([0, 1, 2], [1, 2, 0], [1.0, 2.0, 6.0]).weight_statistics
+        (1.0, 6.0, 3.0)
+        """
         return self.storage.weight_statistics() or (1, 1, 1.0)
 
     @property
     def weight_range(self) -> tuple[float, float]:
-        """(smallest, largest) weight; both NaN where one is NaN; (1, 1) without weights or arcs."""
+        """(smallest, largest) weight; both NaN where one is NaN; (1, 1) without weights or arcs.
+
+        >>> tg.Graph.from_edges([0, 1, 2], [1, 2, 0], [1.0, 2.0, 6.0]).weight_range
+        (1.0, 6.0)
+        """
         return self.weight_statistics[:2]
 
     @property
     def mean_weight(self) -> float:
-        """The mean weight; 1 without weights or arcs."""
+        """The mean weight; 1 without weights or arcs.
+
+        >>> tg.Graph.from_edges([0, 1, 2], [1, 2, 0], [1.0, 2.0, 6.0]).mean_weight
+        3.0
+        """
         return self.weight_statistics[2]
 
     @derived
     def mean_degree_met(self) -> float:
-        """The mean over the arcs of the out-degree of their source; 0 without arcs."""
+        """The mean over the arcs of the out-degree of their source; 0 without arcs.
+
+        >>> graph = tg.generators.star(4)
+        >>> graph.num_arcs / graph.num_vertices, graph.mean_degree_met
+        (1.6, 2.5)
+        """
         degree = self.out_degree
         degree = degree.to(devices.widest_float(degree))
         return float(degree.square().sum()) / max(self.num_arcs, 1)
 
     @derived
     def is_symmetric(self) -> bool:
-        """True where every arc has its reverse of equal weight; always so for an undirected graph."""
+        """True where every arc has its reverse of equal weight; always so for an undirected graph.
+
+        >>> tg.Graph.from_edges([0, 1], [1, 0]).is_symmetric, tg.Graph.from_edges([0, 1], [1, 2]).is_symmetric
+        (True, False)
+        """
         return not self.directed or self._kept_transpose() is self or self.storage.is_symmetric()
 
     def transpose(self) -> Graph:
         """The graph with every arc reversed, weights following, in the transposed layout where it is in one; cached,
-        and the graph itself where it is symmetric."""
+        and the graph itself where it is symmetric.
+
+        >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
+        >>> graph.transpose().to_edge_index()
+        tensor([[1, 2, 2],
+                [0, 0, 1]])
+        """
         reverse = self.transpose_detached()
         weights = None if not self.directed or self.layout is not None else self.weights
         if weights is not None and weights.requires_grad:  # the cached transpose is detached
@@ -321,7 +411,13 @@ class Graph(GraphVertices):
 
     def transpose_detached(self) -> Graph:
         """The transpose, whose weights record no gradient; cached. The way back is a weak reference: a cycle would
-        keep both graphs alive until a garbage collection."""
+        keep both graphs alive until a garbage collection.
+
+        >>> weights = torch.ones(2, requires_grad=True)
+        >>> graph = tg.Graph.from_edges([0, 1], [1, 2], weights)
+        >>> graph.transpose().weights.requires_grad, graph.transpose_detached().weights.requires_grad
+        (True, False)
+        """
         if not self.directed:
             return self
         if (reverse := self._kept_transpose()) is None:
@@ -346,7 +442,14 @@ class Graph(GraphVertices):
         return reverse
 
     def decoded(self) -> Graph:
-        """The same graph in CSR; itself where it is. `caches` lists it as "arcs", and `drop_caches` frees it."""
+        """The same graph in CSR; itself where it is. `caches` lists it as "arcs", and `drop_caches` frees it.
+
+        >>> graph = tg.generators.cycle(4).to_format("sell")
+        >>> graph.decoded().neighbors
+        tensor([1, 3, 0, 2, 1, 3, 0, 2], dtype=torch.int32)
+        >>> graph.caches
+        {'arcs': 72}
+        """
         return self if self.layout is None else self.kept("arcs", self._decode)
 
     def _decode(self) -> Graph:
@@ -355,21 +458,43 @@ class Graph(GraphVertices):
         return Graph.of_storage(storage, self._ids, self.directed, self.order)
 
     def to_csr(self) -> Graph:
-        """The same graph in CSR; itself where it is. Not cached."""
+        """The same graph in CSR; itself where it is. Not cached.
+
+        >>> graph = tg.generators.cycle(4).to_format("elias_fano")
+        >>> graph.to_csr().offset
+        tensor([0, 2, 4, 6, 8])
+        """
         return self if self.layout is None else self._decode()
 
     def row_offset(self) -> Tensor:
-        """`offset` of the graph in CSR; of a layout computed from the degrees, and cached."""
+        """`offset` of the graph in CSR; of a layout computed from the degrees, and cached.
+
+        >>> tg.generators.star(3).to_format("sell").row_offset()
+        tensor([0, 3, 4, 5, 6])
+        """
         return self.offset if self.layout is None else self.kept("offset", self.storage.row_offset)
 
     def kept(self, name: str, compute: Callable[[], T]) -> T:
-        """The result of `compute`, which derives something from this graph, cached under `name` at first use."""
+        """The result of `compute`, which derives something from this graph, cached under `name` at first use.
+
+        >>> graph = tg.generators.star(3)
+        >>> graph.kept("hubs", lambda: graph.out_degree > 2)
+        tensor([ True, False, False, False])
+        >>> graph.caches
+        {'out_degree': 32, 'hubs': 4}
+        """
         values = self._cache.values
         return values[name] if name in values else self._cache.get(name, compute)
 
     @property
     def caches(self) -> dict[str, int]:
-        """The derived data cached now: {name: bytes}."""
+        """The derived data cached now: {name: bytes}.
+
+        >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
+        >>> degree = graph.in_degree
+        >>> graph.caches
+        {'in_degree': 24}
+        """
         shared = {name: 0 for name, value in self._cache.values.items() if isinstance(value, Csr)}  # with the transpose
         return self._cache.sizes() | shared
 
@@ -377,6 +502,12 @@ class Graph(GraphVertices):
         """Free the derived data of these `names`, or all of it; it is computed again when needed.
 
         Raises ArgumentError for a name that is not among the `caches`.
+
+        >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
+        >>> degree = graph.in_degree
+        >>> graph.drop_caches("in_degree")
+        >>> graph.caches
+        {}
         """
         self._cache.drop(*names)
 
@@ -386,6 +517,11 @@ class Graph(GraphVertices):
         """The arcs of the vertices `rows`, int64 [k], or of all; at most the first `width` of each.
 
         `num_arcs`, their number where it is known, saves a device-to-host read. See `tgraph.core.rows.Selection`.
+
+        >>> graph = tg.Graph.from_edges([0, 0, 0, 1, 2], [1, 2, 3, 2, 3])
+        >>> rows = graph.selection(torch.tensor([0, 2]), width=2)
+        >>> rows.offset, rows.neighbors
+        (tensor([0, 2, 3]), tensor([1, 2, 3], dtype=torch.int32))
         """
         if self.layout is not None:
             return LayoutSelection(self, rows, width, num_arcs)
@@ -394,7 +530,11 @@ class Graph(GraphVertices):
     # ---- derived graphs ----------------------------------------------------------------------------------------
 
     def to(self, device: torch.device | str) -> Graph:
-        """The same graph on another `device`, in the same storage. Raises ArgumentError for an unavailable device."""
+        """The same graph on another `device`, in the same storage. Raises ArgumentError for an unavailable device.
+
+        >>> tg.generators.cycle(4).to("cpu").device
+        device(type='cpu')
+        """
         if (device := devices.available(device)) == self.device:
             return self
         order = None if self.order is None else self.order.to(device)
@@ -402,7 +542,14 @@ class Graph(GraphVertices):
 
     def with_order(self, order: Tensor | None) -> Graph:
         """This graph, for `restore`: its vertex i is vertex `order[i]`, int64 [n], of another one. Changes the graph in
-        place, so only for one that was just built."""
+        place, so only for one that was just built.
+
+        >>> graph = tg.generators.path(3)
+        >>> order = torch.tensor([2, 0, 1])
+        >>> built = tg.Graph(graph.offset, graph.neighbors).with_order(order)
+        >>> built.restore(torch.tensor([20, 0, 10]))
+        tensor([ 0, 10, 20])
+        """
         object.__setattr__(self, "order", order)
         return self
 
@@ -412,6 +559,13 @@ class Graph(GraphVertices):
         """Check every entry and return the graph: offsets, neighbours, row order, mirrored arcs, distinct ids.
 
         Raises ArgumentError that names the first fault and its position.
+
+        >>> tg.Graph(torch.tensor([0, 1, 2]), torch.tensor([1, 0]), directed=False).validate().num_edges
+        1
+        >>> tg.Graph(torch.tensor([0, 2, 2]), torch.tensor([1, 0])).validate()
+        Traceback (most recent call last):
+            ...
+        tgraph.errors.ArgumentError: neighbors: a row is not ascending; build the graph with Graph.from_csr, ...
         """
         offset, neighbors, weights = self.storage.to_csr()
         validate.check_entries(offset, neighbors)
@@ -424,7 +578,12 @@ class Graph(GraphVertices):
         return self
 
     def arc(self, position: int) -> tuple[Any, Any]:
-        """Original ids (source, target) of the stored arc at `position` 0..m-1, for messages a user can act on."""
+        """Original ids (source, target) of the stored arc at `position` 0..m-1, for messages a user can act on.
+
+        >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], vertices=["ann", "bob", "eve"])
+        >>> graph.arc(2)
+        ('bob', 'eve')
+        """
         arcs = self.decoded()
         source = int(torch.searchsorted(arcs.offset, position, right=True)) - 1
         return self.ids(source), self.ids(int(arcs.neighbors[position]))

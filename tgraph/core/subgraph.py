@@ -41,6 +41,12 @@ class Subgraph:
     mirrored : False where the rows are those of `graph`, True where those of its transpose.
     backend : which kernels serve the operators, a name of the registry.
     scratch : working memory that the iterations of a run share.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
+    >>> active = graph.select(0)
+    >>> sub = tg.Program().tensorize(graph, active, "push")
+    >>> sub.rows, sub.offset, sub.neighbors
+    (tensor([0]), tensor([0, 2]), tensor([1, 2], dtype=torch.int32))
     """
 
     graph: Graph
@@ -54,47 +60,102 @@ class Subgraph:
 
     @property
     def offset(self) -> Tensor:
-        """Where the arcs of each row begin, int64 [k + 1]. Whole graphs share the stored tensor."""
+        """Where the arcs of each row begin, int64 [k + 1]. Whole graphs share the stored tensor.
+
+        >>> graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 2, 0])
+        >>> sub = tg.Program().tensorize(graph, graph.select([0, 2]), "push")
+        >>> sub.offset
+        tensor([0, 2, 3])
+        """
         return self.selection.offset
 
     @property
     def neighbors(self) -> Tensor:
-        """The other end of each arc, int32/int64 [e]. Whole graphs share the stored tensor."""
+        """The other end of each arc, int32/int64 [e]. Whole graphs share the stored tensor.
+
+        >>> graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 2, 0])
+        >>> sub = tg.Program().tensorize(graph, graph.select([0, 2]), "push")
+        >>> sub.neighbors
+        tensor([1, 2, 0], dtype=torch.int32)
+        """
         return self.selection.neighbors
 
     @property
     def positions(self) -> Tensor | None:
-        """Where each arc is stored, int64 [e], or None where all are held in stored order."""
+        """Where each arc is stored, int64 [e], or None where all are held in stored order.
+
+        >>> graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 2, 0])
+        >>> sub = tg.Program().tensorize(graph, graph.select([0, 2]), "push")
+        >>> sub.positions
+        tensor([0, 1, 3])
+        """
         return self.selection.positions
 
     @property
     def num_arcs(self) -> int:
-        """e, the arcs held."""
+        """e, the arcs held.
+
+        >>> graph = tg.generators.star(5)
+        >>> tg.Program().tensorize(graph, graph.select(0), "push").num_arcs
+        5
+        """
         return self.selection.num_arcs
 
     @property
     def is_whole(self) -> bool:
-        """True where all rows are held."""
+        """True where all rows are held.
+
+        >>> graph = tg.generators.star(5)
+        >>> program = tg.Program()
+        >>> program.tensorize(graph, graph.select(0), "push").is_whole
+        False
+        >>> program.tensorize(graph, graph.everything(), "push").is_whole
+        True
+        """
         return self.rows is None
 
     @property
     def sends_partly(self) -> bool:
-        """True in a pull whose neighbors are not all active, so that the messages of some must be left out."""
+        """True in a pull whose neighbors are not all active, so that the messages of some must be left out.
+
+        >>> graph = tg.generators.star(5)
+        >>> program = tg.Program()
+        >>> program.tensorize(graph, graph.select(0), "pull").sends_partly
+        True
+        >>> program.tensorize(graph, graph.select(0), "push").sends_partly
+        False
+        """
         return self.mode == "pull" and not self.active.is_everything
 
     @property
     def active_mask(self) -> Tensor | None:
-        """The neighbors that send in a pull, bool [n], or None for all."""
+        """The neighbors that send in a pull, bool [n], or None for all.
+
+        >>> graph = tg.generators.path(4)
+        >>> tg.Program().tensorize(graph, graph.select(1), "pull").active_mask
+        tensor([False,  True, False, False])
+        """
         return self.active.mask if self.sends_partly else None
 
     @computed_once
     def row_of_arc(self) -> Tensor:
-        """The number 0..k-1 of the row that each arc belongs to, int64 [e]."""
+        """The number 0..k-1 of the row that each arc belongs to, int64 [e].
+
+        >>> graph = tg.generators.path(4)
+        >>> sub = tg.Program().tensorize(graph, graph.select([1, 3]), "push")
+        >>> sub.row_of_arc, sub.neighbors
+        (tensor([0, 0, 1]), tensor([0, 2, 2], dtype=torch.int32))
+        """
         number = torch.arange(len(self.offset) - 1, device=self.offset.device)
         return number.repeat_interleave(self.offset.diff(), output_size=self.num_arcs)
 
     def weights(self) -> Tensor | None:
-        """The graph's weight of each arc held, [e], or None."""
+        """The graph's weight of each arc held, [e], or None.
+
+        >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], [5.0, 6.0, 7.0])
+        >>> tg.Program().tensorize(graph, graph.select(1), "push").weights()
+        tensor([7.], dtype=torch.float64)
+        """
         if self.graph.layout is not None:
             return self.selection.weights
         stored = self.graph.weights
@@ -107,7 +168,13 @@ class Subgraph:
         return stored if self.positions is None else stored.index_select(0, self.positions)
 
     def arc_data(self, data: Tensor) -> Tensor:
-        """`data` [m, ...] in the stored order of `graph`'s arcs, brought into the order of the arcs held."""
+        """`data` [m, ...] in the stored order of `graph`'s arcs, brought into the order of the arcs held.
+
+        >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
+        >>> sub = tg.Program().tensorize(graph, graph.select(0), "push")
+        >>> sub.arc_data(torch.tensor([10, 20, 30]))
+        tensor([10, 20])
+        """
         if self.mirrored:
             permutation = self.graph.decoded().transpose_permutation
             place = permutation if self.positions is None else permutation.index_select(0, self.positions)
@@ -121,6 +188,11 @@ class Subgraph:
         """The same arcs with every message going the other way, so that the active vertices receive.
 
         A push becomes a pull on the same tensors. A pull becomes one from the out-neighbours of the active vertices.
+
+        >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
+        >>> sub = tg.Program().tensorize(graph, graph.everything(), "push").reverse()
+        >>> tg.aggregate(sub, torch.tensor([1, 10, 100])).values
+        tensor([110, 100,   0])
         """
         if not self.mirrored:
             everything = self.graph.everything()
@@ -133,7 +205,14 @@ class Subgraph:
 
 @dataclass(frozen=True)
 class Received:
-    """What the vertices received: `values` [r, ...], at the vertices [r], or at all of them in order where None."""
+    """What the vertices received: `values` [r, ...], at the vertices [r], or at all of them in order where None.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
+    >>> received = tg.Received(torch.tensor([5.0, 7.0]), torch.tensor([1, 2]))
+    >>> values, changed = tg.update(torch.zeros(3), graph.everything(), received)
+    >>> values, changed.ids
+    (tensor([0., 5., 7.]), tensor([0, 1, 2]))
+    """
 
     values: Tensor
     vertices: Tensor | None = None

@@ -37,14 +37,23 @@ class GraphVertices:
 
     @property
     def vertices(self) -> Tensor | np.ndarray | None:
-        """Original ids: an int64 tensor [n] or an object array [n] of labels; None where they are 0..n-1."""
+        """Original ids: an int64 tensor [n] or an object array [n] of labels; None where they are 0..n-1.
+
+        >>> tg.Graph.from_edges([7, 100], [100, 300], ids="compact").vertices
+        tensor([  7, 100, 300])
+        """
         return None if self._ids is None else self._ids.values
 
     # ---- original ids ----------------------------------------------------------------------------------------------
 
     def ids(self, index: Any) -> Any:
         """Original ids of vertex indices: one for an int, a tensor (or list of labels) for several. Indices that are
-        spread over processes are gathered, and all get the ids of all."""
+        spread over processes are gathered, and all get the ids of all.
+
+        >>> graph = tg.Graph.from_edges([0, 1], [1, 2], vertices=["ann", "bob", "eve"])
+        >>> graph.ids(0), graph.ids([2, 1])
+        ('ann', ['eve', 'bob'])
+        """
         one = _is_one(index)
         index = _whole(index)
         wanted = self.as_vertices(index, "index")
@@ -55,6 +64,10 @@ class GraphVertices:
         """Indices 0..n-1 of original ids: an int for one id, int64 [k] for several.
 
         Raises UnknownVertexError for an id that names no vertex.
+
+        >>> graph = tg.Graph.from_edges([0, 1], [1, 2], vertices=["ann", "bob", "eve"])
+        >>> graph.index("eve"), graph.index(["eve", "ann"])
+        (2, tensor([2, 0]))
         """
         one = isinstance(ids, str) or _is_one(ids)
         if isinstance(ids, tuple) and self._ids is not None and not self._ids.are_integers:
@@ -69,6 +82,10 @@ class GraphVertices:
 
         `values`: [n]. Of data that is spread over processes, each of which has to call this, the k largest of each are
         gathered, and all get the same. Raises ArgumentError for another shape.
+
+        >>> graph = tg.Graph.from_edges([0, 2, 3], [1, 1, 2], vertices=["ann", "bob", "eve", "joe"])
+        >>> graph.top(graph.in_degree, 2)
+        [('bob', 2), ('eve', 1)]
         """
         self._check_vertex_data(values, "values", dimensions=1)
         k = min(k, self.num_vertices)
@@ -84,6 +101,13 @@ class GraphVertices:
         Each of the `columns` is [n], or [n, k] which becomes k columns name_0 .. name_{k-1}. Data that is spread over
         processes is gathered: each of them has to call this, and gets the whole frame. Raises ArgumentError for
         another length, or the name "vertex".
+
+        >>> graph = tg.Graph.from_edges([0, 1], [1, 2], vertices=["ann", "bob", "eve"])
+        >>> graph.frame(depth=tg.algorithms.bfs(graph, 0), degree=graph.out_degree)
+          vertex  depth  degree
+        0    ann      0       1
+        1    bob      1       1
+        2    eve      2       0
         """
         import pandas
 
@@ -101,7 +125,13 @@ class GraphVertices:
 
     def restore(self, values: Tensor) -> Tensor:
         """The `values` [n, ...] at the vertices of a permuted graph, in the order of the graph that it was made from; a
-        graph that was not permuted returns them as they are. Vertex indices among the data are not translated."""
+        graph that was not permuted returns them as they are. Vertex indices among the data are not translated.
+
+        >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
+        >>> turned = graph.permute([2, 1, 0])
+        >>> turned.out_degree, turned.restore(turned.out_degree)
+        (tensor([0, 1, 2]), tensor([2, 1, 0]))
+        """
         self._check_vertex_data(values, "values")
         if self.order is None:
             return values
@@ -113,6 +143,10 @@ class GraphVertices:
         """The frontier that holds the given vertices: an index, several, or a bool mask [n].
 
         `name` is used in error messages. Raises ArgumentError for an index outside 0..n-1.
+
+        >>> graph = tg.generators.path(4)
+        >>> graph.select([0, 3]).ids, graph.select(torch.tensor([False, True, False, False])).ids
+        (tensor([0, 3]), tensor([1]))
         """
         if _is_one(vertices):
             return Frontier(self, ids=self.as_vertices(vertices, name))
@@ -128,6 +162,13 @@ class GraphVertices:
 
         `name` is used in error messages. Raises ArgumentError for an index outside 0..n-1, and for values that are
         no integers, such as a mask.
+
+        >>> tg.generators.path(4).as_vertices([0, 3])
+        tensor([0, 3])
+        >>> tg.generators.path(4).as_vertices([0, 9])
+        Traceback (most recent call last):
+            ...
+        tgraph.errors.ArgumentError: vertices: 9 at position 1 is no vertex index 0..3; graph.index(id) gives ...
         """
         if _is_one(vertices):
             vertices = vertices.item() if isinstance(vertices, (Tensor, np.ndarray)) else vertices
@@ -147,11 +188,19 @@ class GraphVertices:
         return index
 
     def everything(self) -> Frontier:
-        """The frontier of all vertices; costs nothing."""
+        """The frontier of all vertices; costs nothing.
+
+        >>> tg.generators.path(4).everything().size
+        4
+        """
         return Frontier(self)
 
     def nothing(self) -> Frontier:
-        """The empty frontier."""
+        """The empty frontier.
+
+        >>> tg.generators.path(4).nothing().size
+        0
+        """
         return Frontier(self, ids=torch.empty(0, dtype=torch.int64, device=self.device))
 
     def _check_vertex_data(self, values: Tensor, name: str, dimensions: int | None = None) -> None:

@@ -73,7 +73,7 @@ def _content(file: BlockFile) -> Tensor:
 def spread(graph: Graph, *, method: str = "ebp", cut: Cut | None = None, group: Any = None) -> Graph:
     """The distributed graph of one that every rank has, as from a file in the same order of vertices.
 
-    method : of `tgraph.stream.partition`, into as many parts as there are ranks. cut : as of `open`.
+    method : of `tgraph.stream.partition`, into as many parts as there are ranks. cut, group : as of `open`.
     """
     group = made(group)
     ranks = dist.get_world_size(group)

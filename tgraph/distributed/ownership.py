@@ -45,7 +45,7 @@ class Ownership:
 
     @classmethod
     def of_counts(cls, counts: Sequence[int], group: Any = None) -> Ownership:
-        """Consecutive rows, so many for each rank."""
+        """Consecutive rows, `counts`[r] of them for rank r."""
         starts = [0]
         for count in counts:
             starts.append(starts[-1] + count)
@@ -88,22 +88,22 @@ class Ownership:
         return self.end - self.first
 
     def owner(self, rows: Tensor) -> Tensor:
-        """The rank that holds each of the rows [k], int64 [k]."""
+        """The rank that holds each of the `rows` [k], int64 [k]."""
         ends = torch.tensor(self.starts[1:], dtype=rows.dtype, device=rows.device)
         return torch.searchsorted(ends, rows, right=True)
 
     def own(self, whole: Tensor) -> Tensor:
-        """The rows of this rank, of a tensor [n, ...] that every rank has; a view."""
+        """The rows of this rank, of a tensor `whole` [n, ...] that every rank has; a view."""
         return whole[self.first : self.end]
 
     # ---- communication -----------------------------------------------------------------------------------------------
 
     def gather(self, value: Tensor) -> Tensor:
-        """The values of all ranks, of the same shape everywhere, stacked in their order: [p, ...]."""
+        """The `value` of all ranks, of the same shape everywhere, stacked in their order: [p, ...]."""
         return gather(value, self.num_ranks, self.group)
 
     def sum(self, value: Tensor) -> Tensor:
-        """The sum over all ranks, in their order, so that it has the same bits each time and everywhere."""
+        """The sum of `value` over all ranks, in their order, so that it has the same bits each time and everywhere."""
         parts = self.gather(value)
         total = parts[0].clone()
         for part in parts[1:]:
@@ -111,7 +111,7 @@ class Ownership:
         return total
 
     def concatenate(self, rows: Tensor) -> tuple[Tensor, tuple[int, ...]]:
-        """The rows [k, ...] of all ranks, one after the other, and how many each has."""
+        """The `rows` [k, ...] of all ranks, one after the other, and how many each has."""
         counts = tuple(self.gather(torch.tensor(len(rows), device=rows.device)).tolist())
         most = max(counts)
         padded = rows.new_zeros((most, *rows.shape[1:]))

@@ -75,7 +75,8 @@ class Sharded(Tensor):
         return int(held.sum((mixed ^ (mixed >> 32)).sum()))
 
     def largest(self, k: int) -> Tensor:
-        """See `tgraph.core.ranking.largest`: of the k largest rows of each rank."""
+        """The indices int64 [k] of the `k` largest of values [n], as `tgraph.core.ranking.largest` gives them: of the k
+        largest of each rank."""
         held = self.ownership
         best = largest(self.local, k) if held.num_own else torch.empty(0, dtype=torch.int64, device=self.device)
         candidates = held.concatenate(best + held.first)[0]
@@ -94,15 +95,15 @@ class Sharded(Tensor):
         super().__setitem__((first, *others), value)
 
     def numpy(self, *, force: bool = False) -> NoReturn:
-        """Raises ArgumentError: the rows are spread over ranks."""
+        """Raises ArgumentError, with `force` as well, as there is no memory that holds all rows."""
         raise ArgumentError(_no_memory("numpy"))
 
     def tolist(self) -> NoReturn:
-        """Raises ArgumentError: the rows are spread over ranks."""
+        """Raises ArgumentError, as there is no memory that holds all rows."""
         raise ArgumentError(_no_memory("tolist"))
 
     def data_ptr(self) -> NoReturn:
-        """Raises ArgumentError: there is no memory that holds all rows."""
+        """Raises ArgumentError, as there is no memory that holds all rows."""
         raise ArgumentError(_no_memory("data_ptr"))
 
     def __array__(self, *_: Any) -> NoReturn:
@@ -172,5 +173,7 @@ class _FromLocal(torch.autograd.Function):
 
 
 def from_local(local: Tensor, ownership: Ownership) -> Tensor:
-    """The tensor [n, ...] of which every rank gives its rows; gradients flow back to these."""
+    """The tensor [n, ...] of which every rank gives its rows, `local` [k, ...], as the `ownership` says; gradients flow
+    back to these.
+    """
     return _FromLocal.apply(local, ownership) if local.requires_grad else Sharded(local, ownership)

@@ -48,6 +48,12 @@ def draw(
     `title` stands above, and the picture is so many `inches` wide.
 
     Raises ArgumentError for another kind of file, and for vertex data of another shape.
+
+    >>> graph = tg.generators.famous("karate_club")
+    >>> communities = tg.algorithms.louvain(graph)
+    >>> positions = tg.draw(graph, "karate.png", color=communities, size=tg.algorithms.pagerank(graph))
+    >>> positions.shape
+    torch.Size([34, 2])
     """
     file = Path(path)
     if file.suffix.lower() not in FORMATS:

@@ -39,6 +39,11 @@ def forceatlas2(
     Steps adapt to how much vertices swing, which `tolerance` scales. `iterations` are taken from `positions` [n, 2], or
     places by the distances from some vertices and the `seed`; `theta` is that of `primitives.repulsion`. Raises
     ArgumentError for positions of another shape.
+
+    >>> graph = tg.generators.barbell(4, 0)
+    >>> x = tg.drawing.forceatlas2(graph, seed=1)
+    >>> (x[0] - x[1]).norm() < (x[0] - x[7]).norm()
+    tensor(True)
     """
     adjacency, n = _adjacency(graph, weighted), graph.num_vertices
     place = _start(adjacency, positions, seed)
@@ -74,6 +79,11 @@ def spring(
     an edge (default: the root of 1 / n). In each of the `iterations` no vertex moves farther than a temperature that
     falls. They start from `positions` [n, 2], or places by the distances from some vertices and the `seed`; `theta` is
     that of `primitives.repulsion`. Raises ArgumentError for a k that is not positive, or positions of another shape.
+
+    >>> graph = tg.generators.barbell(4, 0)
+    >>> x = tg.drawing.spring(graph)
+    >>> (x[0] - x[1]).norm() < (x[0] - x[7]).norm()
+    tensor(True)
     """
     adjacency, n = _adjacency(graph, weighted), graph.num_vertices
     k = max(n, 1) ** -0.5 if k is None else k

@@ -17,7 +17,15 @@ def layered(graph: Graph, *, sweeps: int = SWEEPS) -> Tensor:
     """Positions of the vertices of a directed `graph` without cycles, float64 [n, 2]: the layer of a vertex, by which y
     falls by one, is the length of the longest path to it, and within a layer vertices stand near the middle of their
     neighbours (`sweeps` times by the mean over those above and below). Raises ArgumentError for an undirected graph or
-    one with a cycle."""
+    one with a cycle.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3])
+    >>> tg.drawing.layered(graph)
+    tensor([[ 0.0000, -0.0000],
+            [-0.5000, -1.0000],
+            [ 0.5000, -1.0000],
+            [ 0.0000, -2.0000]], dtype=torch.float64)
+    """
     if not graph.directed:
         raise ArgumentError("graph: layers follow the directions of edges, and it is undirected; use forceatlas2")
     plain = graph.decoded()

@@ -15,7 +15,14 @@ from tgraph.model.operators import aggregate
 
 def circular(graph: Graph, *, order: Tensor | None = None) -> Tensor:
     """Positions of the vertices of `graph` on a circle of radius 1, float64 [n, 2], in ascending order or in the
-    `order` [n] of vertices. Raises ArgumentError for an order of another length."""
+    `order` [n] of vertices. Raises ArgumentError for an order of another length.
+
+    >>> tg.drawing.circular(tg.generators.cycle(4)).round(decimals=3).abs()
+    tensor([[1., 0.],
+            [0., 1.],
+            [1., 0.],
+            [0., 1.]], dtype=torch.float64)
+    """
     n = graph.num_vertices
     place = torch.arange(n, device=graph.device)
     if order is not None:
@@ -33,6 +40,10 @@ def spectral(graph: Graph, *, iterations: int = 300, seed: int = 0) -> Tensor:
     Koren, "Drawing graphs by eigenvectors", 2005: by so many `iterations` of a power iteration on the lazy random walk
     of a block of vectors drawn with the `seed`, kept orthogonal, with Rayleigh-Ritz in the end. Directions do not
     count, and a vertex without neighbours stays in the middle. Raises ArgumentError for fewer than 0 iterations.
+
+    >>> x = tg.drawing.spectral(tg.generators.barbell(4, 0))
+    >>> (x[0] - x[1]).norm() < (x[0] - x[7]).norm()
+    tensor(True)
     """
     if iterations < 0:
         raise ArgumentError(f"iterations: {iterations} is negative")

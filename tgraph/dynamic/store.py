@@ -155,7 +155,7 @@ class Store:
         return dict(zip(version.schema.columns, version.settled().data, strict=True))
 
     def neighbors(self, vertices: Any) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
-        """The arcs of some vertices now: (offset int64 [k + 1], neighbors int32 [e], {column: [e]}), all as vertex
+        """The arcs of `vertices` [k] now: (offset int64 [k + 1], neighbors int32 [e], {column: [e]}), all as vertex
         numbers. Costs what the rows are long, and a search in each run. Raises UnknownVertexError or ArgumentError for
         what is no vertex."""
         version = self._version
@@ -186,7 +186,7 @@ class Store:
     def insert(
         self, src: Any, dst: Any, weights: Any = None, times: Any = None, data: Mapping[str, Any] | None = None
     ) -> int:
-        """Insert the arcs src[i] -> dst[i], vertices [k] each, as one batch; returns the version that has them.
+        """Insert the arcs `src[i]` -> `dst[i]`, vertices [k] each, as one batch; returns the version that has them.
 
         weights, times : [k] in a store that keeps them. data : {name: [k]} of its other columns.
 
@@ -198,7 +198,8 @@ class Store:
     def upsert(
         self, src: Any, dst: Any, weights: Any = None, times: Any = None, data: Mapping[str, Any] | None = None
     ) -> int:
-        """As `insert`, but arcs of the same ends that were there before are deleted, whatever `multi` says."""
+        """As `insert`, but arcs of the same ends that were there before are deleted, whatever `multi` says. The
+        arguments are those of `Store.insert`."""
         return self._insert(src, dst, {WEIGHTS: weights, TIMES: times, **(data or {})}, replaces=True)
 
     def insert_from(self, chunks: Iterable[Any]) -> int:
@@ -209,8 +210,8 @@ class Store:
         mapping, a frame of pandas or polars, a table or record batch of Arrow, with columns src and dst, or other names
         that `tgraph.read` knows, and the arc data of the store by their names.
 
-        Raises as `insert`, with the chunks before in the store, and the number of the chunk in the message of an
-        ArgumentError.
+        Raises as `insert`, with the chunks before in the store; ArgumentError, whose message has the number of the
+        chunk, for one that the store cannot take.
         """
         number = self.version
         for place, chunk in enumerate(chunks):
@@ -235,9 +236,9 @@ class Store:
         return number
 
     def delete(self, src: Any, dst: Any) -> int:
-        """Delete all arcs src[i] -> dst[i], vertices [k] each, and of undirected edges their reverses, as one batch;
-        returns the version without them. Arcs that are not there are passed over. Raises UnknownVertexError for an
-        unknown id, ArgumentError for a number that is no vertex."""
+        """Delete all arcs `src[i]` -> `dst[i]`, vertices [k] each, and of undirected edges their reverses, as one
+        batch; returns the version without them. Arcs that are not there are passed over. Raises UnknownVertexError for
+        an unknown id, ArgumentError for a number that is no vertex."""
         with self._writing:
             begun = time.perf_counter()
             self._check_open()
@@ -248,7 +249,7 @@ class Store:
         return number
 
     def delete_arcs(self, arcs: Any, graph: Graph) -> int:
-        """Delete arcs of a snapshot by their numbers, int64 [k]; returns the version without them.
+        """Delete `arcs` of a snapshot by their numbers, int64 [k]; returns the version without them.
 
         Of parallel arcs the others stay; of an undirected edge both arcs go. The snapshot has to be of the present
         version. Takes a pass over the arcs of the graph. Raises ArgumentError for numbers out of range and for a graph
@@ -290,8 +291,8 @@ class Store:
             return self._commit(run)
 
     def delete_vertices(self, vertices: Any) -> int:
-        """Delete all arcs from and to these vertices, [k]; returns the version without them. The vertices stay, without
-        arcs, as do the numbers of others. Takes a pass over the arcs of the graph."""
+        """Delete all arcs from and to these `vertices`, [k]; returns the version without them. The vertices stay,
+        without arcs, as do the numbers of others. Takes a pass over the arcs of the graph."""
         with self._writing:
             self._check_open()
             version = self._version

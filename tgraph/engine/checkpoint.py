@@ -38,6 +38,11 @@ class Checkpoint:
 
     The file is deleted once the run is finished. After NotConvergedError it stays, so that a run with more iterations
     resumes from it. A write that fails is a warning: the run continues, and the last state that was written stays.
+
+    >>> keep = tg.Checkpoint("ranks.ckpt", seconds=60)
+    >>> graph = tg.generators.star(4)
+    >>> tg.run(tg.algorithms.PageRank(), graph, checkpoint=keep).converged
+    True
     """
 
     path: PathLike

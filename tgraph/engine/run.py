@@ -75,6 +75,11 @@ def run(
     Raises MemoryBudgetError where `memory` does not hold the data of the vertices; FileFormatError for a checkpoint
     that is damaged; ArgumentError for one of another run, and where `init` or `compute` return something else than
     vertex data and a Frontier.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0])
+    >>> run = tg.run(tg.algorithms.SSSP(0), graph)
+    >>> run.values, run.converged
+    (tensor([0., 1., 3.], dtype=torch.float64), True)
     """
     if mode != "auto":
         check_choice(mode, "mode", ("auto", "push", "pull"))

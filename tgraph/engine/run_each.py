@@ -27,6 +27,11 @@ def run_each(programs: Iterable[Program], graph: Graph, **options: Any) -> list[
 
     Raises what `tgraph.run` raises, for the first program that fails; ArgumentError for a checkpoint, which belongs to
     one run.
+
+    >>> graph = tg.generators.path(4)
+    >>> runs = tg.run_each([tg.algorithms.BFS(source) for source in (0, 3)], graph)
+    >>> [run.values.tolist() for run in runs]
+    [[0, 1, 2, 3], [3, 2, 1, 0]]
     """
     if options.get("checkpoint") is not None:
         raise ArgumentError(

@@ -26,6 +26,10 @@ class Run:
     converged : True where no vertex was active any more, the tolerance was met, or the program's rounds are done.
     residual : the last residual, for a program that has one.
     trace : what each iteration did, where asked for.
+
+    >>> run = tg.run(tg.algorithms.BFS(0), tg.generators.path(4))
+    >>> run.values, run.iterations, run.converged
+    (tensor([0, 1, 2, 3], dtype=torch.int32), 4, True)
     """
 
     values: Any

@@ -39,6 +39,11 @@ class Trace:
     did not. begins : when iterations began, by the clock, of graphs that are spread over ranks at least. visits : of a
     streamed graph, every visit to a block. exchanges, shares : of a graph that is spread over ranks, every exchange of
     each rank, and what each did in each iteration; all ranks have those of all.
+
+    >>> graph = tg.generators.star(4)
+    >>> trace = tg.run(tg.algorithms.BFS(1), graph, mode="push", trace=True).trace
+    >>> [(step.direction, step.active_vertices, step.active_edges) for step in trace.iterations]
+    [('push', 1, 1), ('push', 1, 4), ('push', 3, 3)]
     """
 
     def __init__(self, graph: Graph, name: str = ""):
@@ -52,7 +57,13 @@ class Trace:
         self._device = graph.device
 
     def clock(self) -> float:
-        """The time in seconds, once the device has finished what it was given."""
+        """The time in seconds, once the device has finished what it was given.
+
+        >>> trace = tg.Trace(tg.generators.path(3))
+        >>> start = trace.clock()
+        >>> trace.clock() >= start
+        True
+        """
         if self._device.type != "cpu":
             torch.accelerator.synchronize()
         return time.perf_counter()
@@ -61,7 +72,14 @@ class Trace:
         self, direction: Mode, active: Frontier, changed: Frontier, start: float, choices: Iterable[Choice] = ()
     ) -> None:
         """Add an iteration: the `direction` that the engine chose, what was `active`, what `changed`, the clock at its
-        `start`, and the `choices` of backends, whose calls have the direction that was taken."""
+        `start`, and the `choices` of backends, whose calls have the direction that was taken.
+
+        >>> graph = tg.generators.path(3)
+        >>> trace = tg.Trace(graph)
+        >>> trace.add("push", graph.select(0), graph.select(1), start=trace.clock())
+        >>> trace.iterations[0].changed_vertices
+        1
+        """
         milliseconds = (self.clock() - start) * 1e3
         self.begins.append(start)
         choices = list(choices)
@@ -97,13 +115,23 @@ class Trace:
 
     @property
     def switches(self) -> int:
-        """How many times the direction changed."""
+        """How many times the direction changed.
+
+        >>> run = tg.run(tg.algorithms.BFS(0), tg.generators.path(4), mode="push", trace=True)
+        >>> run.trace.switches
+        0
+        """
         directions = [step.direction for step in self.iterations]
         return sum(a != b for a, b in pairwise(directions))
 
     @property
     def milliseconds(self) -> float:
-        """The time of all iterations together."""
+        """The time of all iterations together.
+
+        >>> run = tg.run(tg.algorithms.BFS(0), tg.generators.path(4), trace=True)
+        >>> run.trace.milliseconds > 0
+        True
+        """
         return sum(step.milliseconds for step in self.iterations)
 
     def __len__(self) -> int:
@@ -113,20 +141,36 @@ class Trace:
         return f"Trace({self.name}: {len(self)} iterations, {self.switches} switches, {self.milliseconds:.1f} ms)"
 
     def frame(self) -> pandas.DataFrame:
-        """One row per iteration, with the fields of `Iteration` as columns."""
+        """One row per iteration, with the fields of `Iteration` as columns.
+
+        >>> run = tg.run(tg.algorithms.BFS(0), tg.generators.star(4), mode="push", trace=True)
+        >>> run.trace.frame()[["direction", "active_vertices", "active_edges"]]
+          direction  active_vertices  active_edges
+        0      push                1             4
+        1      push                4             4
+        """
         import pandas
 
         return pandas.DataFrame(map(asdict, self.iterations), columns=[field.name for field in fields(Iteration)])
 
     def by_rank(self) -> pandas.DataFrame:
         """One row per iteration and rank of a graph that is spread over ranks, with the fields of `Share` as columns:
-        seconds in which the rank computed, waited, and had messages under way, and their bytes. Empty for others."""
+        seconds in which the rank computed, waited, and had messages under way, and their bytes. Empty for others.
+
+        >>> run = tg.run(tg.algorithms.BFS(0), tg.generators.path(4), trace=True)
+        >>> run.trace.by_rank().empty
+        True
+        """
         import pandas
 
         return pandas.DataFrame(map(asdict, self.shares), columns=[field.name for field in fields(Share)])
 
     def plot(self, path: str | Any) -> None:
-        """Draw the run into a picture file: the frontier of each iteration, its direction, and its time."""
+        """Draw the run into a picture file: the frontier of each iteration, its direction, and its time.
+
+        >>> run = tg.run(tg.algorithms.BFS(0), tg.generators.grid2d(20, 20), trace=True)
+        >>> run.trace.plot("bfs.png")
+        """
         plot({self.name or "run": self}, path)
 
 

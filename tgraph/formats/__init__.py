@@ -26,7 +26,12 @@ LAYOUTS = {layout.name: layout for layout in _LAYOUTS}
 
 
 def known(name: str) -> type[Layout]:
-    """The layout called `name`. Raises ArgumentError for an unknown one."""
+    """The layout called `name`. Raises ArgumentError for an unknown one.
+
+    >>> from tgraph import formats
+    >>> formats.known("sell").__name__
+    'SELL'
+    """
     if name not in LAYOUTS:
         raise ArgumentError(f"layout: {name!r} is not one of {', '.join(map(repr, LAYOUTS))}")
     return LAYOUTS[name]
@@ -36,6 +41,10 @@ def make(name: str, graph: Graph, **options: Any) -> Layout:
     """The layout `name` with the arcs of a graph in CSR; `options` are those of its `from_graph`.
 
     Raises ArgumentError for an unknown name or option, and for a graph that the layout cannot hold.
+
+    >>> from tgraph import formats
+    >>> formats.make("elias_fano", tg.generators.cycle(1000)).nbytes < tg.generators.cycle(1000).nbytes
+    True
     """
     return known(name).from_graph(graph, **options)
 
@@ -46,6 +55,11 @@ def convert(graph: Graph, name: str, **options: Any) -> Graph:
     name : one of `tgraph.formats.LAYOUTS`, such as "sell" or "virtual", or "csr" for the way back. The `options`
     are those of the layout's `from_graph`. `tgraph.advise` measures which of them suits a graph.
     Raises ArgumentError for an unknown name or option, and for a graph that the layout cannot hold.
+
+    >>> graph = tg.generators.grid2d(30, 30)
+    >>> sliced = graph.to_format("sell", C=8)
+    >>> sliced.layout.name, bool((tg.algorithms.bfs(sliced, 0) == tg.algorithms.bfs(graph, 0)).all())
+    ('sell', True)
     """
     plain = graph.to_csr()
     if name == "csr" and not options:
@@ -57,7 +71,13 @@ def load(
     name: str, tensors: dict[str, Tensor], options: dict[str, Any], vertices: Any, directed: bool, order: Tensor | None
 ) -> Graph:
     """The graph in the layout `name` of stored `tensors` and `options`, with its original ids `vertices`, whether it is
-    `directed`, and the `order` of a permuted one. Raises ArgumentError where they are inconsistent."""
+    `directed`, and the `order` of a permuted one. Raises ArgumentError where they are inconsistent.
+
+    >>> from tgraph import formats
+    >>> layout = tg.generators.cycle(4).to_format("sell").layout
+    >>> formats.load("sell", layout.tensors(), layout.options(), None, False, None).num_edges
+    4
+    """
     return Graph.of_storage(known(name).from_tensors(tensors, options), vertices, directed, order)
 
 

@@ -35,6 +35,10 @@ class COO(Uncompressed):
 
     row_of_arc, neighbors : int32 or int64 [m], the source row and the neighbour of each arc. weights : [m] or None.
     sorted : whether the arcs are sorted by row. A pull then reduces row by row, else it accumulates in arc order.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2]).to_format("coo")
+    >>> graph.layout.row_of_arc, graph.layout.neighbors
+    (tensor([0, 0, 1], dtype=torch.int32), tensor([1, 2, 2], dtype=torch.int32))
     """
 
     name = "coo"

@@ -29,6 +29,10 @@ class CSR(ByRow):
     """Compressed sparse rows: the layout of a `Graph`, whose tensors it shares.
 
     offset : int32 or int64 [n + 1]. neighbors : int32 or int64 [m]. weights : [m] or None.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
+    >>> tg.formats.make("csr", graph).offset
+    tensor([0, 2, 3, 3])
     """
 
     name = "csr"
@@ -103,7 +107,12 @@ class CSR(ByRow):
 
 
 class CSC(ByColumn):
-    """Compressed sparse columns."""
+    """Compressed sparse columns.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
+    >>> graph.to_format("csc").layout.name
+    'csc'
+    """
 
     name = "csc"
     by_row = CSR

@@ -28,6 +28,11 @@ class DCSR(ByRow):
 
     row_ids : int32 or int64 [r], the non-empty rows, ascending. offset : int32 or int64 [r + 1], int32 where there are
     fewer than 2^31 arcs. neighbors : int32 or int64 [m]. weights : [m] or None.
+
+    >>> graph = tg.Graph.from_edges([7, 7, 900], [8, 900, 7], num_vertices=1_000_000)
+    >>> sparse = graph.to_format("dcsr")
+    >>> sparse.layout.row_ids, sparse.layout.nbytes < 100 < graph.nbytes
+    (tensor([  7, 900], dtype=torch.int32), True)
     """
 
     name = "dcsr"
@@ -99,7 +104,12 @@ class DCSR(ByRow):
 
 class DCSC(ByColumn):
     """Doubly compressed sparse columns (Buluç and Gilbert, "On the representation and multiplication of hypersparse
-    matrices", 2008): memory is proportional to the non-empty columns."""
+    matrices", 2008): memory is proportional to the non-empty columns.
+
+    >>> graph = tg.Graph.from_edges([7, 7, 900], [8, 900, 7], num_vertices=1_000_000)
+    >>> graph.to_format("dcsc").layout.nbytes < 100 < graph.nbytes
+    True
+    """
 
     name = "dcsc"
     by_row = DCSR

@@ -28,6 +28,10 @@ class EliasFano(Uncompressed):
     offset : int32 or int64 [n + 1], of the arcs, int32 where there are fewer than 2^31. start : int32 or int64 [n + 1],
     the byte at which each row begins. bits : uint8, `tgraph.kernels.portable.elias_fano` tells how. weights : [m] or
     None.
+
+    >>> graph = tg.generators.complete(100)
+    >>> graph.to_format("elias_fano").layout.nbytes / graph.nbytes < 0.2
+    True
     """
 
     name = "elias_fano"

@@ -21,6 +21,10 @@ class ELL(SELL):
     length.
 
     limit : the largest allowed ratio of stored entries, padding included, to arcs.
+
+    >>> graph = tg.generators.cycle(5).to_format("ell")
+    >>> tg.aggregate(graph, torch.arange(5.0))
+    tensor([5., 2., 4., 6., 3.])
     """
 
     name = "ell"

@@ -43,6 +43,10 @@ class Layout(ABC):
     streams : whether the arcs are read from outside of memory, part by part, at each use.
     spreads : whether the rows are spread over processes, and vertex data with them.
     rounds_once : whether `pull` accumulates 16-bit floats in float32, products included, and rounds once at the end.
+
+    >>> layout = tg.generators.star(4).to_format("sell").layout
+    >>> layout.name, layout.num_vertices, layout.num_arcs
+    ('sell', 5, 8)
     """
 
     name: ClassVar[str]

@@ -28,6 +28,13 @@ def reorder(graph: Graph, method: str) -> Graph:
     The result is permuted: its `restore` brings results back into this graph's order, and its `ids`, `top` and
     `frame` name vertices as they do here.
     Raises ArgumentError for an unknown method, MissingDependencyError where a package is not installed.
+
+    >>> graph = tg.generators.star(3).permute([3, 0, 1, 2])
+    >>> ordered = graph.reorder("degree")
+    >>> ordered.out_degree, ordered.order
+    (tensor([3, 1, 1, 1]), tensor([1, 0, 2, 3]))
+    >>> ordered.restore(ordered.out_degree)
+    tensor([1, 3, 1, 1])
     """
     check_choice(method, "method", tuple(ORDERS))
     undirected = graph.to_undirected() if graph.directed else graph

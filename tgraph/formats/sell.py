@@ -31,6 +31,10 @@ class SELL(Uncompressed):
 
     slices : the tensors, see `Slices` in `tgraph.kernels.native.aggregation.sell`; its height is C, and padding refers
         to vertex 0.
+
+    >>> graph = tg.generators.grid2d(4, 4)
+    >>> tg.aggregate(graph.to_format("sell", C=4, sigma=16), torch.ones(16)).equal(tg.aggregate(graph, torch.ones(16)))
+    True
     """
 
     name = "sell"
@@ -50,7 +54,12 @@ class SELL(Uncompressed):
 
     @property
     def fill(self) -> float:
-        """The fraction of stored entries that are arcs rather than padding; 1 where nothing is stored."""
+        """The fraction of stored entries that are arcs rather than padding; 1 where nothing is stored.
+
+        >>> graph = tg.generators.star(8)
+        >>> graph.to_format("sell", C=2, sigma=9).layout.fill > graph.to_format("sell", C=9).layout.fill
+        True
+        """
         return self.num_arcs / max(len(self.slices.neighbors), 1) if self.num_arcs else 1.0
 
     def to_csr(self) -> Csr:

@@ -41,6 +41,10 @@ class WSB(Uncompressed):
     On a CUDA device sums of 16-bit floats in 8 columns or more are computed by tensor cores, and sums of float32 where
     `torch.backends.cuda.matmul.allow_tf32` permits rounding to TF32. The CPU accumulates arc by arc, in about the time
     of CSR: there the layout saves memory only.
+
+    >>> graph = tg.generators.grid2d(4, 4)
+    >>> tg.aggregate(graph.to_format("wsb"), torch.ones(16, 2)).equal(tg.aggregate(graph, torch.ones(16, 2)))
+    True
     """
 
     name = "wsb"
@@ -76,7 +80,11 @@ class WSB(Uncompressed):
 
     @property
     def fill(self) -> float:
-        """The density: the fraction of tile entries that are arcs; 1 where nothing is stored."""
+        """The density: the fraction of tile entries that are arcs; 1 where nothing is stored.
+
+        >>> tg.generators.complete(16).to_format("wsb").layout.fill
+        0.9375
+        """
         entries = self.tiles.num_tiles * HEIGHT * WIDTH
         return self.num_arcs / entries if entries else 1.0
 

@@ -30,6 +30,10 @@ def stochastic_block_model(
     Holland, Laskey and Leinhardt, Social Networks 1983. O(n + m + blocks^2). Another `seed` gives another graph;
     `directed` edges are drawn for ordered pairs; `weighted` ones have int32 weights in 1..255. Raises ArgumentError for
     probabilities that are not [blocks, blocks] numbers in 0..1, or not symmetric although the graph is undirected.
+
+    >>> graph = tg.generators.stochastic_block_model([30, 30], [[0.5, 0.01], [0.01, 0.5]], seed=1)
+    >>> tg.algorithms.modularity(graph, torch.arange(60) // 30) > 0.4
+    True
     """
     counts = [check_count(size, f"sizes[{i}]") for i, size in enumerate(sizes)]
     p = np.asarray(probabilities, dtype=np.float64).reshape(np.shape(probabilities))
@@ -70,6 +74,10 @@ def lfr(
     its community. Stubs are paired at random within communities and between them; edges that would be repeated, and
     those between that would fall into a community, are drawn again, and the few left in the end are dropped. Another
     `seed` gives another graph. Raises ArgumentError for arguments that no graph can meet.
+
+    >>> graph, community = tg.generators.lfr(200, seed=1)
+    >>> len(community), tg.algorithms.modularity(graph, community) > 0.5
+    (200, True)
     """
     n = check_count(n, "n")
     if not 0 <= mu <= 1:

@@ -15,7 +15,12 @@ from tgraph.generators.simple import check_count, on_cpu, simple
 
 @on_cpu
 def path(n: int) -> Graph:
-    """Of `n` vertices i is joined to i + 1."""
+    """Of `n` vertices i is joined to i + 1.
+
+    >>> tg.generators.path(3).to_edge_index()
+    tensor([[0, 1, 1, 2],
+            [1, 0, 2, 1]])
+    """
     vertex = torch.arange(check_count(n, "n"))
     return simple(vertex[:-1], vertex[1:], n)
 
@@ -23,41 +28,66 @@ def path(n: int) -> Graph:
 @on_cpu
 def cycle(n: int) -> Graph:
     """Of `n` vertices i is joined to i + 1, and the last one to the first. Two vertices have one edge, one vertex has
-    none."""
+    none.
+
+    >>> tg.generators.cycle(4).to_edge_index()
+    tensor([[0, 0, 1, 1, 2, 2, 3, 3],
+            [1, 3, 0, 2, 1, 3, 0, 2]])
+    """
     vertex = torch.arange(check_count(n, "n"))
     return simple(vertex, vertex.roll(-1), n)
 
 
 @on_cpu
 def star(leaves: int) -> Graph:
-    """Vertex 0 is joined to `leaves` others."""
+    """Vertex 0 is joined to `leaves` others.
+
+    >>> tg.generators.star(3).out_degree
+    tensor([3, 1, 1, 1])
+    """
     leaf = torch.arange(1, check_count(leaves, "leaves") + 1)
     return simple(torch.zeros_like(leaf), leaf, leaves + 1)
 
 
 @on_cpu
 def wheel(n: int) -> Graph:
-    """Vertex 0 is joined to the `n` - 1 others, which are a cycle."""
+    """Vertex 0 is joined to the `n` - 1 others, which are a cycle.
+
+    >>> tg.generators.wheel(5).out_degree
+    tensor([4, 3, 3, 3, 3])
+    """
     rim = torch.arange(1, check_count(n, "n"))
     return simple(torch.cat((torch.zeros_like(rim), rim)), torch.cat((rim, rim.roll(-1))), n)
 
 
 @on_cpu
 def complete(n: int, *, directed: bool = False) -> Graph:
-    """Each pair of `n` vertices is joined, both ways if `directed`."""
+    """Each pair of `n` vertices is joined, both ways if `directed`.
+
+    >>> tg.generators.complete(5).num_edges
+    10
+    """
     n = check_count(n, "n")
     return simple(*_all_pairs(n, directed), n, directed=directed)
 
 
 @on_cpu
 def complete_bipartite(left: int, right: int) -> Graph:
-    """Each of the first `left` vertices is joined to each of the `right` after them."""
+    """Each of the first `left` vertices is joined to each of the `right` after them.
+
+    >>> tg.generators.complete_bipartite(2, 3).out_degree
+    tensor([3, 3, 2, 2, 2])
+    """
     return complete_multipartite((left, right))
 
 
 @on_cpu
 def complete_multipartite(sizes: Sequence[int]) -> Graph:
-    """Consecutive vertices are parts of these `sizes`, and two vertices are joined where their parts differ."""
+    """Consecutive vertices are parts of these `sizes`, and two vertices are joined where their parts differ.
+
+    >>> tg.generators.complete_multipartite([1, 1, 2]).out_degree
+    tensor([3, 3, 2, 2])
+    """
     counts = [check_count(size, f"sizes[{i}]") for i, size in enumerate(sizes)]
     n = sum(counts)
     part = torch.repeat_interleave(torch.arange(len(counts)), torch.tensor(counts, dtype=torch.int64))
@@ -69,7 +99,11 @@ def complete_multipartite(sizes: Sequence[int]) -> Graph:
 @on_cpu
 def ladder(rungs: int, *, circular: bool = False) -> Graph:
     """Two paths of `rungs` vertices, 0..rungs - 1 and the next ones, joined vertex by vertex; two cycles where
-    `circular`."""
+    `circular`.
+
+    >>> tg.generators.ladder(3).num_edges, tg.generators.ladder(3, circular=True).num_edges
+    (7, 9)
+    """
     foot = torch.arange(check_count(rungs, "rungs"))
     following = foot.roll(-1) if circular else (foot + 1).clamp(max=max(rungs - 1, 0))
     src = torch.cat((foot, foot + rungs, foot))
@@ -78,7 +112,11 @@ def ladder(rungs: int, *, circular: bool = False) -> Graph:
 
 @on_cpu
 def lollipop(clique: int, tail: int) -> Graph:
-    """A complete graph of `clique` vertices, 2 or more, whose last one begins a path of `tail` more."""
+    """A complete graph of `clique` vertices, 2 or more, whose last one begins a path of `tail` more.
+
+    >>> tg.generators.lollipop(3, 2).out_degree
+    tensor([2, 2, 3, 2, 1])
+    """
     clique, tail = check_count(clique, "clique", 2), check_count(tail, "tail")
     vertex = torch.arange(clique - 1, clique + tail)
     src, dst = _all_pairs(clique)
@@ -87,7 +125,12 @@ def lollipop(clique: int, tail: int) -> Graph:
 
 @on_cpu
 def barbell(clique: int, path: int) -> Graph:
-    """Two complete graphs of `clique` vertices, 2 or more, joined by a path of `path` vertices between them."""
+    """Two complete graphs of `clique` vertices, 2 or more, joined by a path of `path` vertices between them.
+
+    >>> tg.algorithms.bridges(tg.generators.barbell(3, 1))
+    tensor([[2, 3],
+            [3, 4]])
+    """
     clique, path = check_count(clique, "clique", 2), check_count(path, "path")
     between = torch.arange(clique - 1, clique + path + 1)
     src, dst = _all_pairs(clique)
@@ -99,7 +142,11 @@ def barbell(clique: int, path: int) -> Graph:
 @on_cpu
 def hypercube(dimensions: int) -> Graph:
     """The vertices are the numbers of so many bits, `dimensions`, joined where they differ in one. Raises ArgumentError
-    for more than 31."""
+    for more than 31.
+
+    >>> tg.algorithms.bfs(tg.generators.hypercube(3), 0)
+    tensor([0, 1, 1, 2, 1, 2, 2, 3], dtype=torch.int32)
+    """
     dimensions = check_count(dimensions, "dimensions")
     if dimensions > 31:
         raise ArgumentError(f"dimensions: {dimensions} are too many; give at most 31")

@@ -26,6 +26,9 @@ def configuration_model(degrees: Any, seed: int = 0, *, multi: bool = False) -> 
     `multi` keeps the parallel edges and self-loops that this gives, and all degrees with them (a self-loop takes two
     stubs); otherwise they are dropped, and some degrees are smaller. Another `seed` gives another graph. Raises
     ArgumentError for a negative degree, or an odd sum of them.
+
+    >>> tg.generators.configuration_model([3, 2, 2, 1], multi=True).num_edges
+    4
     """
     degree = inputs.as_index(degrees, "degrees")
     if bool((degree < 0).any()):
@@ -46,6 +49,9 @@ def random_regular(n: int, degree: int, seed: int = 0) -> Graph:
     Stubs are paired at random; self-loops and parallel edges exchange ends with other edges until there are none (the
     graphs are nearly equally likely). Another `seed` gives another graph. Raises ArgumentError for a degree of n or
     more, or an odd n * degree.
+
+    >>> tg.generators.random_regular(10, 3, seed=1).out_degree
+    tensor([3, 3, 3, 3, 3, 3, 3, 3, 3, 3])
     """
     n, degree = check_count(n, "n"), check_count(degree, "degree")
     if degree >= max(n, 1) or n * degree % 2:

@@ -50,6 +50,10 @@ def famous(name: str) -> Graph:
     """A small undirected graph by its `name`, with the numbering of networkx: one of NAMES.
 
     Raises ArgumentError for another name.
+
+    >>> graph = tg.generators.famous("karate_club")
+    >>> graph.num_vertices, graph.num_edges
+    (34, 78)
     """
     if name in LCF:
         steps, repeats = LCF[name]

@@ -28,6 +28,11 @@ def random_geometric(n: int, radius: float, seed: int = 0, *, dim: int = 2) -> t
     Gilbert, "Random plane networks", 1961. Points are sorted into cells as wide as the radius, and compared with those
     of neighbouring cells: O(n + m) where the points of a cell are few. Another `seed` gives other points. Raises
     ArgumentError for a radius that is not positive or dim < 1.
+
+    >>> graph, points = tg.generators.random_geometric(100, 0.2, seed=1)
+    >>> source, target = graph.to_edge_index()
+    >>> round(float((points[source] - points[target]).norm(dim=1).max()), 1)
+    0.2
     """
     n, dim = check_count(n, "n"), check_count(dim, "dim", 1)
     if not radius > 0:
@@ -69,6 +74,10 @@ def hyperbolic(n: int, degree: float = 10.0, exponent: float = 3.0, seed: int = 
     angle in rings, and compared with those of each ring in the range of angles that may be near (von Looz, Meyerhenke
     and Prutkin, ISAAC 2015). Another `seed` gives other points. Raises ArgumentError for an exponent of 2 or less, or a
     degree that is not positive.
+
+    >>> graph, points = tg.generators.hyperbolic(500, degree=8, seed=1)
+    >>> graph.num_vertices, points.shape
+    (500, torch.Size([500, 2]))
     """
     n = check_count(n, "n")
     if not exponent > 2 or not degree > 0:

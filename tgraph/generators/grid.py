@@ -15,6 +15,10 @@ def grid2d(rows: int, columns: int, *, seed: int = 0, weighted: bool = False) ->
 
     Its diameter is `rows + columns - 2`, which makes it the opposite of a random graph. `weighted` edges have int32
     weights in 1..255, drawn from `seed`. Raises ArgumentError for a negative number of rows or columns.
+
+    >>> grid = tg.generators.grid2d(3, 4)
+    >>> grid.num_edges, tg.algorithms.diameter(grid)
+    (17, 5)
     """
     if rows < 0 or columns < 0:
         raise ArgumentError(f"rows, columns: {rows} x {columns} is no grid; both must be 0 or more")

@@ -20,6 +20,10 @@ def barabasi_albert(n: int, m: int, seed: int = 0, *, weighted: bool = False) ->
     Letters 2016). The first vertices have no others to join: vertex 0 has a self-loop in the model, which is dropped,
     as are parallel edges, so that there are somewhat fewer than n * m. Another `seed` gives another graph; `weighted`
     edges have int32 weights in 1..255. Raises ArgumentError for m < 1.
+
+    >>> graph = tg.generators.barabasi_albert(1000, 2, seed=1)
+    >>> graph.num_vertices, graph.num_edges, int(graph.out_degree.max())
+    (1000, 1977, 97)
     """
     n, m = check_count(n, "n"), check_count(m, "m", 1)
     key, edge = random.key(seed, EDGES), torch.arange(n * m)
@@ -38,6 +42,9 @@ def watts_strogatz(n: int, k: int, p: float, seed: int = 0, *, weighted: bool = 
     Watts and Strogatz, Nature 1998. An edge that would be a self-loop or is there twice is dropped. Another `seed`
     gives another graph; `weighted` edges have int32 weights in 1..255. Raises ArgumentError for a k that is odd or not
     below n, or a p outside 0..1.
+
+    >>> tg.generators.watts_strogatz(100, 4, 0.0).num_edges
+    200
     """
     n, k, p = check_count(n, "n"), check_count(k, "k"), check_probability(p, "p")
     if k % 2 or k >= max(n, 1):

@@ -32,6 +32,10 @@ def rmat(scale: int, edge_factor: int = 16, seed: int = 0, *, directed: bool = F
     R-MAT (Chakrabarti, Zhan and Faloutsos, SDM 2004) with a, b, c = 0.57, 0.19, 0.19: the graphs called "kron" in
     GAP and Graph500. Another `seed` gives another graph; `directed` edges point one way; `weighted` ones have int32
     weights in 1..255. Raises ArgumentError for a scale outside 0..31 or a negative edge_factor.
+
+    >>> graph = tg.generators.rmat(10, weighted=True)
+    >>> graph.num_vertices, graph.weight_range
+    (1024, (1, 255))
     """
     count = count_edges(scale, edge_factor)
     key = random.key(seed, EDGES)
@@ -53,6 +57,10 @@ def kronecker(initiator: Any, power: int, num_edges: int, seed: int = 0, *, dire
     times into one of the k * k cells with the probability in the initiator over its sum; `directed` edges point one
     way, and another `seed` gives another graph. Raises ArgumentError for an initiator that is not square, has a
     negative or no positive number, or gives more than 2**31 vertices.
+
+    >>> graph = tg.generators.kronecker([[0.9, 0.5], [0.5, 0.1]], 6, 200)
+    >>> graph.num_vertices
+    64
     """
     cells = np.asarray(initiator, dtype=np.float64)
     if cells.ndim != 2 or cells.shape[0] != cells.shape[1] or not (cells >= 0).all() or not 0 < cells.sum() < np.inf:

@@ -27,6 +27,10 @@ def uniform(
     Erdős and Rényi, "On random graphs I", 1959; GAP's "urand". Another `seed` gives another graph; `directed` edges
     point one way; `weighted` ones have int32 weights in 1..255. Raises ArgumentError for a scale outside 0..31 or a
     negative edge_factor.
+
+    >>> graph = tg.generators.uniform(10, edge_factor=4)
+    >>> graph.num_vertices, round(graph.num_edges / 1024)
+    (1024, 4)
     """
     count = count_edges(scale, edge_factor)
     key = random.key(seed, EDGES)
@@ -41,6 +45,10 @@ def erdos_renyi(n: int, p: float, seed: int = 0, *, directed: bool = False, weig
     O(n + m): the gaps between pairs that are joined are drawn (Batagelj and Brandes, Physical Review E 2005). Another
     `seed` gives another graph; `directed` takes ordered pairs; `weighted` edges have int32 weights in 1..255. Raises
     ArgumentError for a negative n or a p outside 0..1.
+
+    >>> graph = tg.generators.erdos_renyi(100, 0.1, seed=1)
+    >>> graph.num_edges, round(0.1 * 100 * 99 / 2)
+    (521, 495)
     """
     n, p = check_count(n, "n"), check_probability(p, "p")
     pair = joined(random.key(seed, EDGES), p, num_pairs(n, directed))
@@ -53,6 +61,9 @@ def random_edges(n: int, m: int, seed: int = 0, *, directed: bool = False, weigh
 
     `seed`, `directed` and `weighted` are those of `erdos_renyi`. Raises ArgumentError for more edges than there are
     pairs.
+
+    >>> tg.generators.random_edges(100, 250, seed=1).num_edges
+    250
     """
     n, m = check_count(n, "n"), check_count(m, "m")
     total = num_pairs(n, directed)

@@ -16,6 +16,10 @@ def random_tree(n: int, seed: int = 0, *, weighted: bool = False) -> Graph:
     By Joyal's bijection (Advances in Mathematics 1981) from the maps of the vertices into themselves: those on cycles,
     in ascending order, become the path of their images, and every other vertex is joined to its image. O(n log n).
     Another `seed` gives another tree; `weighted` edges have int32 weights in 1..255.
+
+    >>> tree = tg.generators.random_tree(100, seed=1)
+    >>> tree.num_edges, tg.algorithms.wcc(tree).unique()
+    (99, tensor([0]))
     """
     n = check_count(n, "n")
     vertex = torch.arange(n)
@@ -33,7 +37,12 @@ def random_tree(n: int, seed: int = 0, *, weighted: bool = False) -> Graph:
 @on_cpu
 def balanced_tree(branching: int, height: int) -> Graph:
     """The tree in which each inner vertex has `branching` children and each leaf lies `height` below the root,
-    vertex 0; level by level, the children of a vertex side by side."""
+    vertex 0; level by level, the children of a vertex side by side.
+
+    >>> tree = tg.generators.balanced_tree(2, 2)
+    >>> tree.num_vertices, tree.neighbors[tree.offset[0] : tree.offset[1]].tolist()
+    (7, [1, 2])
+    """
     branching, height = check_count(branching, "branching", 1), check_count(height, "height")
     child = torch.arange(1, sum(branching**level for level in range(height + 1)))
     return simple((child - 1) // branching, child, len(child) + 1)

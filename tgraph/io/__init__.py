@@ -74,6 +74,13 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
 
     Raises FileFormatError, which names the file, the invalid line and the remedy; ArgumentError for an unknown
     extension or option; OSError where the file cannot be opened.
+
+    >>> with open("trust.wel", "w") as file:
+    ...     print("100 7 0.5", file=file)
+    ...     print("7 300 1.5", file=file)
+    >>> graph = tg.read("trust.wel")
+    >>> graph.vertices, graph.weights
+    (tensor([  7, 100, 300]), tensor([1.5000, 0.5000], dtype=torch.float64))
     """
     module = format_module(path, format)
     parts = (getattr(module, "plan", module.read), module.read)
@@ -99,12 +106,28 @@ def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 class ColumnsLeftOut(UserWarning):
-    """Numeric columns that could be weights were ignored, without an explicit option of the caller."""
+    """Numeric columns that could be weights were ignored, without an explicit option of the caller.
+
+    >>> import warnings
+    >>> with open("votes.el", "w") as file:
+    ...     print("0 1 1 1082", file=file)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", tg.io.ColumnsLeftOut)
+    ...     tg.read("votes.el")
+    Traceback (most recent call last):
+        ...
+    tgraph.io.ColumnsLeftOut: votes.el: column 4 left out: weights come from column 3; weights=4 takes others
+    """
 
 
 def columns_of(path: PathLike, *, format: str | None = None, progress: bool = False, **options: Any) -> Columns | None:
     """The columns that `read` takes from a file; None for formats without named or numbered columns. The arguments are
-    those of `read`."""
+    those of `read`.
+
+    >>> tg.write(tg.Graph.from_edges([0], [1], [0.5]), "trust.csv")
+    >>> tg.io.columns_of("trust.csv")
+    Columns(source='source', target='target', weight='weight', numbers=(), others=())
+    """
     module = format_module(path, format)
     return module.columns(path, **options) if hasattr(module, "columns") else None
 
@@ -116,6 +139,14 @@ def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
     cannot represent isolated vertices, original ids or the direction warn where these are lost.
     Raises ArgumentError for an unknown extension, for a binary format with the extension of a compressed file, and for
     a graph that the format cannot represent.
+
+    >>> from pathlib import Path
+    >>> graph = tg.Graph.from_edges([0, 1], [1, 2], [0.5, 2.0], vertices=["ann", "bob", "eve"])
+    >>> tg.write(graph, "people.csv")
+    >>> print(Path("people.csv").read_text())
+    "source","target","weight"
+    "ann","bob",0.5
+    "bob","eve",2
     """
     module = format_module(path, format)
     suffix = Path(path).suffix.lower()
@@ -129,6 +160,10 @@ def verify(path: PathLike) -> int:
 
     Raises FileFormatError that names the tensor, or block, and the position of a difference; ArgumentError for a file
     of another format, and for one without checksums, which earlier versions wrote.
+
+    >>> tg.write(tg.generators.rmat(8), "web.tg")
+    >>> tg.verify("web.tg") > 0
+    True
     """
     module = format_module(path)
     if not hasattr(module, "verify"):
@@ -140,6 +175,9 @@ def format_module(path: PathLike, format: str | None = None) -> ModuleType:
     """The module that reads and writes a format: `format`, or that of the extension of `path`.
 
     Raises ArgumentError for an unknown extension or format.
+
+    >>> tg.io.format_module("web.el.gz").__name__
+    'tgraph.io.text.edgelist'
     """
     if format is None:
         plain = stem(path)

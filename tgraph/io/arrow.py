@@ -45,6 +45,12 @@ def from_table(
 
     Raises ArgumentError for columns that the table does not have, FileFormatError for missing values, and ids that are
     neither integers nor text.
+
+    >>> import pyarrow
+    >>> table = pyarrow.table({"source": ["ann", "bob"], "target": ["bob", "eve"], "weight": [1.5, 2.5]})
+    >>> graph = tg.from_table(table)
+    >>> graph.vertices.tolist(), graph.weights
+    (['ann', 'bob', 'eve'], tensor([1.5000, 2.5000], dtype=torch.float64))
     """
     found = find_columns("the table", column_names(table), source, target, weight, weights is not False)
     read = read_columns(table, [name for name in found if name])

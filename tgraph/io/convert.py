@@ -33,6 +33,12 @@ def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
     0..n-1 in order. `weight` names the edge attribute that becomes `weights`: int64 where all values are integers,
     else float64, 1 for edges without it, None where no edge has it (or `weight=None`).
     Raises ArgumentError for a weight that is not a number.
+
+    >>> import networkx
+    >>> G = networkx.Graph([("ann", "bob"), ("bob", "eve")])
+    >>> graph = tg.from_networkx(G)
+    >>> graph.top(tg.algorithms.pagerank(graph), 1)[0][0], graph.index("eve")
+    ('bob', 2)
     """
     tensors = adjacency.read(G, () if weight is None else (weight,))
     column = None if weight is None else tensors.edge_columns.get(weight)
@@ -73,6 +79,10 @@ def to_networkx(graph: Graph) -> networkx.Graph:
     """A networkx Graph or DiGraph, or the Multi version where there are parallel edges.
 
     Nodes are the original ids in the order of the vertices; `weights` become the edge attribute "weight".
+
+    >>> graph = tg.Graph.from_edges([0, 1], [1, 2], [0.5, 2.0])
+    >>> list(graph.to_networkx().edges(data="weight"))
+    [(0, 1, 0.5), (1, 2, 2.0)]
     """
     import networkx as nx
 
@@ -91,6 +101,13 @@ def from_scipy(matrix: scipy.sparse.sparray, *, directed: bool = True, weighted:
     Explicit zeros are arcs. A boolean matrix gives no weights, nor does any with `weighted=False`. `directed=False`
     states that the matrix is symmetric. CSR arrays with sorted rows are not copied where their dtypes fit.
     Raises ArgumentError for a dense matrix or another shape, and for an asymmetric matrix with `directed=False`.
+
+    >>> import scipy.sparse
+    >>> matrix = scipy.sparse.csr_array([[0, 2, 0], [0, 0, 3], [0, 0, 0]])
+    >>> graph = tg.from_scipy(matrix)
+    >>> graph.to_edge_index(), graph.weights
+    (tensor([[0, 1],
+            [1, 2]]), tensor([2, 3]))
     """
     if not hasattr(matrix, "tocsr"):
         kind = type(matrix).__name__
@@ -107,6 +124,11 @@ def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
 
     Index and value arrays are shared with the graph where dtypes allow. Call `.astype(float)` before multiplying
     boolean matrices, whose sums saturate at True.
+
+    >>> tg.Graph.from_edges([0, 1], [1, 2], [2, 3]).to_scipy().todense()
+    array([[0, 2, 0],
+           [0, 0, 3],
+           [0, 0, 0]])
     """
     import scipy.sparse
 
@@ -127,6 +149,11 @@ def from_edge_index(
     `num_nodes` includes isolated vertices; without it n is one more than the largest index. `directed=False` states
     that both arcs of every edge are in edge_index, as PyG stores undirected graphs.
     Raises ArgumentError for another shape, and where an undirected edge lacks its reverse.
+
+    >>> edge_index = torch.tensor([[0, 0, 1], [1, 2, 2]])
+    >>> graph = tg.from_edge_index(edge_index, num_nodes=5)
+    >>> graph.num_vertices, graph.out_degree
+    (5, tensor([2, 1, 0, 0, 0]))
     """
     edge_index = inputs.as_tensor(edge_index, "edge_index")
     if edge_index.dim() != 2 or edge_index.shape[0] != 2:
@@ -138,7 +165,12 @@ def from_edge_index(
 
 
 def to_edge_index(graph: Graph) -> Tensor:
-    """The arcs as PyG's edge_index, int64 [2, m], in the order of `graph.weights`, its edge_weight."""
+    """The arcs as PyG's edge_index, int64 [2, m], in the order of `graph.weights`, its edge_weight.
+
+    >>> tg.Graph.from_edges([1, 0, 0], [2, 2, 1]).to_edge_index()
+    tensor([[0, 0, 1],
+            [1, 2, 2]])
+    """
     graph = graph.decoded()
     return torch.stack((sorting.expand_rows(graph.offset), graph.neighbors.to(torch.int64)))
 
@@ -156,6 +188,12 @@ def from_pandas(
     Integer ids are relabelled 0..n-1 in ascending order, other ids (text) in order of appearance; both are kept as
     `vertices`. `weight` names the column of weights. `directed=False`: every row is one undirected edge.
     Raises ArgumentError for a missing column and for missing values.
+
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"source": ["ann", "bob"], "target": ["bob", "eve"], "years": [3, 7]})
+    >>> graph = tg.from_pandas(frame, weight="years")
+    >>> graph.vertices.tolist(), graph.weights.tolist()
+    (['ann', 'bob', 'eve'], [3, 7])
     """
     for argument, name in (("source", source), ("target", target), ("weight", weight)):
         if name is not None and name not in frame.columns:
@@ -181,7 +219,13 @@ def _number(source: pandas.Series, target: pandas.Series) -> tuple[np.ndarray, n
 
 
 def to_pandas(graph: Graph) -> pandas.DataFrame:
-    """A frame with one row per edge (an undirected one once): source, target and, where there are weights, weight."""
+    """A frame with one row per edge (an undirected one once): source, target and, where there are weights, weight.
+
+    >>> tg.Graph.from_edges([0, 1], [1, 2], [0.5, 2.0], directed=False).to_pandas()
+       source  target  weight
+    0       0       1     0.5
+    1       1       2     2.0
+    """
     import pandas
 
     src, dst, weights = edges_of(graph)

@@ -27,6 +27,13 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     scipy's data are the weights, unless they are boolean. `directed` overrides the file (scipy's files are directed);
     an undirected graph must hold both arcs of every edge. `weights=False` drops the weights.
     Raises FileFormatError for an archive that is damaged or lacks an array.
+
+    >>> import scipy.sparse
+    >>> scipy.sparse.save_npz("a.npz", scipy.sparse.csr_array([[0, 2], [3, 0]]))
+    >>> graph = tg.read("a.npz")
+    >>> graph.to_edge_index(), graph.weights
+    (tensor([[0, 1],
+            [1, 0]]), tensor([2, 3]))
     """
     try:
         with np.load(path, allow_pickle=False) as archive:
@@ -78,7 +85,13 @@ def _from_scipy(path: PathLike, arrays: Mapping[str, np.ndarray]) -> dict[str, A
 
 def write(graph: Graph, path: PathLike) -> None:
     """Write the arrays of the graph, compressed; labels as UTF-8 text. Raises ArgumentError for labels of other
-    types."""
+    types.
+
+    >>> import numpy
+    >>> tg.write(tg.generators.path(3), "path.npz")
+    >>> numpy.load("path.npz")["neighbors"]
+    array([1, 0, 2, 1], dtype=int32)
+    """
     arrays = {"offset": graph.offset, "neighbors": graph.neighbors, "weights": graph.weights}
     plain: dict[str, Any] = {}
     for name, tensor in arrays.items():

@@ -37,6 +37,11 @@ def read(
 
     Ids are integers or strings. Without `directed`, the metadata that `write` stores decide, else the graph is
     directed. Raises FileFormatError for another file, a missing value or a column of another type.
+
+    >>> tg.write(tg.Graph.from_edges([0, 1], [1, 2], [3, 7]), "calls.parquet")
+    >>> graph = tg.read("calls.parquet")
+    >>> graph.directed, graph.weights
+    (True, tensor([3, 7]))
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -157,7 +162,15 @@ def _writable(numbers: np.ndarray) -> np.ndarray:
 
 
 def write(graph: Graph, path: PathLike) -> None:
-    """Write the columns source, target and, where there are weights, weight; each undirected edge once."""
+    """Write the columns source, target and, where there are weights, weight; each undirected edge once.
+
+    >>> import pandas
+    >>> tg.write(tg.Graph.from_edges([0, 1], [1, 2], [3, 7]), "calls.parquet")
+    >>> pandas.read_parquet("calls.parquet")
+       source  target  weight
+    0       0       1       3
+    1       1       2       7
+    """
     import pyarrow as pa
     from pyarrow import parquet
 

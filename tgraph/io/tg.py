@@ -63,6 +63,10 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     `weights=False` drops the weights; a layout is decoded for that. `directed` overrides the file; for an undirected
     graph, this checks that both arcs of every edge are there.
     Raises FileFormatError for a file that is truncated, damaged, or not written by `tgraph.write`.
+
+    >>> tg.write(tg.generators.rmat(8).to_format("sell"), "web.tg")
+    >>> tg.read("web.tg").layout.name
+    'sell'
     """
     mapped = _map(path)
     if mapped is None:
@@ -174,6 +178,11 @@ def write(graph: Graph, path: PathLike) -> None:
     """Write the tensors with checksums, atomically: after a crash the previous file is still there.
 
     Raises ArgumentError for labels that are not text; OSError, with the bytes needed, where the disk is full.
+
+    >>> graph = tg.Graph.from_edges([0, 1], [1, 2], vertices=["ann", "bob", "eve"])
+    >>> tg.write(graph, "people.tg")
+    >>> tg.read("people.tg").vertices.tolist()
+    ['ann', 'bob', 'eve']
     """
     tensors, notes = _arcs(graph)
     tensors |= labels.tensors_of(graph.order, graph.vertices)

@@ -83,6 +83,14 @@ def multiply(
     order of k, so that the result is the same on any number of threads. Costs a step for each term, and memory for the
     result; with a mask, where that is less, a step for each entry of the shorter of the two rows of an arc of the mask.
     Raises ArgumentError for other sizes, dtypes and names.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3])
+    >>> square = tg.multiply(graph, graph)
+    >>> square.to_edge_index(), square.weights
+    (tensor([[0],
+            [3]]), tensor([2]))
+    >>> tg.multiply(graph, torch.tensor([1.0, 2.0, 3.0, 4.0]))
+    tensor([5., 4., 4., 0.])
     """
     check_edge_operation(edge)
     if isinstance(b, Graph):

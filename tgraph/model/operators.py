@@ -38,7 +38,12 @@ recording: ContextVar[Any] = ContextVar("recording", default=None)
 
 
 def vertex_select(graph: Graph, active: Frontier) -> Tensor | None:
-    """The `active` vertices as indices int64 [k], or None for all of them, which are never written out."""
+    """The `active` vertices as indices int64 [k], or None for all of them, which are never written out.
+
+    >>> graph = tg.generators.path(4)
+    >>> tg.vertex_select(graph, graph.select([0, 2])), tg.vertex_select(graph, graph.everything())
+    (tensor([0, 2]), None)
+    """
     _check_frontier(graph, active)
     return None if active.is_everything else active.ids
 
@@ -51,6 +56,11 @@ def neighbor_select(
     `positions` says where each arc is stored, for the data of arcs. For all vertices (None) these are the stored
     tensors, with no copy, and positions is None. `num_arcs`, where e is known, spares a device-to-host read;
     `width` takes at most so many arcs of each row, the first ones. Costs O(k + e), once a tensor is asked for.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 2, 0])
+    >>> offset, neighbors, positions = tg.neighbor_select(graph, torch.tensor([0, 2]))
+    >>> offset, neighbors, positions
+    (tensor([0, 2, 3]), tensor([1, 2, 0], dtype=torch.int32), tensor([0, 1, 3]))
     """
     graph.ensure_valid()
     return graph.selection(vertices, width=width, num_arcs=num_arcs)
@@ -62,6 +72,13 @@ def reconstruct(
     """The rows `selection` of the `vertices`, None for all, as a Subgraph in which the `active` vertices send.
 
     `mode` says whose rows they are: in a "push" those of `graph`, in a "pull" those of `graph.transpose()`.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
+    >>> active = graph.select(0)
+    >>> vertices = tg.vertex_select(graph, active)
+    >>> sub = tg.reconstruct(graph, active, vertices, tg.neighbor_select(graph, vertices))
+    >>> tg.aggregate(sub, torch.tensor([7, 8, 9])).values
+    tensor([7, 7])
     """
     return Subgraph(graph, active, mode, vertices, selection, mirrored=mode == "pull")
 
@@ -115,6 +132,13 @@ def aggregate(
     floating data and weights, as often as one likes, where torch.compile(fullgraph=True) traces it too: for a Graph.
     Of a graph that is spread over ranks the data may be that of the rank's own vertices, [k, ...]; so is the result.
     Raises ArgumentError for data of another length, unknown names, or weights that are missing or do not fit.
+
+    >>> graph = tg.Graph.from_edges([0, 1, 2], [2, 2, 0], [0.5, 2.0, 1.0])
+    >>> x = torch.tensor([10.0, 20.0, 30.0])
+    >>> tg.aggregate(graph, x)
+    tensor([30.,  0., 30.])
+    >>> tg.aggregate(graph, x, "max", edge="mul")
+    tensor([30., -inf, 40.], dtype=torch.float64)
     """
     if torch.compiler.is_compiling():
         differentiable.prepare(sub if isinstance(sub, Graph) else sub.graph, edge != "copy")
@@ -187,6 +211,10 @@ def explain(
 
     sub, data, reduce, edge, weights, dtype : as `aggregate` takes them. Nothing is computed.
     Raises ArgumentError where `aggregate` does.
+
+    >>> graph = tg.generators.star(3)
+    >>> tg.explain(graph, torch.ones(4))
+    'aggregate: ... serves it...'
     """
     selected = whole(sub, sub.everything(), "pull") if isinstance(sub, Graph) else sub
     return str(choose(selected.backend, _checked_call(selected, data, reduce, edge, weights, dtype)))
@@ -222,6 +250,12 @@ def update(
         out in a push: the two agree where function(old, identity) = old.
 
     Raises ArgumentError for a function that changes the shape.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
+    >>> received = tg.aggregate(tg.Program().tensorize(graph, graph.select(0), "push"), torch.tensor([3, 9, 1]))
+    >>> values, active = tg.update(torch.tensor([3, 9, 1]), graph.select(0), received, torch.minimum)
+    >>> values, active.ids
+    (tensor([3, 3, 1]), tensor([1]))
     """
     old = values if received.vertices is None else values.index_select(0, received.vertices)
     new = received.values if function is None else function(old, received.values)

@@ -33,6 +33,17 @@ class Program:
     one_torch_thread : True where torch itself computes little beside the compiled kernels: it then has one thread
         during a run on the CPU, since its threads spin after each operation and take processors from the kernels.
     finishes_each : True where what `finish` makes of a vertex depends on the value of that vertex alone.
+
+    >>> class Hops(tg.Program):
+    ...     rounds = 2
+    ...
+    ...     def init(self, graph):
+    ...         return torch.zeros(graph.num_vertices).index_fill(0, torch.tensor(0), 1), graph.everything()
+    ...
+    ...     def compute(self, sub, walks, active):
+    ...         return tg.update(walks, active, tg.aggregate(sub, walks))
+    >>> tg.run(Hops(), tg.generators.cycle(4)).values
+    tensor([2., 0., 2., 0.])
     """
 
     one_torch_thread: bool = False
@@ -42,7 +53,13 @@ class Program:
     tolerance: float | None = None
 
     def init(self, graph: Graph) -> tuple[Any, Frontier]:
-        """The first vertex data (fresh tensors, the run may write into them) and the first active vertices."""
+        """The first vertex data (fresh tensors, the run may write into them) and the first active vertices.
+
+        >>> graph = tg.generators.path(3)
+        >>> values, active = tg.algorithms.PlainPageRank().init(graph)
+        >>> values, active.is_everything
+        (tensor([0.3333, 0.3333, 0.3333]), True)
+        """
         raise NotImplementedError(f"{type(self).__name__}.init")
 
     def tensorize(self, graph: Graph, active: Frontier, mode: Mode) -> Subgraph:
@@ -50,6 +67,13 @@ class Program:
 
         `mode` is what the engine chose: a "push" holds the rows of the `active` vertices, O(their arcs); a "pull" holds
         all rows of the transpose.
+
+        >>> graph = tg.generators.path(4)
+        >>> program = tg.algorithms.PlainPageRank()
+        >>> program.tensorize(graph, graph.select(1), "push").neighbors
+        tensor([0, 2], dtype=torch.int32)
+        >>> program.tensorize(graph, graph.select(1), "pull").num_arcs
+        6
         """
         if mode == "pull":
             return whole(graph, active, "pull")
@@ -58,7 +82,16 @@ class Program:
         return reconstruct(graph, active, vertices, selection)
 
     def compute(self, sub: Subgraph, values: Any, active: Frontier) -> tuple[Any, Frontier]:
-        """New vertex data and the next `active` vertices, by `aggregate` on `sub` and `update` of the `values`."""
+        """New vertex data and the next `active` vertices, by `aggregate` on `sub` and `update` of the `values`.
+
+        >>> graph = tg.generators.star(3)
+        >>> program = tg.algorithms.PlainPageRank()
+        >>> rank, active = program.init(graph)
+        >>> sub = program.tensorize(graph, active, "pull")
+        >>> rank, active = program.compute(sub, rank, active)
+        >>> rank
+        tensor([0.6750, 0.1083, 0.1083, 0.1083])
+        """
         raise NotImplementedError(f"{type(self).__name__}.compute")
 
     def residual(self, before: Any, after: Any) -> Tensor | float | None:
@@ -66,6 +99,10 @@ class Program:
 
         With a `tolerance` the run ends once the residual is at most that. Called only after iterations in which
         everything was active, where `before` and `after` are different tensors.
+
+        >>> program = tg.algorithms.PlainPageRank()
+        >>> program.residual(torch.tensor([0.5, 0.5]), torch.tensor([0.75, 0.25]))
+        tensor(0.5000)
         """
         return None
 
@@ -75,6 +112,9 @@ class Program:
 
         Any other attribute must be after the run what `init` made it; a program of which one is not overrides both
         methods.
+
+        >>> tg.algorithms.PageRank(damping=0.9).state()["damping"]
+        0.9
         """
         return {
             name: value.state() if hasattr(value, "restore") else value
@@ -83,7 +123,13 @@ class Program:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Restore what `state` returned in an earlier run, after `init`."""
+        """Restore what `state` returned in an earlier run, after `init`.
+
+        >>> program = tg.algorithms.PageRank()
+        >>> program.restore({"damping": 0.9})
+        >>> program.damping
+        0.9
+        """
         for name, value in state.items():
             held: Any = getattr(self, name, None)
             if hasattr(held, "restore"):
@@ -92,13 +138,21 @@ class Program:
                 setattr(self, name, value)
 
     def finish(self, values: Any) -> Any:
-        """The result that the user sees, from the last `values`; by default the same."""
+        """The result that the user sees, from the last `values`; by default the same.
+
+        >>> tg.Program().finish(torch.tensor([1, 2]))
+        tensor([1, 2])
+        """
         return values
 
     def followed(self) -> Any:
         """What `tgraph.dynamic.follow` goes by on a graph that changes: a declaration such as
         `tgraph.dynamic.LinearSystem`; None, as by default, for a Relaxation, which its semiring declares, and for
-        programs that cannot be followed."""
+        programs that cannot be followed.
+
+        >>> tg.algorithms.PageRank(damping=0.9).followed().alpha
+        0.9
+        """
         return None
 
 
@@ -118,6 +172,16 @@ class Relaxation(Program):
     A subclass writes `init` alone: the first values, [n] or [n, k] for k problems at once, and the first active
     vertices, which alone send: name all that have something to send. A value that is the identity of `reduce`
     (infinity, or the largest value of an integer dtype, for a min) means "not reached" and is never sent.
+
+    >>> class ShortestPaths(tg.Relaxation):
+    ...     reduce, edge = "min", "add"
+    ...
+    ...     def init(self, graph):
+    ...         distance = torch.full((graph.num_vertices,), torch.inf)
+    ...         return distance.index_fill(0, torch.tensor(0), 0), graph.select(0)
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], torch.tensor([1.0, 5.0, 2.0]))
+    >>> tg.run(ShortestPaths(), graph).values
+    tensor([0., 1., 3.])
     """
 
     one_torch_thread = True
@@ -129,7 +193,11 @@ class Relaxation(Program):
 
     @property
     def reduction(self) -> Reduction:
-        """The reduction of that name. Raises ArgumentError unless it is min or max."""
+        """The reduction of that name. Raises ArgumentError unless it is min or max.
+
+        >>> tg.algorithms.BFS(0).reduction.name
+        'min'
+        """
         return _checked_reduction(self.reduce, self.edge)
 
     @torch.no_grad()  # improvements overwrite values that a gradient would need
@@ -146,6 +214,13 @@ class Relaxation(Program):
 
         The operations but "mul" never fall when the value or the weight grows, so the best value over the best
         weight bounds them all.
+
+        >>> graph = tg.Graph.from_edges([0, 1], [1, 2], [3.0, 2.0])
+        >>> program = tg.algorithms.SSSP(0)
+        >>> distance, active = program.init(graph)
+        >>> sub = program.tensorize(graph, active, "push")
+        >>> program.bound(sub, distance, active)
+        tensor(2., dtype=torch.float64)
         """
         if self.edge == "mul" or not len(active) or not sub.graph.num_arcs:
             return None
@@ -168,6 +243,11 @@ class Relaxation(Program):
         Chosen so that a bucket holds enough work for one pass, little of which is repeated: the mean weight times 32
         over the mean degree at the end of a random arc, where cuGraph's near-far search takes the mean degree; within a
         factor of 32 of the mean weight.
+
+        >>> graph = tg.Graph.from_edges([0, 1], [1, 2], [3.0, 2.0])
+        >>> program = tg.algorithms.SSSP(0, delta=4.0)
+        >>> program.bucket_width(graph, program.init(graph)[0])
+        4.0
         """
         if self.delta is not None:
             return None if self.delta == math.inf or values.dim() != 1 else self.delta
@@ -179,13 +259,25 @@ class Relaxation(Program):
         return graph.mean_weight * min(max(32 / graph.mean_degree_met, 1 / 16), 32)
 
     def best_weight(self, graph: Graph) -> float:
-        """The weight of an arc that no other weight beats, for graphs with arcs."""
+        """The weight of an arc that no other weight beats, for graphs with arcs.
+
+        >>> graph = tg.Graph.from_edges([0, 1], [1, 2], [3.0, 2.0])
+        >>> tg.algorithms.SSSP(0).best_weight(graph), tg.algorithms.WidestPath(0).best_weight(graph)
+        (2.0, 3.0)
+        """
         smallest, largest = self.weight_range(graph)
         return smallest if self.reduction.name == "min" else largest
 
     def check(self, graph: Graph, values: Tensor) -> None:
         """Raise ArgumentError for NaN in the weights or first `values`, whose effect on a min or max would depend on
-        the direction, and for an integer weight that the dtype of the values cannot hold."""
+        the direction, and for an integer weight that the dtype of the values cannot hold.
+
+        >>> graph = tg.Graph.from_edges([0], [1], [torch.nan])
+        >>> tg.algorithms.SSSP(0).check(graph, torch.zeros(2))
+        Traceback (most recent call last):
+            ...
+        tgraph.errors.ArgumentError: weights: NaN at position 0; a Relaxation compares messages, replace it by ...
+        """
         if not isinstance(values, Tensor):
             raise ArgumentError(f"init: a Relaxation has one tensor of values, got {type(values).__name__}")
         self.check_values(values)
@@ -207,12 +299,25 @@ class Relaxation(Program):
                 )
 
     def check_values(self, values: Tensor) -> None:
-        """Raise ArgumentError for NaN in the first `values`."""
+        """Raise ArgumentError for NaN in the first `values`.
+
+        >>> class Widest(tg.Relaxation):
+        ...     reduce, edge = "max", "min"
+        >>> Widest().check_values(torch.tensor([0.0, torch.nan]))
+        Traceback (most recent call last):
+            ...
+        tgraph.errors.ArgumentError: init: a value is NaN; a Relaxation compares values, replace it by a number
+        """
         if self.first is None and values.is_floating_point() and bool(values.isnan().any()):
             raise ArgumentError("init: a value is NaN; a Relaxation compares values, replace it by a number")
 
     def weight_range(self, graph: Graph) -> tuple[float, float]:
-        """(smallest, largest) weight that arcs have here, both NaN where one is; (1, 1) without arcs."""
+        """(smallest, largest) weight that arcs have here, both NaN where one is; (1, 1) without arcs.
+
+        >>> graph = tg.Graph.from_edges([0, 1], [1, 2], [3.0, 2.0])
+        >>> tg.algorithms.SSSP(0).weight_range(graph), tg.algorithms.BFS(0).weight_range(graph)
+        ((2.0, 3.0), (1, 1))
+        """
         if self.weight is None or not graph.num_arcs:
             return graph.weight_range
         if not isinstance(self.weight, Tensor):

@@ -36,13 +36,13 @@ class HGTSampler(BaseSampler):
         self._sampler = sampling.BudgetSampler(graph, num_samples, num_vertices=sizes)
 
     def sample_from_nodes(self, inputs: NodeSamplerInput) -> HeteroSamplerOutput:
-        """The batch of these seeds."""
+        """The batch of the seeds in `inputs`."""
         found = self._sampler.sample({inputs.input_type: inputs.node}, draw=epochs.draw(self.epoch, inputs.node))
         fields = {name: getattr(found, name) for name in ("node", "row", "col", "edge", "batch")}
         return HeteroSamplerOutput(**fields, metadata=(inputs.input_id, inputs.time))
 
     def sample_from_edges(self, *arguments: Any, **options: Any) -> Any:
-        """Budgets are of seeds that are vertices."""
+        """Raises NotImplementedError for all `arguments` and `options`: budgets are of seeds that are vertices."""
         raise NotImplementedError("HGTSampler samples from vertices only; use tgraph.pyg.LinkNeighborLoader for edges")
 
     @property

@@ -34,7 +34,7 @@ class RandomNodeLoader(Prefetching, pyg.RandomNodeLoader):
         """Nothing is drawn but the order of the vertices."""
 
     def collate_fn(self, index: Any) -> Any:
-        """The batch of these vertices; those of several types are numbered one type after the other."""
+        """The batch of the vertices `index`; those of several types are numbered one type after the other."""
         index = torch.as_tensor(index)
         return subgraph(self.data, self._rows, self._by_type(index))
 

@@ -136,7 +136,8 @@ class NeighborSampler(pyg.NeighborSampler):
         return HeteroSamplerOutput(**fields)
 
     def sample_from_edges(self, inputs: Any, neg_sampling: Any = None) -> Any:
-        """The batch of these edges, and of negative ones, which follow from the epoch, too."""
+        """The batch of the edges in `inputs`, and of negative ones as `neg_sampling` says, which follow from the epoch,
+        too."""
         if neg_sampling is not None and self.epoch is not None:
             neg_sampling = _Negatives(neg_sampling, random.key(self.epoch.draw(inputs.row, inputs.col), 1))
         return super().sample_from_edges(inputs, neg_sampling)

@@ -16,7 +16,7 @@ Batch = TypeVar("Batch")
 
 
 def ahead(prepare: Callable[[Item], Batch], items: Iterable[Item], count: int = 2) -> Iterator[Batch]:
-    """prepare(item) of each item in their order, `count` of them ahead, each by a thread of its own.
+    """prepare(item) of each of the `items` in their order, `count` of them ahead, each by a thread of its own.
 
         def prepare(given):
             number, seeds = given

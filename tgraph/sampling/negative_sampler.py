@@ -145,8 +145,8 @@ def negative_edges(
     distinct: bool = False,
     seed: int = 0,
 ) -> Tensor:
-    """`count` pairs of vertices without an edge, or one for each of `sources`, int64 [2, k]; see `NegativeSampler`,
-    which to keep where pairs are drawn again and again.
+    """`count` pairs of vertices without an edge, or one for each of `sources`, int64 [2, k]. `by`, `self_loops`,
+    `distinct` and `seed` are those of `NegativeSampler`, which to keep where pairs are drawn again and again.
 
     Raises ArgumentError as it does, and where not exactly one of `count` and `sources` is given.
     """

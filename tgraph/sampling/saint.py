@@ -13,13 +13,16 @@ from tgraph.sampling.relations import first_of_equals
 
 
 def saint_nodes(graph: Graph, count: int, key: int) -> Tensor:
-    """The different vertices, ascending, of `count` draws by out-degree: the sources of edges that are drawn alike."""
+    """The different vertices, ascending, of `count` draws by out-degree: the sources of edges that are drawn alike.
+    Another `key`, an int, gives other ones.
+    """
     arcs = random.below(key, torch.arange(count if graph.num_arcs else 0), graph.num_arcs)
     return _rows(graph, arcs).unique()
 
 
 def saint_edges(graph: Graph, count: int, key: int) -> Tensor:
     """The different ends, ascending, of `count` different edges u -> v, drawn by 1 / out-degree(u) + 1 / in-degree(v).
+    Another `key`, an int, gives other ones.
 
     Each draw takes a vertex that has arcs out of it, or into it, and one of these: no sums over all edges are needed.
     Where at least a quarter of all edges is wanted, the largest of random keys are taken (Efraimidis and Spirakis,
@@ -30,7 +33,9 @@ def saint_edges(graph: Graph, count: int, key: int) -> Tensor:
 
 
 def saint_walks(graph: Graph, count: int, length: int, key: int) -> Tensor:
-    """The different vertices, ascending, of `count` random walks of `length` steps from any vertices."""
+    """The different vertices, ascending, of `count` random walks of `length` steps from any vertices. Another
+    `key`, an int, gives other ones.
+    """
     start = random.below(random.key(key, 0), torch.arange(count if graph.num_vertices else 0), graph.num_vertices)
     return random_walks(graph, start, length, random.key(key, 1)).unique()
 

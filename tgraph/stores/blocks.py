@@ -50,7 +50,7 @@ class Stat:
         return -(-self.shape[0] // self.rows)
 
     def block_shape(self, number: int) -> tuple[int, ...]:
-        """The shape of a block."""
+        """The shape of block `number`."""
         return (min(self.rows, self.shape[0] - number * self.rows), *self.shape[1:])
 
 
@@ -81,7 +81,8 @@ class BlockStore(ABC):
     def put(
         self, key: str, tensor: Tensor, notes: Mapping[str, str] | None = None, replacing: Stat | None = None
     ) -> None:
-        """Store a tensor, in the place of what has the key; with `replacing`, only in the place of that version.
+        """Store a `tensor`, in the place of what has the `key`; with `replacing`, only in the place of that version.
+        `notes`: text that is kept with it, by name.
 
         Raises ArgumentError, before anything is written, for what `checked` refuses; ReplacedError, with nothing
         changed, where the version to replace is no longer there.
@@ -89,27 +90,28 @@ class BlockStore(ABC):
 
     @abstractmethod
     def delete(self, key: str) -> bool:
-        """Remove a tensor; whether there was one."""
+        """Remove the tensor of a `key`; whether there was one."""
 
     @abstractmethod
     def keys(self, beginning: str = "") -> list[str]:
-        """The keys of all tensors that begin so, sorted."""
+        """The keys of all tensors that have this `beginning`, sorted."""
 
     @abstractmethod
     def stat(self, key: str) -> Stat | None:
-        """The present version of a tensor, None where there is none."""
+        """The present version of the tensor of a `key`, None where there is none."""
 
     @abstractmethod
     def get_blocks(self, stat: Stat, numbers: Sequence[int]) -> list[Tensor]:
-        """Blocks of one version of a tensor, verified. Raises ReplacedError where that version is gone, FileFormatError
-        with the key where a block is damaged."""
+        """The blocks `numbers` of one version of a tensor, which `stat` names, verified. Raises ReplacedError where
+        that version is gone, FileFormatError with the key where a block is damaged."""
 
     def get_joined(self, stat: Stat, numbers: Sequence[int]) -> Tensor:
-        """The rows of blocks, those of one after those of the other. Raises as get_blocks."""
+        """The rows of the blocks `numbers` of `stat`, those of one after those of the other. Raises as get_blocks."""
         return torch.cat([torch.empty((0, *stat.shape[1:]), dtype=stat.dtype), *self.get_blocks(stat, numbers)])
 
     def get_rows(self, stat: Stat, index: Tensor | None = None) -> Tensor:
-        """The rows of one version of a tensor at `index`, int64 and in range; by default all. Raises as get_blocks."""
+        """The rows of one version of a tensor, `stat`, at `index`, int64 and in range; by default all. Raises as
+        get_blocks."""
         if index is None:
             return self.get_joined(stat, range(stat.num_blocks))
         numbers, place = torch.unique(index // stat.rows, return_inverse=True)
@@ -117,11 +119,11 @@ class BlockStore(ABC):
         return found[place * stat.rows + index % stat.rows]  # all blocks but the last of the tensor are whole
 
     def stat_many(self, keys: Sequence[str]) -> list[Stat | None]:
-        """`stat` of several tensors, of which a server is asked at once."""
+        """`stat` of the tensors of several `keys`, of which a server is asked at once."""
         return [self.stat(key) for key in keys]
 
     def get_many(self, wanted: Sequence[tuple[Stat, Tensor | None]]) -> list[Tensor]:
-        """`get_rows` of several tensors, which a server or disk is asked for at once."""
+        """`get_rows` of several tensors, `wanted` [(stat, index)], which a server or disk is asked for at once."""
         return [self.get_rows(stat, index) for stat, index in wanted]
 
 

@@ -76,7 +76,8 @@ class FeatureStore(pyg.FeatureStore):
         return self.store.delete(_key(attr))
 
     def update_tensor(self, tensor: Any, *args: Any, **kwargs: Any) -> bool:
-        """Put a tensor in the place of another: readers find one of both."""
+        """Put a `tensor` in the place of another: readers find one of both. `args` and `kwargs` name it, as those of
+        `put_tensor` do."""
         return self.put_tensor(tensor, *args, **kwargs)
 
     def _get_tensor_size(self, attr: pyg.TensorAttr) -> tuple[int, ...] | None:
@@ -91,7 +92,7 @@ class FeatureStore(pyg.FeatureStore):
         return [TensorAttr(group, name) for _, group, name in names if group != EDGES]
 
     def edge_attributes(self, edge_type: tuple[str, str, str] | None) -> list[TensorAttr]:
-        """The tensors of edges of a type, None for a homogeneous graph."""
+        """The tensors of edges of the type `edge_type`, None for a homogeneous graph."""
         group = EDGES if edge_type is None else edge_type
         beginning = f"{to_key(_FOLDER, group)}/"
         return [TensorAttr(group, from_key(key)[-1]) for key in self.store.keys(beginning)]

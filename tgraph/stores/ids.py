@@ -58,7 +58,7 @@ class Ids:
         return torch.from_numpy(numbers.fill_null(unknown or 0).to_numpy().astype(np.int64))
 
     def of(self, numbers: Any) -> list[Any]:
-        """The ids of `numbers` [n]."""
+        """The ids of `numbers` [n]. Raises ArgumentError for a number that no id has."""
         import pyarrow as pa
 
         index = torch.as_tensor(numbers).to(torch.int64)
@@ -68,7 +68,7 @@ class Ids:
         return [] if self._values is None else self._values.take(pa.array(index.numpy())).to_pylist()
 
     def save(self, store: BlockStore, group: Any = None) -> None:
-        """Put the dictionary into a store, under the name of a type of vertices."""
+        """Put the dictionary into a `store`, under the name of a type of vertices, the `group`."""
         values = self._values
         if values is None or str(values.type) == "int64":
             tensor = torch.empty(0, dtype=torch.int64) if values is None else torch.tensor(values.to_numpy())
@@ -81,7 +81,7 @@ class Ids:
 
     @classmethod
     def load(cls, store: BlockStore, group: Any = None) -> Ids:
-        """The dictionary that was saved. Raises KeyError where there is none."""
+        """The dictionary that was saved in a `store` for a `group`. Raises KeyError where there is none."""
         import pyarrow as pa
 
         found = read(store, to_key(_FOLDER, group))

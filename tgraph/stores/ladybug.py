@@ -71,7 +71,8 @@ class LadybugStore(BlockStore):
                 self._properties[to_key((source, name, target))] = types
 
     def ids(self, group: str) -> Ids:
-        """The primary keys of the vertices of a type, text or integers. Raises ArgumentError for other types."""
+        """The primary keys of the vertices of a type, the `group`, text or integers. Raises ArgumentError for other
+        types."""
         if group not in self._vertices:
             raise ArgumentError(f"group: the database has no node table {group!r}, only {list(self._vertices)}")
         ids = Ids()

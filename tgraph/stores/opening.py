@@ -32,11 +32,11 @@ _SERVERS: dict[str, Callable[..., BlockStore]] = {
 
 
 def open(url: str, **options: Any) -> BlockStore:
-    """The store that a text names: memory:, a folder of files, lmdb:folder, rocksdb:folder, ladybug:path,
+    """The store that a text, the `url`, names: memory:, a folder of files, lmdb:folder, rocksdb:folder, ladybug:path,
     redis://user:password@host:port/database, or postgresql://user:password@host:port/database.
 
-    Passwords come from the URL or the environment: REDISCLI_AUTH, PGPASSWORD. Options are those of the store that is
-    named, such as the `prefix` of those behind a server.
+    Passwords come from the URL or the environment: REDISCLI_AUTH, PGPASSWORD. The `options` are those of the store
+    that is named, such as the `prefix` of those behind a server.
 
     Raises ArgumentError for another beginning, MissingDependencyError where a package is not installed, ServerError
     where a server does not answer.

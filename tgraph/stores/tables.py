@@ -38,11 +38,11 @@ def put_features(
 ) -> None:
     """Put columns of a `table` with one row per vertex of a type as its features.
 
-    group : the type of vertices, None for a homogeneous graph. columns : by the name of the feature, a column, of
-    numbers or of lists of the same length, or several, side by side in a matrix; or names of columns; by default all
-    but `id`. id, ids : the column of original ids, and the dictionary that numbers them: a row of the table becomes the
-    row of that number. Without these the rows stay as they are. One feature after the other is read from files, so that
-    one at a time is in memory; other tables are read once.
+    features : the store. group : the type of vertices, None for a homogeneous graph. columns : by the name of the
+    feature, a column, of numbers or of lists of the same length, or several, side by side in a matrix; or names of
+    columns; by default all but `id`. id, ids : the column of original ids, and the dictionary that numbers them: a row
+    of the table becomes the row of that number. Without these the rows stay as they are. One feature after the other is
+    read from files, so that one at a time is in memory; other tables are read once.
 
     Raises ArgumentError, before anything is written, for columns that are missing or hold no numbers, an id that is
     there twice, and ids that the dictionary has and the table has not.

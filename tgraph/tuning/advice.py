@@ -72,6 +72,10 @@ def advise(*subject: Any, **options: Any) -> Advice | ModelAdvice:
 
     Raises ArgumentError for no features, an unknown order or layout, a graph that is none, and, without x, for a layer
     that takes the number of columns from its first input.
+
+    >>> advice = tg.advise(tg.generators.rmat(6), layouts=["sell"])
+    >>> [measured.layout for measured in advice.measured]
+    ['csr', 'sell']
     """
     if "model" in options or (subject and isinstance(subject[0], torch.nn.Module)):
         from tgraph.tuning.layer_advice import advise_model  # imports PyTorch Geometric, which takes seconds

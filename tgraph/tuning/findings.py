@@ -39,6 +39,10 @@ class ModelAdvice:
     layouts : the `Advice` on layouts of the arcs, or None; serves : {layout: places of the layers that sum in it}.
     columns, dtype : of the sum that orders and layouts are timed by. cache : bytes of the second-level cache. hints :
     what to do, a sentence each.
+
+    >>> advice = tg.advise(tg.nn.GCNConv(8, 4), tg.generators.rmat(6), orders=(), layouts=())
+    >>> [layer.name for layer in advice.layers]
+    ['GCNConv']
     """
 
     layers: tuple[LayerAdvice, ...]

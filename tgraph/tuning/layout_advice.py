@@ -49,6 +49,10 @@ class Advice:
 
     measured : the layouts, CSR first. refused : {layout: why it was not measured}. recommended : the name of one of
     those measured. why : the reason, in a sentence. arcs : how many were measured. features : columns of the sum.
+
+    >>> advice = tg.advise(tg.generators.rmat(6), layouts=["sell"])
+    >>> advice.arcs, advice.recommended in ("csr", "sell")
+    (784, True)
     """
 
     measured: tuple[Measured, ...]

@@ -77,6 +77,11 @@ def one_torch_thread(backend: str = "auto") -> Iterator[None]:
     For programs in which torch itself computes little, beside compiled kernels, as a `Program` with `one_torch_thread`:
     torch's threads wait for each other after each operation, and where other processes use the processors too, that
     takes longer than the operation. The kernels use all threads.
+
+    >>> with tg.one_torch_thread():
+    ...     total = torch.arange(10).sum()
+    >>> total
+    tensor(45)
     """
     kernels = load() if backend in ("auto", "native") else None
     held = 0 if kernels is None else kernels.hold_torch()

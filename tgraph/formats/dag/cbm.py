@@ -36,6 +36,10 @@ class CBM(Compressed):
 
     The transpose is A^T = Delta^T (I - T^T)^-1 where A = (I - T)^-1 Delta: the same differences transposed, in a DAG
     with virtual vertices. It is not compressed anew.
+
+    >>> graph = tg.generators.complete_bipartite(50, 50)
+    >>> graph.to_format("cbm").layout.nbytes / graph.nbytes < 0.2
+    True
     """
 
     name: ClassVar[str] = "cbm"

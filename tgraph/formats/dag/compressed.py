@@ -97,6 +97,11 @@ class Compressed(Layout):
         """diag(left) A diag(right) data in one pass, [n, F]: the products A D X and D A D X of a GCN.
 
         data : [n, F]. left, right : [n] of its dtype, or None for ones. Not differentiable.
+
+        >>> layout = tg.generators.star(3).to_format("virtual").layout
+        >>> root = torch.tensor([3.0, 1.0, 1.0, 1.0]).rsqrt()
+        >>> layout.multiply(torch.ones(4, 1), root, root).flatten().round(decimals=3)
+        tensor([1.7320, 0.5770, 0.5770, 0.5770])
         """
         return evaluation.evaluate(self.dag, data, "sum", "copy", left, right)
 

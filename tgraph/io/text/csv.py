@@ -23,6 +23,14 @@ def read(path: PathLike, *, progress: bool = False, **options: Any) -> Graph:
     """Read columns by name; the `options` are those of `plan`, `progress` that of `tgraph.read`.
 
     Raises FileFormatError for an invalid line, ArgumentError for a missing column.
+
+    >>> with open("calls.csv", "w") as file:
+    ...     print("caller,callee,minutes", file=file)
+    ...     print("ann,bob,3", file=file)
+    ...     print("bob,eve,7", file=file)
+    >>> graph = tg.read("calls.csv", source="caller", target="callee", weight="minutes")
+    >>> graph.vertices.tolist(), graph.weights.tolist()
+    (['ann', 'bob', 'eve'], [3, 7])
     """
     return plan(path, **options).read(path, progress)
 
@@ -86,6 +94,13 @@ def write(graph: Graph, path: PathLike) -> None:
 
     CSV does not record that a graph is undirected; a warning says so. Raises ArgumentError for a label with
     a line break, or a space at an end.
+
+    >>> from pathlib import Path
+    >>> tg.write(tg.Graph.from_edges([0, 1], [1, 2], [3, 7]), "calls.csv")
+    >>> print(Path("calls.csv").read_text())
+    "source","target","weight"
+    0,1,3
+    1,2,7
     """
     from pyarrow import csv
 

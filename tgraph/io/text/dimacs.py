@@ -44,6 +44,15 @@ def read(
     `p sp n m` has arcs `a source target weight` and is directed; `p tw n m` has bare `source target` lines and
     `p edge n m` lines `e source target`, both undirected; lines `n vertex value` are ignored. Vertices keep the ids
     1..n. Raises FileFormatError for an invalid line or header.
+
+    >>> with open("roads.gr", "w") as file:
+    ...     print("p sp 3 2", file=file)
+    ...     print("a 1 2 17", file=file)
+    ...     print("a 2 3 4", file=file)
+    >>> tg.read("roads.gr").to_pandas()
+       source  target  weight
+    0       1       2      17
+    1       2       3       4
     """
     line, kind, n, m = _read_problem(path)
     check_declared(path, n, m, line)
@@ -80,6 +89,13 @@ def write(graph: Graph, path: PathLike) -> None:
 
     Original ids are not written (a warning says so). Raises ArgumentError for fractional weights and for a directed
     graph without weights, which no DIMACS format represents.
+
+    >>> from pathlib import Path
+    >>> tg.write(tg.Graph.from_edges([0, 1], [1, 2], [17, 4]), "roads.gr")
+    >>> print(Path("roads.gr").read_text())
+    p sp 3 2
+    a 1 2 17
+    a 2 3 4
     """
     warn_of_ids(graph, "DIMACS")
     integer_weights(graph, "DIMACS")

@@ -30,6 +30,13 @@ def read(path: PathLike, *, progress: bool = False, **options: Any) -> Graph:
     """Read an edge list; the `options` are those of `plan`, `progress` that of `tgraph.read`.
 
     Raises FileFormatError for an invalid line.
+
+    >>> with open("friends.el", "w") as file:
+    ...     print("# source target", file=file)
+    ...     print("ann bob", file=file)
+    ...     print("bob eve", file=file)
+    >>> tg.read("friends.el", directed=False)
+    Graph(3 vertices, 4 arcs, undirected, labels, ... B, cpu)
     """
     return plan(path, **options).read(path, progress)
 
@@ -175,6 +182,13 @@ def write(graph: Graph, path: PathLike) -> None:
     The first line of an undirected graph says so, as in SNAP. Isolated vertices are not written (a warning gives their
     number). Labels of digits are read back as integers unless `ids="text"` is given. Raises ArgumentError for labels
     that would not be read back: with blanks, commas, semicolons or quotes, empty, or like a comment.
+
+    >>> from pathlib import Path
+    >>> tg.write(tg.generators.path(3), "path.el")
+    >>> print(Path("path.el").read_text())
+    # Undirected graph
+    0 1
+    1 2
     """
     columns = named_edges(graph, "an edge list")
     if isinstance(graph.vertices, np.ndarray):

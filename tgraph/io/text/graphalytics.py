@@ -39,6 +39,11 @@ def read(
     All vertices of name.v are in the graph, isolated ones too, in ascending order of their ids. A third column of
     name.e is the weight. Without `directed`, name.properties decides; without that file the graph is directed.
     Raises FileFormatError, also for an edge to a vertex that is not in name.v.
+
+    >>> tg.write(tg.generators.star(3), "star.e")
+    >>> graph = tg.read("star.properties")
+    >>> graph.num_edges, graph.directed
+    (3, False)
     """
     prefix = _prefix(path)
     vertices = np.sort(_read_vertices(_beside(prefix, ".v")))
@@ -128,6 +133,12 @@ def write(graph: Graph, path: PathLike) -> None:
     """Write name.v, name.e and name.properties; `path` names any of the three.
 
     Raises ArgumentError for labels, which the format cannot represent.
+
+    >>> from pathlib import Path
+    >>> tg.write(tg.Graph.from_edges([0, 1], [1, 2], [17, 4]), "roads.e")
+    >>> print(Path("roads.e").read_text())
+    0 1 17
+    1 2 4
     """
     if isinstance(graph.vertices, np.ndarray) and len(graph.vertices):
         label = graph.vertices[0]

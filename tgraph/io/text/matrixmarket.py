@@ -52,6 +52,15 @@ def read(
     has both arcs, with opposite weights. The non-zero entries of a dense matrix are arcs. Values are int64 (integer) or
     float64 (real, or declared so in a %%GraphBLAS line). Every row is a vertex, isolated or not, with the id 1..n.
     Raises FileFormatError, also for complex, hermitian and rectangular matrices.
+
+    >>> with open("a.mtx", "w") as file:
+    ...     print("%%MatrixMarket matrix coordinate real symmetric", file=file)
+    ...     print("3 3 2", file=file)
+    ...     print("2 1 0.5", file=file)
+    ...     print("3 1 4", file=file)
+    >>> graph = tg.read("a.mtx")
+    >>> graph.directed, graph.vertices, graph.weights
+    (False, tensor([1, 2, 3]), tensor([0.5000, 4.0000, 0.5000, 4.0000], dtype=torch.float64))
     """
     header = _read_header(path)
     check_declared(path, header.size, header.entries, header.line)
@@ -159,6 +168,14 @@ def write(graph: Graph, path: PathLike) -> None:
     """Write a coordinate matrix: symmetric (lower triangle) for an undirected graph, else general.
 
     Original ids are not written (a warning says so).
+
+    >>> from pathlib import Path
+    >>> tg.write(tg.Graph.from_edges([0, 1], [1, 2], [3, 7]), "a.mtx")
+    >>> print(Path("a.mtx").read_text())
+    %%MatrixMarket matrix coordinate integer general
+    3 3 2
+    1 2 3
+    2 3 7
     """
     warn_of_ids(graph, "MatrixMarket")
     src, dst, weights = edges_of(graph)

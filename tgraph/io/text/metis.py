@@ -36,6 +36,15 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     Every edge must be in the lines of both its vertices; `directed=True` reads the lists as arcs. Edge weights are
     int64; sizes and weights of vertices are ignored. Vertices keep the ids 1..n. Raises FileFormatError
     for an invalid line or header.
+
+    >>> with open("path.graph", "w") as file:
+    ...     print("3 2", file=file)
+    ...     print("2", file=file)
+    ...     print("1 3", file=file)
+    ...     print("2", file=file)
+    >>> graph = tg.read("path.graph")
+    >>> graph.num_edges, graph.vertices
+    (2, tensor([1, 2, 3]))
     """
     header = _read_header(path)
     counts, numbers = _read_numbers(path, header, progress)
@@ -173,6 +182,14 @@ def write(graph: Graph, path: PathLike) -> None:
     """Write an undirected graph; integer edge weights are kept, original ids are not (a warning says so).
 
     Raises ArgumentError for a directed graph and for fractional weights.
+
+    >>> from pathlib import Path
+    >>> tg.write(tg.generators.path(3), "path.graph")
+    >>> print(Path("path.graph").read_text())
+    3 2
+    2
+    1 3
+    2
     """
     import pyarrow as pa
     import pyarrow.compute as pc

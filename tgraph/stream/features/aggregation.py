@@ -87,6 +87,14 @@ def aggregate(
     Raises MemoryBudgetError where not even one column fits; ArgumentError for unknown names, for features of another
     graph or dtype, weights that are missing, and for a path that cannot hold the result; FileFormatError for a damaged
     file; OSError, with the bytes needed, where the disk is full.
+
+    >>> graph = tg.Graph.from_edges([0, 1], [2, 2])
+    >>> x = torch.tensor([[1.0, 2.0], [10.0, 20.0], [0.0, 0.0]])
+    >>> received = tg.stream.aggregate(graph, x, "sums.npy", memory="1MB")
+    >>> received.read(slice(0, 3))
+    tensor([[ 0.,  0.],
+            [ 0.,  0.],
+            [11., 22.]])
     """
     check_choice(reduce, "reduce", REDUCES)
     check_choice(edge, "edge", EDGES)

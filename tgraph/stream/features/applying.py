@@ -57,6 +57,11 @@ def apply(
     Raises ArgumentError for sources of different lengths, for a function that does not return one row for each row, and
     for a path that cannot hold its dtype; MemoryBudgetError where a row does not fit; FileFormatError for a damaged
     file; OSError, with the bytes needed, where the disk is full.
+
+    >>> layer = torch.nn.Linear(2, 4)
+    >>> hidden = tg.stream.apply(torch.ones(3, 2), layer, "hidden.npy")
+    >>> hidden.shape
+    (3, 4)
     """
     budget = parse_memory(memory)
     check_choice(order, "order", ORDERS)

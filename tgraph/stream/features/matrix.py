@@ -51,6 +51,13 @@ class FeatureFile:
     or leave that to the garbage collector.
     Raises FileFormatError for a file that is damaged, truncated or of another format, ArgumentError for a `tensor` that
     does not exist or is not a floating-point matrix.
+
+    >>> import numpy
+    >>> numpy.save("x.npy", numpy.arange(6, dtype="float32").reshape(3, 2))
+    >>> with tg.stream.FeatureFile("x.npy") as features:
+    ...     features.shape, features.dtype, features.read(slice(1, 3))
+    ((3, 2), torch.float32, tensor([[2., 3.],
+            [4., 5.]]))
     """
 
     shape: tuple[int, int]
@@ -119,7 +126,13 @@ class FeatureFile:
         self.close()
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file.
+
+        >>> import numpy
+        >>> numpy.save("x.npy", numpy.ones((3, 2), dtype="float32"))
+        >>> features = tg.stream.FeatureFile("x.npy")
+        >>> features.close()
+        """
         self._finalizer()
 
     def __repr__(self) -> str:
@@ -127,17 +140,35 @@ class FeatureFile:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the matrix."""
+        """Bytes of the matrix.
+
+        >>> import numpy
+        >>> numpy.save("x.npy", numpy.ones((3, 2), dtype="float32"))
+        >>> tg.stream.FeatureFile("x.npy").nbytes
+        24
+        """
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
 
     def row_bytes(self, columns: int) -> int:
-        """Bytes that `read` allocates for each row of so many `columns`."""
+        """Bytes that `read` allocates for each row of so many `columns`.
+
+        >>> import numpy
+        >>> numpy.save("x.npy", numpy.ones((3, 2), dtype="float32"))
+        >>> tg.stream.FeatureFile("x.npy").row_bytes(1)
+        8
+        """
         return (columns if self.by_column else self.shape[1]) * self.dtype.itemsize
 
     def read(self, rows: slice, columns: slice | None = None) -> Tensor:
         """Read `rows` of some `columns`, or of all: [r, c], a view of a new buffer. Slices have a start and a stop.
 
         Raises FileFormatError where the file has become shorter, OSError where the disk fails.
+
+        >>> import numpy
+        >>> numpy.save("x.npy", numpy.arange(6, dtype="float32").reshape(3, 2))
+        >>> tg.stream.FeatureFile("x.npy").read(slice(1, 3), slice(0, 1))
+        tensor([[2.],
+                [4.]])
         """
         wanted = slice(0, self.shape[1]) if columns is None else columns
         count, size = rows.stop - rows.start, self.dtype.itemsize

@@ -29,6 +29,12 @@ def permute(
 
     Raises ArgumentError for an order that is no permutation, MemoryBudgetError where not one column fits; and the
     errors of `aggregate` for the files.
+
+    >>> x = torch.tensor([[0.0], [1.0], [2.0]])
+    >>> tg.stream.permute(x, torch.tensor([2, 0, 1]), "moved.npy").read(slice(0, 3))
+    tensor([[2.],
+            [0.],
+            [1.]])
     """
     budget, features = parse_memory(memory), open_matrix(source)
     n, total = features.shape

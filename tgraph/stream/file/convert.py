@@ -63,6 +63,11 @@ def convert(
     files.
     Raises FileFormatError for a file that cannot be read, ArgumentError for options that do not fit the format and for
     too little memory, saying how much is needed; OSError, with the bytes needed, where the disk is full.
+
+    >>> tg.write(tg.generators.grid2d(30, 30), "grid.el")
+    >>> tg.stream.convert("grid.el", "blocks.tg", parts=4, directed=False)
+    >>> tg.open("blocks.tg", memory="1MB").num_edges
+    1740
     """
     budget = parse_memory(memory)
     check_layout(layout, None)

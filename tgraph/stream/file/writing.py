@@ -57,6 +57,11 @@ def write_partitioned(
 
     Raises ArgumentError for parts of another graph, damaged tensors, labels that are not text, another layout, and a
     compressed one of a graph with weights; OSError, with the bytes needed, where the disk is full.
+
+    >>> graph = tg.generators.grid2d(16, 16)
+    >>> tg.stream.write_partitioned(graph, "grid.tg", 4)
+    >>> tg.algorithms.bfs(tg.open("grid.tg", memory="1MB"), 0).max()
+    tensor(30, dtype=torch.int32)
     """
     check_layout(layout, graph.weight_dtype)
     if isinstance(parts, Parts):

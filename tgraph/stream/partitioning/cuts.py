@@ -21,6 +21,10 @@ def partition(graph: Graph, parts: int, method: str = "ebp", seed: int = 0) -> P
     """Partition a graph into `parts` parts by a `method` of METHODS; `seed` is for "wcp".
 
     Raises ArgumentError for parts < 1 or an unknown method, MissingDependencyError for "metis" without pymetis.
+
+    >>> parts = tg.stream.partition(tg.generators.grid2d(16, 16), 4)
+    >>> parts.bounds
+    tensor([  0, 239, 480, 721, 960])
     """
     inputs.check_choice(method, "method", METHODS)
     if method == "wcp":

@@ -40,6 +40,12 @@ def open(path: PathLike, memory: str | int, device: torch.device | str | None = 
     neighbours or more each; only a partitioned file is ordered by parts, which saves loads.
     Raises MemoryBudgetError where not one block fits beside the vertex data, FileFormatError for a file that is damaged
     or holds a layout, ArgumentError for an invalid `memory` or `device`.
+
+    >>> graph = tg.generators.rmat(8)
+    >>> tg.write(graph, "web.tg")
+    >>> streamed = tg.open("web.tg", memory="1MB")
+    >>> bool((tg.algorithms.bfs(streamed, 0) == tg.algorithms.bfs(graph, 0)).all())
+    True
     """
     budget, target = parse_memory(memory), devices.available(device or "cpu")
     source = BlockFile(path) if _is_partitioned(path) else PlainFile(path, budget)
