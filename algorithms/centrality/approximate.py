@@ -30,6 +30,10 @@ def approximate_betweenness(
 
     Paths are counted in hops. The same `seed` gives the same result, on any number of threads; None is 0. `backend`
     names the kernels. Raises ArgumentError for an epsilon or delta that is not between 0 and 1.
+
+    >>> graph = tg.generators.star(9)
+    >>> tg.algorithms.approximate_betweenness(graph, epsilon=0.05).round(decimals=1)
+    tensor([1., 0., 0., 0., 0., 0., 0., 0., 0., 0.], dtype=torch.float64)
     """
     for name, value in (("epsilon", epsilon), ("delta", delta)):
         if not 0 < value < 1:

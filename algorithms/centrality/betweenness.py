@@ -64,6 +64,11 @@ def betweenness(
 
     Raises ArgumentError for sources that are no vertices, for `k` or `batch` out of range, and for weights that are
     missing or not above zero.
+
+    >>> tg.algorithms.betweenness(tg.generators.star(3))
+    tensor([1., 0., 0., 0.], dtype=torch.float64)
+    >>> tg.algorithms.betweenness(tg.generators.path(5), normalized=False)
+    tensor([0., 3., 4., 3., 0.], dtype=torch.float64)
     """
     n, graph = graph.num_vertices, with_lengths(graph, positive=True) if weighted else graph
     chosen = chosen_sources(graph, sources, k, seed)

@@ -39,6 +39,9 @@ def closeness(
     for those from it. `options` go to `tgraph.run` for weighted searches; in hops there is `backend` alone.
 
     Raises ArgumentError for vertices that are none, and for weights that are negative or missing.
+
+    >>> tg.algorithms.closeness(tg.generators.path(5)).round(decimals=3)
+    tensor([0.4000, 0.5710, 0.6670, 0.5710, 0.4000], dtype=torch.float64)
     """
     chosen, graph = _towards(graph, vertices, weighted)
     n, parts = graph.num_vertices, []
@@ -57,6 +60,9 @@ def harmonic(
     from all others, or from the `sources` alone, those that do not reach it adding nothing.
 
     The other parameters are those of `closeness`; as in networkx, vertices at distance 0 add nothing either.
+
+    >>> tg.algorithms.harmonic(tg.generators.path(4)).round(decimals=3)
+    tensor([1.8330, 2.5000, 2.5000, 1.8330], dtype=torch.float64)
     """
     if sources is not None:
         near = _near(graph, graph.as_vertices(sources, "sources"), weighted, options)

@@ -34,6 +34,9 @@ def current_flow_closeness(
     error `tol`, which takes the memory of some columns, and "auto" is dense up to 3000 vertices. The values are those
     of networkx. Raises ArgumentError for a graph that is directed or not connected, weights that are not above zero,
     and another method; NotConvergedError where "cg" does not reach `tol`.
+
+    >>> tg.algorithms.current_flow_closeness(tg.generators.path(3)).round(decimals=3)
+    tensor([0.3330, 0.5000, 0.3330], dtype=torch.float64)
     """
     net = network(graph, weighted)
     n = net.num_vertices
@@ -56,6 +59,9 @@ def information(graph: tg.Graph, *, weighted: bool = False, method: str = "auto"
     """Information centrality of every vertex, float64 [n]: another name of `current_flow_closeness`.
 
     Parameters are those of `current_flow_closeness`.
+
+    >>> tg.algorithms.information(tg.generators.path(3)).round(decimals=3)
+    tensor([0.3330, 0.5000, 0.3330], dtype=torch.float64)
     """
     return current_flow_closeness(graph, weighted=weighted, method=method, tol=tol)
 
@@ -67,6 +73,9 @@ def current_flow_betweenness(
 
     `normalized`, divide by the number of pairs of other vertices. `weighted`, `method`, `tol` and errors are those of
     `current_flow_closeness`. The values are those of networkx.
+
+    >>> tg.algorithms.current_flow_betweenness(tg.generators.path(4)).round(decimals=3)
+    tensor([0.0000, 0.6670, 0.6670, 0.0000], dtype=torch.float64)
     """
     net = network(graph, weighted)
     n = net.num_vertices
@@ -87,6 +96,10 @@ def edge_current_flow_betweenness(
 
     `normalized`, divide by (n - 1) * (n - 2), twice the number of pairs of other vertices, as networkx does, or else by
     2. `weighted`, `method`, `tol` and errors are those of `current_flow_closeness`.
+
+    >>> graph = tg.generators.path(4)
+    >>> tg.algorithms.edge_current_flow_betweenness(graph, normalized=False).round(decimals=3)
+    tensor([1.5000, 1.5000, 2.0000, 2.0000, 1.5000, 1.5000], dtype=torch.float64)
     """
     net = network(graph, weighted)
     n, arcs = net.num_vertices, graph.decoded()

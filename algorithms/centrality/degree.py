@@ -16,6 +16,9 @@ def degree_centrality(graph: tg.Graph, *, direction: str = "both") -> Tensor:
     `direction`, "both", or in a directed graph "in" or "out" for the arcs that arrive or leave alone. Parallel edges
     count each, and a self-loop twice, as in networkx. Raises ArgumentError for another direction, and for "in" and
     "out" of an undirected graph, whose edges have none.
+
+    >>> tg.algorithms.degree_centrality(tg.generators.star(4))
+    tensor([1.0000, 0.2500, 0.2500, 0.2500, 0.2500], dtype=torch.float64)
     """
     if direction not in DIRECTIONS:
         raise tg.errors.ArgumentError(f"direction: {direction!r} is not one of {', '.join(map(repr, DIRECTIONS))}")

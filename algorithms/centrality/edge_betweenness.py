@@ -40,6 +40,13 @@ def edge_betweenness(
 
     Raises ArgumentError for sources that are no vertices, for `k` out of range, and for weights that are missing or not
     above zero.
+
+    >>> graph = tg.generators.path(4)
+    >>> tg.algorithms.edge_betweenness(graph, normalized=False)
+    tensor([3., 3., 4., 4., 3., 3.], dtype=torch.float64)
+    >>> graph.to_edge_index()
+    tensor([[0, 1, 1, 2, 2, 3],
+            [1, 0, 2, 1, 3, 2]])
     """
     n, graph = graph.num_vertices, (with_lengths(graph, positive=True) if weighted else graph).decoded()
     chosen = chosen_sources(graph, sources, k, seed)

@@ -22,6 +22,10 @@ class Eigenvector(tg.Program):
 
     tol : stop once an iteration changes the values by at most n * tol in all (L1), as networkx does. weighted : arcs
     count by their weights. start : the first vector [n], not all zero; None for equal values. dtype : of the values.
+
+    >>> run = tg.run(tg.algorithms.Eigenvector(tol=1e-9), tg.generators.wheel(5))
+    >>> run.values.round(decimals=3)
+    tensor([0.5260, 0.4250, 0.4250, 0.4250, 0.4250], dtype=torch.float64)
     """
 
     one_torch_thread = True
@@ -77,6 +81,9 @@ def eigenvector(
 
     The parameters are those of `Eigenvector`; `options` go to `tgraph.run`. Parallel arcs count each. Raises
     NotConvergedError, with the values so far, where `tol` is not met within `max_iterations`.
+
+    >>> tg.algorithms.eigenvector(tg.generators.wheel(5)).round(decimals=3)
+    tensor([0.5260, 0.4250, 0.4250, 0.4250, 0.4250], dtype=torch.float64)
     """
     program = Eigenvector(tol=tol, max_iterations=max_iterations, weighted=weighted, start=start, dtype=dtype)
     return tg.run(program, graph, **options).values

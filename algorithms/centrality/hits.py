@@ -19,10 +19,16 @@ from tgraph.algorithms.centrality._power import check_dtype, fitted, inverse, st
 
 
 class HITS(tg.Program):
-    """Hub and authority scores: a dict of two tensors [n], each of sum 1 (0 where the graph has no arcs).
+    """Hub and authority scores: a dict of two tensors [n], "hub" and "authority", each of sum 1 (0 where the graph has
+    no arcs).
 
     tol : stop once an iteration changes the hub scores by at most this in all (L1); None does `max_iterations`
     rounds. weighted : arcs count by their weights. dtype : of the scores.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [2, 3, 3])
+    >>> scores = tg.run(tg.algorithms.HITS(), graph).values
+    >>> scores["authority"].round(decimals=3)
+    tensor([0.0000, 0.0000, 0.3820, 0.6180])
     """
 
     one_torch_thread = True
@@ -70,6 +76,10 @@ def hits(
 
     The parameters are those of `HITS`; `options` go to `tgraph.run`. Raises NotConvergedError, with the scores so
     far, where `tol` is not met within `max_iterations`.
+
+    >>> hubs, authorities = tg.algorithms.hits(tg.Graph.from_edges([0, 0, 1], [2, 3, 3]))
+    >>> hubs.round(decimals=3), authorities.round(decimals=3)
+    (tensor([0.6180, 0.3820, 0.0000, 0.0000]), tensor([0.0000, 0.0000, 0.3820, 0.6180]))
     """
     program = HITS(tol=tol, max_iterations=max_iterations, weighted=weighted, dtype=dtype)
     score = tg.run(program, graph, **options).values

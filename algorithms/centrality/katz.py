@@ -23,6 +23,10 @@ class Katz(AffineProgram):
     alpha : what each further step of a walk multiplies it by. beta : what a walk of length zero counts, a number or a
     tensor [n]. tol : stop once an iteration changes the values by at most n * tol in all (L1), as networkx does.
     normalized : scale the values to norm 1 (L2). weighted : arcs count by their weights. dtype : of the values.
+
+    >>> graph = tg.Graph.from_edges([0, 1], [1, 2])
+    >>> tg.run(tg.algorithms.Katz(alpha=0.5, normalized=False), graph).values
+    tensor([1.0000, 1.5000, 1.7500], dtype=torch.float64)
     """
 
     def __init__(
@@ -89,6 +93,9 @@ def katz(
 
     The parameters are those of `Katz`; `options` go to `tgraph.run`. Parallel arcs count each. Raises
     NotConvergedError, with the values so far, where `tol` is not met within `max_iterations`: use a smaller alpha.
+
+    >>> tg.algorithms.katz(tg.Graph.from_edges([0, 1], [1, 2]), alpha=0.5, normalized=False)
+    tensor([1.0000, 1.5000, 1.7500], dtype=torch.float64)
     """
     program = Katz(
         alpha=alpha,

@@ -21,6 +21,9 @@ def laplacian_centrality(graph: tg.Graph, *, normalized: bool = True, weighted: 
 
     `weighted`, edges count by their weights. Parallel edges add, self-loops are of no effect. Zero where there are no
     edges. Raises ArgumentError for a directed graph, or missing weights.
+
+    >>> tg.algorithms.laplacian_centrality(tg.generators.path(4), normalized=False)
+    tensor([ 6., 12., 12.,  6.], dtype=torch.float64)
     """
     if graph.directed:
         raise tg.errors.ArgumentError(

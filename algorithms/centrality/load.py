@@ -26,6 +26,9 @@ def load(graph: tg.Graph, *, weighted: bool = False, normalized: bool = True, **
     vertices. `options` go to `tgraph.run` for the searches. The values are those of networkx.
 
     Raises ArgumentError for weights that are missing or not above zero.
+
+    >>> tg.algorithms.load(tg.generators.path(4)).round(decimals=3)
+    tensor([0.0000, 0.6670, 0.6670, 0.0000], dtype=torch.float64)
     """
     n, graph = graph.num_vertices, (with_lengths(graph, positive=True) if weighted else graph).decoded()
     total = torch.zeros(n, dtype=torch.float64, device=graph.device)

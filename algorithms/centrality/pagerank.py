@@ -23,7 +23,12 @@ from tgraph.algorithms.centrality.personalized import PersonalizedPageRank, Solv
 
 
 class PlainPageRank(tg.Program):
-    """The probability that a surfer who follows arcs at random, and jumps now and then, is at each vertex: [n]."""
+    """The probability that a surfer who follows arcs at random, and jumps now and then, is at each vertex: [n].
+
+    >>> run = tg.run(tg.algorithms.PlainPageRank(), tg.generators.star(3))
+    >>> run.values.round(decimals=3)
+    tensor([0.4800, 0.1730, 0.1730, 0.1730])
+    """
 
     damping, tolerance, max_iterations = 0.85, 1e-5, 100
 
@@ -52,6 +57,11 @@ class PageRank(AffineProgram):
     method : "power" computes all ranks from those of the last iteration; "gauss-seidel" cuts the vertices into 16
         blocks, the last of which comes first, and each uses the new ranks of those before it (compiled kernels also
         within a block): often half as many iterations.
+
+    >>> graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 1], vertices=["ann", "bob", "eve"])
+    >>> run = tg.run(tg.algorithms.PageRank(damping=0.5, personalization={"ann": 1}), graph)
+    >>> run.values.round(decimals=3), run.converged
+    (tensor([0.5000, 0.3330, 0.1670]), True)
     """
 
     METHODS: ClassVar[dict[str, int]] = {"power": 1, "gauss-seidel": 16}
@@ -123,7 +133,12 @@ class PageRank(AffineProgram):
         )
 
     def shares(self, graph: tg.Graph) -> Tensor:
-        """The share of its rank that each vertex sends along an arc of weight 1, [n]; 0 where no arcs leave."""
+        """The share of its rank that each vertex sends along an arc of weight 1, [n]; 0 where no arcs leave.
+
+        >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
+        >>> tg.algorithms.PageRank().shares(graph)
+        tensor([0.5000, 1.0000, 0.0000])
+        """
         leaving = fitted(strength(self, graph, "mul" if self.weighted else "copy"), self.dtype)
         return leaving.sign().div_(leaving.clamp(min=torch.finfo(leaving.dtype).tiny))
 
@@ -131,6 +146,11 @@ class PageRank(AffineProgram):
         """What to multiply `rank` by so that it sums to what the final ranks do, as in a power iteration it soon does.
 
         An iteration makes a sum s into 1 - damping + damping * (s - lost).
+
+        >>> program = tg.algorithms.PageRank()
+        >>> rank, active = program.init(tg.generators.path(2))
+        >>> program.to_final_sum(rank)
+        tensor(1., dtype=torch.float64)
         """
         total = self.walk.total(rank)
         if not self.redistribute and self.damping < 1:
@@ -138,7 +158,14 @@ class PageRank(AffineProgram):
         return inverse(total)
 
     def destination(self, graph: tg.Graph) -> Tensor | float:
-        """Where a jump leads: probabilities [n], or 1/n. Raises ArgumentError for a personalization that is none."""
+        """Where a jump leads: probabilities [n], or 1/n. Raises ArgumentError for a personalization that is none.
+
+        >>> graph = tg.generators.path(3)
+        >>> tg.algorithms.PageRank().destination(graph)
+        0.3333333333333333
+        >>> tg.algorithms.PageRank(personalization={1: 3.0, 2: 1.0}).destination(graph)
+        tensor([0.0000, 0.7500, 0.2500])
+        """
         wanted = self.personalization
         if wanted is None:
             return 1 / max(graph.num_vertices, 1)
@@ -173,6 +200,13 @@ def pagerank(
     k surfers at once, [n, k], until `tol` is met for each; by "gauss-seidel", which holds the whole graph in memory,
     several times as fast. Ranks are kept in `dtype`, sums are taken in float64. Raises NotConvergedError, with the
     ranks so far, where `tol` is not met within `max_iterations`; ArgumentError for arguments out of range.
+
+    >>> graph = tg.Graph.from_edges([0, 2, 3, 1], [1, 1, 1, 3], vertices=["ann", "bob", "eve", "joe"])
+    >>> ranks = tg.algorithms.pagerank(graph)
+    >>> ranks.round(decimals=3)
+    tensor([0.0380, 0.4800, 0.0380, 0.4450])
+    >>> [name for name, rank in graph.top(ranks, 2)]
+    ['bob', 'joe']
     """
     several = isinstance(personalization, Tensor) and personalization.dim() == 2
     columns = {"power": PersonalizedPageRank, "gauss-seidel": SolvedPageRank}

@@ -24,6 +24,10 @@ def percolation(graph: tg.Graph, states: Tensor | None = None, *, weighted: bool
     vertices, and where all other states are 0.
 
     Raises ArgumentError for states that do not fit, and for weights that are missing or not above zero.
+
+    >>> states = torch.tensor([1.0, 0.5, 0.0, 0.0])
+    >>> tg.algorithms.percolation(tg.generators.path(4), states).round(decimals=3)
+    tensor([0.0000, 1.0000, 0.5000, 0.0000], dtype=torch.float64)
     """
     n, graph = graph.num_vertices, with_lengths(graph, positive=True) if weighted else graph
     held = torch.ones(n) if states is None else torch.as_tensor(states)

@@ -25,6 +25,9 @@ def subgraph_centrality(
     `normalized`, divide by the exponential of the largest eigenvalue. `method`: "dense" computes all eigenvectors,
     "lanczos" stops where a step changes no value by more than `tol` of it, "auto" is dense up to 1500 vertices.
     Raises ArgumentError for a directed graph, and for another method.
+
+    >>> tg.algorithms.subgraph_centrality(tg.generators.star(2)).round(decimals=3)
+    tensor([2.1780, 1.5890, 1.5890], dtype=torch.float64)
     """
     if graph.directed:
         raise tg.errors.ArgumentError(

@@ -21,19 +21,31 @@ def maximal_cliques(graph: tg.Graph) -> tuple[Tensor, Tensor]:
 
     Returns (offset int64 [c + 1], members int64); a vertex without neighbours is a clique. There may be exponentially
     many: `maximal_clique_sizes` counts them without memory for each.
+
+    >>> offset, members = tg.algorithms.maximal_cliques(tg.generators.lollipop(3, 1))
+    >>> [clique.tolist() for clique in members.tensor_split(offset[1:-1])]
+    [[0, 1, 2], [2, 3]]
     """
     return tg.primitives.cliques.maximal(tg.primitives.simple_graph.simple(graph))
 
 
 def maximal_clique_sizes(graph: tg.Graph) -> Tensor:
-    """How many maximal cliques of 0, 1, 2, ... vertices there are, int64 [largest + 1]."""
+    """How many maximal cliques of 0, 1, 2, ... vertices there are, int64 [largest + 1].
+
+    >>> tg.algorithms.maximal_clique_sizes(tg.generators.lollipop(4, 2))
+    tensor([0, 0, 2, 0, 1])
+    """
     found = tg.primitives.cliques.sizes(tg.primitives.simple_graph.simple(graph))
     some = found.nonzero()
     return found[: int(some.max()) + 1 if len(some) else 1]
 
 
 def max_clique(graph: tg.Graph) -> Tensor:
-    """The vertices of a largest clique, int64 [k] ascending."""
+    """The vertices of a largest clique, int64 [k] ascending.
+
+    >>> tg.algorithms.max_clique(tg.generators.lollipop(4, 2))
+    tensor([0, 1, 2, 3])
+    """
     return tg.primitives.cliques.largest(tg.primitives.simple_graph.simple(graph))
 
 
@@ -41,5 +53,9 @@ def k_clique_count(graph: tg.Graph, k: int) -> int:
     """The number of cliques of `k` vertices: vertices for 1, edges for 2, triangles for 3.
 
     Raises ArgumentError for a `k` below 1, and for more cliques than an int64 holds.
+
+    >>> graph = tg.generators.complete(5)
+    >>> [tg.algorithms.k_clique_count(graph, k) for k in (1, 2, 3, 4, 5)]
+    [5, 10, 10, 5, 1]
     """
     return tg.primitives.cliques.count(tg.primitives.simple_graph.simple(graph), k)

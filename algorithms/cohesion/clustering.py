@@ -19,6 +19,9 @@ def local_clustering(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
     is the LCC of LDBC Graphalytics: of the d (d - 1) ordered pairs of vertices that have an arc to or from the
     vertex, the fraction joined by an arc. The directed networkx.clustering is another measure, see `clustering`.
     Parallel arcs count once, self-loops not at all. `backend` names the kernels, "auto" takes the best.
+
+    >>> tg.algorithms.local_clustering(tg.generators.wheel(5)).round(decimals=3)
+    tensor([0.6670, 0.6670, 0.6670, 0.6670, 0.6670], dtype=torch.float64)
     """
     arcs = tg.primitives.intersect.arcs_among_neighbors(graph, backend=backend)
     degree = graph.to_undirected().without_self_loops().out_degree
@@ -33,6 +36,9 @@ def clustering(graph: tg.Graph, *, weighted: bool = False) -> Tensor:
     direct their arcs (Fagiolo, Physical Review E 2007). `weighted`: a triangle counts by the geometric mean of its
     weights, divided by the largest weight (Onnela et al., Physical Review E 2005); without weights each is 1.
     Parallel arcs count once, with the first weight, and self-loops not at all.
+
+    >>> tg.algorithms.clustering(tg.generators.wheel(5)).round(decimals=3)
+    tensor([0.6670, 0.6670, 0.6670, 0.6670, 0.6670], dtype=torch.float64)
     """
     arcs = _simple_arcs(graph)
     value = torch.ones(arcs.num_arcs, dtype=torch.float64, device=arcs.device)
@@ -53,7 +59,11 @@ def clustering(graph: tg.Graph, *, weighted: bool = False) -> Tensor:
 
 def average_clustering(graph: tg.Graph, *, weighted: bool = False, count_zeros: bool = True) -> float:
     """The mean of `clustering` over the vertices, by weights if `weighted`; without `count_zeros` over those where it
-    is not 0."""
+    is not 0.
+
+    >>> round(tg.algorithms.average_clustering(tg.generators.lollipop(3, 1)), 3)
+    0.583
+    """
     found = clustering(graph, weighted=weighted)
     found = found if count_zeros else found[found != 0]
     return float(found.mean()) if len(found) else 0.0
@@ -64,6 +74,9 @@ def transitivity(graph: tg.Graph) -> float:
     of the paths (Newman, Watts and Strogatz, PNAS 2002); 0 without paths.
 
     Directions are ignored; parallel edges count once, self-loops not at all.
+
+    >>> tg.algorithms.transitivity(tg.generators.lollipop(3, 1))
+    0.6
     """
     undirected = graph.to_undirected().without_self_loops()
     paths = undirected.out_degree * (undirected.out_degree - 1) // 2
@@ -78,6 +91,9 @@ def square_clustering(graph: tg.Graph) -> Tensor:
     A pair u, w of neighbours of v with q further common neighbours closes q squares, and could close one with each
     other neighbour of u and of w but those that are squares already. Undirected graphs only; parallel edges count
     once, self-loops not at all. O(a m) with arboricity a, at most m^1.5.
+
+    >>> tg.algorithms.square_clustering(tg.generators.cycle(4))
+    tensor([1., 1., 1., 1.], dtype=torch.float64)
     """
     graph = tg.primitives.simple_graph.simple(graph)
     degree = graph.out_degree

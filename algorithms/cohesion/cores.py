@@ -19,19 +19,32 @@ def core_number(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
 
     As networkx.core_number: in a directed graph the degree is that in both directions, so that u -> v and v -> u
     count twice. Parallel arcs count once, self-loops not at all. `backend` names the kernels, "auto" takes the best.
+
+    >>> tg.algorithms.core_number(tg.generators.lollipop(4, 2))
+    tensor([3, 3, 3, 3, 1, 1])
     """
     return tg.primitives.k_core.core_numbers(graph, backend=backend)
 
 
 def k_core(graph: tg.Graph, k: int | None = None) -> tg.Graph:
     """The largest subgraph whose vertices all have degree `k` or more in it (None: the innermost that there is), as
-    networkx.k_core. Its vertices keep their ids; degrees are those of `core_number`."""
+    networkx.k_core. Its vertices keep their ids; degrees are those of `core_number`.
+
+    >>> core = tg.algorithms.k_core(tg.generators.lollipop(4, 2), 3)
+    >>> core.ids(range(core.num_vertices))
+    tensor([0, 1, 2, 3])
+    """
     core = core_number(graph)
     return graph.subgraph(core >= (_deepest(core) if k is None else k))
 
 
 def k_shell(graph: tg.Graph, k: int | None = None) -> tg.Graph:
-    """The subgraph of the vertices of core number `k` (None: the largest that there is), as networkx.k_shell."""
+    """The subgraph of the vertices of core number `k` (None: the largest that there is), as networkx.k_shell.
+
+    >>> shell = tg.algorithms.k_shell(tg.generators.lollipop(4, 2), 1)
+    >>> shell.ids(range(shell.num_vertices))
+    tensor([4, 5])
+    """
     core = core_number(graph)
     return graph.subgraph(core == (_deepest(core) if k is None else k))
 
@@ -41,6 +54,9 @@ def onion_layers(graph: tg.Graph) -> Tensor:
     all vertices whose degree among those left is at most the core number reached are removed as one layer.
 
     Undirected graphs only; parallel edges count once, self-loops not at all. O(n + m).
+
+    >>> tg.algorithms.onion_layers(tg.generators.path(5))
+    tensor([1, 2, 3, 2, 1])
     """
     return tg.primitives.k_core.onion_layers(tg.primitives.simple_graph.simple(graph))[1]
 

@@ -29,6 +29,9 @@ def densest_subgraph(graph: tg.Graph, *, method: str = "greedy") -> tuple[float,
     `method` "greedy" finds at least half of the largest density, "exact" the largest, and of the subgraphs that have it
     their union. Undirected graphs only; parallel edges count once, self-loops not at all.
     Raises ArgumentError for a directed graph, and another method.
+
+    >>> tg.algorithms.densest_subgraph(tg.generators.lollipop(4, 3), method="exact")
+    (1.5, tensor([0, 1, 2, 3]))
     """
     if method not in ("greedy", "exact"):
         raise tg.errors.ArgumentError(f"method: {method!r} is not one of 'greedy', 'exact'")

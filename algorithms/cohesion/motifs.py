@@ -29,6 +29,9 @@ def motif_counts(graph: tg.Graph, size: int = 4) -> dict[str, int]:
     Of 3: "path", "triangle". Of 4: "star", "path", "paw" (a triangle with a tail), "cycle", "diamond" (a cycle with a
     chord), "clique". Undirected graphs only; parallel edges count once, self-loops not at all.
     Raises ArgumentError for a directed graph or another size.
+
+    >>> tg.algorithms.motif_counts(tg.generators.wheel(5), 3)
+    {'path': 6, 'triangle': 4}
     """
     if size not in (3, 4):
         raise tg.errors.ArgumentError(f"size: expected 3 or 4 vertices, got {size}")
@@ -54,6 +57,10 @@ def triadic_census(graph: tg.Graph) -> dict[str, int]:
     asymmetric and null pairs (Holland and Leinhardt 1970), as networkx.triadic_census.
 
     An edge of an undirected graph is an arc both ways. Parallel arcs count once, self-loops not at all.
+
+    >>> census = tg.algorithms.triadic_census(tg.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3]))
+    >>> {kind: count for kind, count in census.items() if count}
+    {'012': 1, '021D': 1, '021C': 1, '030C': 1}
     """
     n = graph.num_vertices
     arcs = tg.primitives.simple_graph.merged(graph).without_self_loops()

@@ -17,6 +17,9 @@ def rich_club_coefficient(graph: tg.Graph) -> Tensor:
     k above which there are fewer than two vertices, as networkx with `normalized=False`.
 
     Undirected graphs only; parallel edges count once, self-loops not at all.
+
+    >>> tg.algorithms.rich_club_coefficient(tg.generators.wheel(5)).round(decimals=3)
+    tensor([0.8000, 0.8000, 0.8000], dtype=torch.float64)
     """
     graph = tg.primitives.simple_graph.simple(graph)
     degree = graph.out_degree

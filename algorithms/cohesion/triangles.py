@@ -18,6 +18,10 @@ def triangle_count(graph: tg.Graph, *, per_vertex: bool = False, backend: str = 
     The direction of arcs is ignored, parallel edges count once and self-loops not at all, as if networkx.triangles
     were given the undirected simple graph. Every triangle is in the counts of its three vertices. `backend` names the
     kernels, "auto" takes the best.
+
+    >>> graph = tg.generators.wheel(5)
+    >>> tg.algorithms.triangle_count(graph), tg.algorithms.triangle_count(graph, per_vertex=True)
+    (4, tensor([4, 2, 2, 2, 2]))
     """
     found = tg.primitives.intersect.triangles(graph, per_vertex=per_vertex, backend=backend)
     return found if per_vertex else int(found)

@@ -18,6 +18,13 @@ def truss_number(graph: tg.Graph) -> Tensor:
     subgraph's triangles: 2 where there is none, and 0 for a self-loop.
 
     The numbers are in the order of the arcs of `graph.decoded()`. Undirected graphs only; parallel edges count once.
+
+    >>> graph = tg.generators.lollipop(3, 1)
+    >>> tg.algorithms.truss_number(graph)
+    tensor([3, 3, 3, 3, 3, 3, 2, 2])
+    >>> graph.to_edge_index()
+    tensor([[0, 0, 1, 1, 2, 2, 2, 3],
+            [1, 2, 0, 2, 0, 1, 3, 2]])
     """
     simple = tg.primitives.simple_graph.simple(graph)
     found, arcs = tg.primitives.k_truss.truss_numbers(simple), graph.decoded()
@@ -36,6 +43,10 @@ def k_truss(graph: tg.Graph, k: int) -> tg.Graph:
     vertices; the others keep their ids. Parallel edges become one, self-loops go.
 
     Raises ArgumentError for a directed graph.
+
+    >>> graph = tg.generators.lollipop(4, 2)
+    >>> tg.algorithms.k_truss(graph, 4).num_edges
+    6
     """
     simple = tg.primitives.simple_graph.simple(graph)
     kept = tg.primitives.k_truss.truss_numbers(simple) >= k

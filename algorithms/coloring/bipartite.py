@@ -17,6 +17,9 @@ def is_bipartite(graph: tg.Graph, *, backend: str = "auto") -> bool:
     """True where every edge joins one side to the other. Arcs count as edges whichever way they point.
 
     `backend` names the kernels.
+
+    >>> tg.algorithms.is_bipartite(tg.generators.cycle(4)), tg.algorithms.is_bipartite(tg.generators.cycle(5))
+    (True, False)
     """
     return not tg.primitives.coloring.has_odd_cycle(graph, backend=backend)
 
@@ -26,6 +29,13 @@ def bipartite_color(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
 
     Arcs count as edges whichever way they point. Raises ArgumentError for a graph with an odd cycle, which it names.
     `backend` names the kernels.
+
+    >>> tg.algorithms.bipartite_color(tg.generators.path(4))
+    tensor([0, 1, 0, 1])
+    >>> tg.algorithms.bipartite_color(tg.generators.cycle(3))
+    Traceback (most recent call last):
+        ...
+    tgraph.errors.ArgumentError: graph: not bipartite, it has an odd cycle, of vertices 1, 0, 2; ...
     """
     depth, conflict = tg.primitives.coloring.color_by_depth(_undirected(graph), backend=backend)
     if conflict >= 0:
@@ -42,6 +52,9 @@ def odd_cycle(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
 
     Arcs count as edges whichever way they point; a self-loop is such a cycle. It is always the same.
     `backend` names the kernels.
+
+    >>> tg.algorithms.odd_cycle(tg.generators.lollipop(3, 2))
+    tensor([1, 0, 2])
     """
     graph = _undirected(graph).decoded()
     depth, conflict = tg.primitives.coloring.color_by_depth(graph, backend=backend)

@@ -22,6 +22,9 @@ def greedy_color(graph: tg.Graph, strategy: str = "largest_first", *, seed: int 
     by the `seed`. Ties go to the smallest vertex.
     Raises ArgumentError for a directed graph and an unknown strategy.
     `backend` names the kernels.
+
+    >>> tg.algorithms.greedy_color(tg.generators.wheel(5))
+    tensor([0, 1, 2, 1, 2])
     """
     if strategy not in STRATEGIES:
         raise tg.errors.ArgumentError(f"strategy: {strategy!r} is not one of {', '.join(map(repr, STRATEGIES))}")

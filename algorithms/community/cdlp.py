@@ -22,6 +22,9 @@ def cdlp(graph: tg.Graph, *, iterations: int = 10, backend: str = "auto") -> Ten
     neighbour by an arc each way counts twice, parallel arcs count each. A vertex without neighbours keeps its label.
     Ends early once no label changes. `backend` names the kernels, "auto" takes the best.
     Raises ArgumentError for iterations below 0.
+
+    >>> tg.algorithms.cdlp(tg.generators.barbell(4, 0))
+    tensor([0, 0, 0, 0, 4, 4, 4, 4])
     """
     if not isinstance(iterations, int) or iterations < 0:
         raise tg.errors.ArgumentError(f"iterations: expected an int of 0 or more, got {iterations!r}")

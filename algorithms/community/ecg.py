@@ -36,6 +36,9 @@ def ecg(
     another, similar partition. `backend` names the kernels, "auto" takes the best.
     Raises ArgumentError for a directed graph, weights that are negative or not finite, a min_weight outside of 0..1, a
     negative resolution, and an ensemble_size below 1.
+
+    >>> tg.algorithms.ecg(tg.generators.barbell(4, 0))
+    tensor([0, 0, 0, 0, 4, 4, 4, 4])
     """
     check(resolution, ensemble_size, "ensemble_size")
     if not 0 <= min_weight <= 1:

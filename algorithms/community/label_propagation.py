@@ -33,6 +33,9 @@ def label_propagation(
     of sweeps. In a directed graph an arc counts for both of its ends. The synchronous variant is `cdlp`. `backend`
     names the kernels, "auto" takes the best. Raises ArgumentError for weights that are negative or not finite, and
     iterations below 1.
+
+    >>> tg.algorithms.label_propagation(tg.generators.barbell(4, 0))
+    tensor([0, 0, 0, 0, 4, 4, 4, 4])
     """
     check(0.0, iterations, "iterations")
     arcs = tg.primitives.communities.quotient(graph, weighted=weighted, backend=backend)
@@ -53,6 +56,9 @@ def semi_synchronous_label_propagation(
     do not count. weighted : edges count by graph.weights. iterations : the largest number of sweeps over the colours.
     `backend` names the kernels, "auto" takes the best. Raises ArgumentError for a directed graph, weights that are
     negative or not finite, and iterations below 1.
+
+    >>> tg.algorithms.semi_synchronous_label_propagation(tg.generators.barbell(4, 0))
+    tensor([0, 0, 0, 0, 4, 4, 4, 4])
     """
     check(0.0, iterations, "iterations")
     color = greedy_color(graph, backend=backend)

@@ -42,6 +42,11 @@ def leiden(
     In a directed graph directed modularity is maximised, and communities are weakly connected. `backend` names the
     kernels, "auto" takes the best.
     Raises ArgumentError for weights that are negative or not finite, a negative resolution, and iterations below 1.
+
+    >>> graph = tg.generators.barbell(4, 0)
+    >>> community = tg.algorithms.leiden(graph)
+    >>> community, round(tg.algorithms.modularity(graph, community), 3)
+    (tensor([0, 0, 0, 0, 4, 4, 4, 4]), 0.423)
     """
     check(resolution, iterations, "iterations")
     steps = tg.primitives.communities

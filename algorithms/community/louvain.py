@@ -39,6 +39,9 @@ def louvain(
     seed : another one gives another, similar partition. max_level : the largest number of levels. In a directed graph
     directed modularity is maximised. `backend` names the kernels, "auto" takes the best.
     Raises ArgumentError for weights that are negative or not finite, a negative resolution, and a max_level below 1.
+
+    >>> tg.algorithms.louvain(tg.generators.barbell(4, 0))
+    tensor([0, 0, 0, 0, 4, 4, 4, 4])
     """
     levels = louvain_levels(
         graph, weighted=weighted, resolution=resolution, seed=seed, max_level=max_level, backend=backend
@@ -58,6 +61,10 @@ def louvain_levels(
     """The partitions of the levels, finest first, each as `louvain` gives it; one level at least.
 
     The parameters `weighted`, `resolution`, `seed`, `max_level` and `backend` are those of `louvain`.
+
+    >>> levels = tg.algorithms.louvain_levels(tg.generators.cycle(32))
+    >>> [int(level.unique().numel()) for level in levels]
+    [13, 5]
     """
     check(resolution, max_level, "max_level")
     steps = tg.primitives.communities

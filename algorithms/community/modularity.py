@@ -42,6 +42,10 @@ def modularity(graph: tg.Graph, communities: Tensor, *, weighted: bool = False, 
     communities : integers [n], equal for the vertices of a community. weighted : edges count by graph.weights.
     resolution : how much the expected part counts. NaN for a graph without edges. Raises ArgumentError for communities
     of another shape or dtype, and for weights that are negative or not finite.
+
+    >>> graph = tg.generators.barbell(3, 0)
+    >>> round(tg.algorithms.modularity(graph, torch.tensor([0, 0, 0, 1, 1, 1])), 3)
+    0.357
     """
     group, count = _labels(graph, communities)
     inside = tg.primitives.communities.inside(graph, group, weighted=weighted)
@@ -56,6 +60,10 @@ def partition_quality(graph: tg.Graph, communities: Tensor) -> Quality:
     """Coverage and performance of a partition, as networkx counts them: a parallel edge each time, weights not at all.
 
     communities : as in `modularity`. NaN where there are no edges, or no pairs.
+
+    >>> graph = tg.generators.barbell(3, 0)
+    >>> tg.algorithms.partition_quality(graph, torch.tensor([0, 0, 0, 1, 1, 1]))
+    Quality(coverage=0.8571428571428571, performance=0.9333333333333333)
     """
     group, first = _numbered(graph, communities)
     arcs = int(tg.primitives.communities.inside(graph, group).sum())
@@ -73,6 +81,11 @@ def community_cuts(graph: tg.Graph, communities: Tensor, *, weighted: bool = Fal
     """The edges inside of each community and out of it, and its conductance.
 
     communities, weighted : as in `modularity`. Volumes are those of arcs that leave.
+
+    >>> graph = tg.generators.barbell(3, 0)
+    >>> cuts = tg.algorithms.community_cuts(graph, torch.tensor([0, 0, 0, 1, 1, 1]))
+    >>> cuts.first, cuts.external.tolist(), cuts.conductance.round(decimals=3).tolist()
+    (tensor([0, 3]), [1.0, 1.0], [0.143, 0.143])
     """
     group, first = _numbered(graph, communities)
     inside = _by_group(tg.primitives.communities.inside(graph, group, weighted=weighted), group, len(first))

@@ -21,6 +21,10 @@ def biconnected_components(graph: tg.Graph, *, backend: str = "auto") -> tuple[T
     Vertices without edges to others are in none, cut vertices are in several. Components come in a fixed order, that of
     the smallest vertex but the head. Raises ArgumentError for a directed graph.
     `backend` names the kernels.
+
+    >>> offset, vertices = tg.algorithms.biconnected_components(tg.generators.lollipop(3, 2))
+    >>> [component.tolist() for component in vertices.tensor_split(offset[1:-1])]
+    [[0, 1, 2], [2, 3], [3, 4]]
     """
     number, head, count = _numbered(graph, backend)
     below = (head >= 0).nonzero().flatten()
@@ -36,6 +40,13 @@ def biconnected_edges(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
     """The biconnected component of each arc, numbered as by `biconnected_components`, int64 [m]: both arcs of an edge
     have the same. -1 for self-loops, which are in none. Raises ArgumentError for a directed graph.
     `backend` names the kernels.
+
+    >>> graph = tg.generators.lollipop(3, 1)
+    >>> tg.algorithms.biconnected_edges(graph)
+    tensor([0, 0, 0, 0, 0, 0, 1, 1])
+    >>> graph.to_edge_index()
+    tensor([[0, 0, 1, 1, 2, 2, 2, 3],
+            [1, 2, 0, 2, 0, 1, 3, 2]])
     """
     number, head, _ = _numbered(graph, backend)
     u, v = graph.to_edge_index()
@@ -49,6 +60,9 @@ def articulation_points(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
 
     Raises ArgumentError for a directed graph.
     `backend` names the kernels.
+
+    >>> tg.algorithms.articulation_points(tg.generators.lollipop(3, 2))
+    tensor([2, 3])
     """
     component, head = tg.primitives.components.biconnect(graph, backend=backend)
     vertex = torch.arange(graph.num_vertices, device=graph.device)
@@ -62,6 +76,10 @@ def bridges(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
 
     Of parallel edges none is a bridge. Raises ArgumentError for a directed graph.
     `backend` names the kernels.
+
+    >>> tg.algorithms.bridges(tg.generators.lollipop(3, 2))
+    tensor([[2, 3],
+            [3, 4]])
     """
     number, head, count = _numbered(graph, backend)
     below = (head >= 0).nonzero().flatten()

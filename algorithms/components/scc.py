@@ -18,6 +18,9 @@ def scc(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
 
     In an undirected graph these are the connected components.
     `backend` names the kernels.
+
+    >>> tg.algorithms.scc(tg.Graph.from_edges([0, 1, 1, 2], [1, 0, 2, 3]))
+    tensor([0, 0, 2, 3])
     """
     return tg.primitives.components.label_strong(graph, backend=backend) if graph.directed else tg.algorithms.wcc(graph)
 
@@ -30,6 +33,11 @@ def condensation(graph: tg.Graph, *, backend: str = "auto") -> tuple[tg.Graph, T
     arc does, once, without weights. The ids of the graph's vertices are not kept.
     Raises ArgumentError for an undirected graph.
     `backend` names the kernels.
+
+    >>> dag, component = tg.algorithms.condensation(tg.Graph.from_edges([0, 1, 1, 2], [1, 0, 2, 3]))
+    >>> component, dag.to_edge_index()
+    (tensor([0, 0, 1, 2]), tensor([[0, 1],
+            [1, 2]]))
     """
     tg.primitives.topological.check_directed(graph)
     label = scc(graph, backend=backend)
@@ -45,6 +53,9 @@ def attracting_components(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
     """For each vertex of a strongly connected component that no arc leaves its smallest vertex, for others -1,
     int64 [n]. Raises ArgumentError for an undirected graph.
     `backend` names the kernels.
+
+    >>> tg.algorithms.attracting_components(tg.Graph.from_edges([0, 1, 2], [1, 2, 1]))
+    tensor([-1,  1,  1])
     """
     tg.primitives.topological.check_directed(graph)
     label = scc(graph, backend=backend)

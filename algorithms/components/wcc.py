@@ -20,7 +20,12 @@ import tgraph as tg
 
 
 class PlainWCC(tg.Relaxation):
-    """The smallest vertex index of each component, int64 [n], of an undirected graph (see `Graph.to_undirected`)."""
+    """The smallest vertex index of each component, int64 [n], of an undirected graph (see `Graph.to_undirected`).
+
+    >>> graph = tg.Graph.from_edges([1, 3], [0, 4], directed=False)
+    >>> tg.run(tg.algorithms.PlainWCC(), graph).values
+    tensor([0, 0, 2, 3, 3])
+    """
 
     reduce, edge = "min", "copy"
 
@@ -29,7 +34,12 @@ class PlainWCC(tg.Relaxation):
 
 
 class WCC(tg.Program):
-    """The component of each vertex, int64 [n]: the smallest vertex index in it. The direction of arcs is ignored."""
+    """The component of each vertex, int64 [n]: the smallest vertex index in it. The direction of arcs is ignored.
+
+    >>> graph = tg.Graph.from_edges([1, 3], [0, 4])
+    >>> tg.run(tg.algorithms.WCC(), graph).values
+    tensor([0, 0, 2, 3, 3])
+    """
 
     SAMPLE = 2
     WORTH_SAMPLING = 1 << 13  # arcs; fewer are joined while a sample would be looked at
@@ -81,5 +91,8 @@ def wcc(graph: tg.Graph, **options: Any) -> Tensor:
     """Weakly connected components: for each vertex the smallest vertex index of its component, int64 [n].
 
     Arcs join their ends whichever way they point. `options` go to `tgraph.run`.
+
+    >>> tg.algorithms.wcc(tg.Graph.from_edges([1, 3], [0, 4]))
+    tensor([0, 0, 2, 3, 3])
     """
     return tg.run(WCC(), graph, **options).values

@@ -19,6 +19,9 @@ def dag_longest_path(graph: tg.Graph, *, weighted: bool = False, backend: str = 
     same: from the smallest end back through the smallest vertices.
     Raises ArgumentError for an undirected graph, missing weights, and a graph with a cycle, which it names.
     `backend` names the kernels.
+
+    >>> tg.algorithms.dag_longest_path(tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 2, 3]))
+    tensor([0, 1, 2, 3])
     """
     length, before = _longest(graph, weighted, backend)
     if not len(length):
@@ -34,6 +37,10 @@ def dag_longest_path_length(graph: tg.Graph, *, weighted: bool = False, backend:
     """The length of a longest path: its arcs, or the sum of their weights if `weighted`, an int unless these are
     floating. Parameters and errors as of `dag_longest_path`.
     `backend` names the kernels.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 2, 3], [1, 5, 1, 2])
+    >>> tg.algorithms.dag_longest_path_length(graph), tg.algorithms.dag_longest_path_length(graph, weighted=True)
+    (3, 7)
     """
     length, _ = _longest(graph, weighted, backend)
     return length.max().item() if len(length) else 0

@@ -19,6 +19,9 @@ def topological_generations(graph: tg.Graph, *, backend: str = "auto") -> Tensor
 
     Raises ArgumentError for an undirected graph, and for one with a cycle, which it names.
     `backend` names the kernels.
+
+    >>> tg.algorithms.topological_generations(tg.Graph.from_edges([3, 3, 1, 2], [1, 2, 0, 0]))
+    tensor([2, 1, 1, 0])
     """
     generation = tg.primitives.topological.generations(graph, backend=backend)
     cycle = _cycle_behind(graph, generation)
@@ -35,6 +38,9 @@ def topological_sort(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
 
     Raises ArgumentError for an undirected graph, and for one with a cycle, which it names.
     `backend` names the kernels.
+
+    >>> tg.algorithms.topological_sort(tg.Graph.from_edges([3, 3, 1, 2], [1, 2, 0, 0]))
+    tensor([3, 1, 2, 0])
     """
     generation = topological_generations(graph, backend=backend)
     return tg.primitives.level_accumulate.levels(generation)[0].to(torch.int64) if len(generation) else generation
@@ -44,6 +50,11 @@ def is_dag(graph: tg.Graph, *, backend: str = "auto") -> bool:
     """True for a directed graph without cycles; a self-loop is one.
 
     `backend` names the kernels.
+
+    >>> tg.algorithms.is_dag(tg.Graph.from_edges([0, 0, 1], [1, 2, 2]))
+    True
+    >>> tg.algorithms.is_dag(tg.Graph.from_edges([0, 1], [1, 0]))
+    False
     """
     return graph.directed and not tg.primitives.topological.has_cycle(graph, backend=backend)
 
@@ -53,6 +64,9 @@ def find_cycle(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
 
     A self-loop is one; in an undirected graph two parallel edges are, too, but no edge there and back.
     `backend` names the kernels.
+
+    >>> tg.algorithms.find_cycle(tg.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 1]))
+    tensor([1, 2, 3])
     """
     if not graph.directed:
         return _undirected_cycle(graph, backend)

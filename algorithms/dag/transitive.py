@@ -19,6 +19,10 @@ def transitive_closure(graph: tg.Graph, *, backend: str = "auto") -> tg.Graph:
 
     Raises ArgumentError for an undirected graph, and for one with a cycle, which it names.
     `backend` names the kernels.
+
+    >>> tg.algorithms.transitive_closure(tg.Graph.from_edges([0, 1], [1, 2])).to_edge_index()
+    tensor([[0, 0, 1],
+            [1, 2, 2]])
     """
     blocks = tg.primitives.topological.reached(graph, topological_generations(graph, backend=backend))
     found = [(u, first + v) for first, reached, _ in blocks for u, v in [reached.nonzero().unbind(1)]]
@@ -30,6 +34,10 @@ def transitive_reduction(graph: tg.Graph, *, backend: str = "auto") -> tg.Graph:
     """The graph with the fewest arcs, without weights, and the same paths: those of its arcs that no longer path
     replaces. Raises ArgumentError for an undirected graph, and for one with a cycle, which it names.
     `backend` names the kernels.
+
+    >>> tg.algorithms.transitive_reduction(tg.Graph.from_edges([0, 0, 1], [1, 2, 2])).to_edge_index()
+    tensor([[0, 1],
+            [1, 2]])
     """
     generation = topological_generations(graph, backend=backend)
     kept = ~tg.primitives.topological.replaced_arcs(graph, generation, backend=backend)

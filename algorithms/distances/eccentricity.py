@@ -32,25 +32,40 @@ def eccentricity(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> 
     but for rounding. `options` go to `tgraph.run` (mode, backend) for the searches.
     Raises ArgumentError for a graph without vertices, where a vertex does not reach another, and for a negative or NaN
     weight.
+
+    >>> tg.algorithms.eccentricity(tg.generators.path(5))
+    tensor([4, 3, 2, 3, 4])
     """
     return _wide(_narrowed(graph, weighted, options, lambda found: found.upper > found.lower).of_all()[0])
 
 
 def diameter(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> float:
     """The largest distance, an int unless weights are floating. `weighted`, `options` and errors are those of
-    `eccentricity`."""
+    `eccentricity`.
+
+    >>> tg.algorithms.diameter(tg.generators.grid2d(3, 4))
+    5
+    """
     return _narrowed(graph, weighted, options, lambda found: found.upper > found.most).most.item()
 
 
 def radius(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> float:
     """The least eccentricity, an int unless weights are floating. `weighted`, `options` and errors are those of
-    `eccentricity`."""
+    `eccentricity`.
+
+    >>> tg.algorithms.radius(tg.generators.path(5))
+    2
+    """
     return _narrowed(graph, weighted, options, lambda found: found.lower < found.least).least.item()
 
 
 def center(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> Tensor:
     """The vertices of least eccentricity, int64 [k] ascending. `weighted`, `options` and errors are those of
-    `eccentricity`."""
+    `eccentricity`.
+
+    >>> tg.algorithms.center(tg.generators.path(5))
+    tensor([2])
+    """
 
     def may_be_central(found: Bounds) -> Tensor:
         return (found.lower <= found.least) & (found.lower < found.upper)
@@ -61,7 +76,11 @@ def center(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> Tensor
 
 def periphery(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> Tensor:
     """The vertices whose eccentricity is the diameter, int64 [k] ascending. `weighted`, `options` and errors are those
-    of `eccentricity`."""
+    of `eccentricity`.
+
+    >>> tg.algorithms.periphery(tg.generators.path(5))
+    tensor([0, 4])
+    """
 
     def may_be_peripheral(found: Bounds) -> Tensor:
         return (found.upper >= found.most) & (found.lower < found.upper)

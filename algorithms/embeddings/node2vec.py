@@ -47,6 +47,10 @@ def node2vec(
     those of the training. The same `seed` gives the
     same points on one machine, on any number of threads.
     Raises ArgumentError for numbers that are not above 0, and those of `node2vec_walks`.
+
+    >>> points = tg.algorithms.node2vec(tg.generators.barbell(4, 0), dimensions=8, length=10, walks=2)
+    >>> points.shape
+    torch.Size([8, 8])
     """
     numbers = {"dimensions": dimensions, "window": window, "batch": batch, "learning_rate": learning_rate}
     for name, value in numbers.items():

@@ -40,6 +40,10 @@ def spectral_embedding(
     x, `max_iterations` and `seed`, of the first block, are for graphs of more than 1000 vertices. Raises
     NotConvergedError, and ArgumentError for a directed graph, more dimensions than there are, and weights that are
     missing, negative or not finite.
+
+    >>> points, eigenvalues = tg.algorithms.spectral_embedding(tg.generators.lollipop(3, 2), 1)
+    >>> points.flatten().round(decimals=3), eigenvalues.round(decimals=3)
+    (tensor([-0.2800, -0.2800, -0.0860,  0.3910,  0.5980], dtype=torch.float64), tensor([0.3460], dtype=torch.float64))
     """
     tg.primitives.simple_graph.refuse_directed(graph)
     graph = graph.without_self_loops()

@@ -21,5 +21,8 @@ def stoer_wagner(graph: tg.Graph, *, weighted: bool = True) -> tuple[float, Tens
     For undirected graphs. `weighted`, by graph.weights; otherwise, and without weights, each edge counts 1. Parallel
     edges add, self-loops do not count. Raises ArgumentError for a directed graph, fewer than two vertices, and a weight
     that is negative or NaN.
+
+    >>> tg.algorithms.stoer_wagner(tg.generators.lollipop(4, 1))
+    (1, tensor([False, False, False, False,  True]))
     """
     return tg.primitives.flow.global_cut(graph, weighted=weighted)

@@ -22,6 +22,11 @@ def maximum_flow(
     carries its flow on one of its two arcs. `backend` names the kernels. The value is an int unless weights are
     floating. The first flow of a directed graph makes its transpose, which is kept.
     Raises ArgumentError for a negative or NaN capacity, a path of infinite ones, vertices that are none, or equal ends.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1, 2, 1], [1, 2, 3, 3, 2], [3, 2, 2, 3, 5])
+    >>> value, flow = tg.algorithms.maximum_flow(graph, 0, 3)
+    >>> value, flow
+    (5, tensor([3, 2, 1, 2, 3]))
     """
     find = tg.primitives.flow.max_flow
     value, flow, _ = find(graph, source, target, weighted=weighted, flow=True, backend=backend)
@@ -33,7 +38,12 @@ def maximum_flow_value(
     graph: tg.Graph, source: int, target: int, *, weighted: bool = True, backend: str = "auto"
 ) -> float:
     """The value of a maximum flow, without the flow, which costs memory for all arcs. `source`, `target`, `weighted`,
-    `backend` and errors are those of `maximum_flow`."""
+    `backend` and errors are those of `maximum_flow`.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [3, 2, 2, 4])
+    >>> tg.algorithms.maximum_flow_value(graph, 0, 3)
+    4
+    """
     return tg.primitives.flow.max_flow(graph, source, target, weighted=weighted, backend=backend)[0]
 
 
@@ -42,7 +52,12 @@ def minimum_cut(
 ) -> tuple[float, Tensor]:
     """(value, source_side) of a minimum cut: the capacity of the arcs from the source's side to the target's, and a
     mask of the vertices on the source's, bool [n]. Of several minimum cuts it is the one nearest to the target.
-    `source`, `target`, `weighted`, `backend` and errors are those of `maximum_flow`."""
+    `source`, `target`, `weighted`, `backend` and errors are those of `maximum_flow`.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [3, 2, 2, 4])
+    >>> tg.algorithms.minimum_cut(graph, 0, 3)
+    (4, tensor([ True,  True, False, False]))
+    """
     find = tg.primitives.flow.max_flow
     value, _, side = find(graph, source, target, weighted=weighted, source_side=True, backend=backend)
     assert side is not None
@@ -53,5 +68,10 @@ def minimum_cut_value(
     graph: tg.Graph, source: int, target: int, *, weighted: bool = True, backend: str = "auto"
 ) -> float:
     """The capacity of a minimum cut, the value of a maximum flow. `source`, `target`, `weighted`, `backend` and errors
-    are those of `maximum_flow`."""
+    are those of `maximum_flow`.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [3, 2, 2, 4])
+    >>> tg.algorithms.minimum_cut_value(graph, 0, 3)
+    4
+    """
     return maximum_flow_value(graph, source, target, weighted=weighted, backend=backend)

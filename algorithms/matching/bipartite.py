@@ -19,12 +19,20 @@ def maximum_bipartite_matching(graph: tg.Graph, left: Tensor | None = None) -> T
     `left`, bool [n], marks one of the sides; without it the sides are found, where the graph has two.
 
     Raises ArgumentError for a directed graph, one that is not bipartite, and for a `left` with an edge within a side.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [2, 3, 2], directed=False)
+    >>> tg.algorithms.maximum_bipartite_matching(graph)
+    tensor([3, 2, 1, 0])
     """
     return _solve(graph, left)[1]
 
 
 def minimum_vertex_cover(graph: tg.Graph, left: Tensor | None = None) -> Tensor:
-    """The fewest vertices of which every edge of a bipartite graph has one, int64 [k] ascending; `left` as above."""
+    """The fewest vertices of which every edge of a bipartite graph has one, int64 [k] ascending; `left` as above.
+
+    >>> tg.algorithms.minimum_vertex_cover(tg.generators.complete_bipartite(2, 5))
+    tensor([0, 1])
+    """
     left, mate, reached = _solve(graph, left)
     return ((mate >= 0) & (left != reached)).nonzero().squeeze(1)
 

@@ -17,6 +17,10 @@ def maximal_matching(graph: tg.Graph, *, seed: int = 0) -> Tensor:
     another `seed` gives another.
 
     Undirected graphs only; parallel edges and self-loops do not matter.
+
+    >>> mate = tg.algorithms.maximal_matching(tg.generators.cycle(5))
+    >>> int((mate >= 0).sum())
+    4
     """
     return tg.primitives.matching.maximal(graph, seed)
 
@@ -26,6 +30,10 @@ def heavy_matching(graph: tg.Graph) -> Tensor:
     none. Edges of weight 0 or less are left out; of equal weights the edge of the smaller ends comes first.
 
     Undirected graphs only; without weights each edge has 1.
+
+    >>> graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 3], [1, 5, 1], directed=False)
+    >>> tg.algorithms.heavy_matching(graph)
+    tensor([-1,  2,  1, -1])
     """
     tg.primitives.simple_graph.refuse_directed(graph)
     arcs = graph.decoded()

@@ -29,6 +29,11 @@ def all_pairs(
     unreached, or with `weighted` those of `sssp`: floating with inf, or int64 with -1. Where a weight is negative they
     are float64 with inf. `options` go to `tgraph.run`.
     Raises NegativeCycleError, and ArgumentError for sources that are no vertices and a block below 1.
+
+    >>> for sources, distance in tg.algorithms.all_pairs(tg.generators.path(4), block=2):
+    ...     print(sources.tolist(), distance.tolist())
+    [0, 1] [[0, 1, 2, 3], [1, 0, 1, 2]]
+    [2, 3] [[2, 1, 0, 1], [3, 2, 1, 0]]
     """
     if block < 1:
         raise tg.errors.ArgumentError(f"block: expected 1 or more sources, got {block}")

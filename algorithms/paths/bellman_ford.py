@@ -23,6 +23,10 @@ def bellman_ford(graph: tg.Graph, source: Source, *, backend: str = "auto") -> t
     unreached. An undirected edge of negative weight is a negative cycle. `backend` names the kernels.
     Raises NegativeCycleError, whose `cycle` holds the vertices, where a cycle of negative weight is within reach, and
     ArgumentError for a NaN weight or a source that is no vertex.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 2], [1, 2, 1], [4.0, 5.0, -3.0])
+    >>> tg.algorithms.bellman_ford(graph, 0)
+    (tensor([0., 2., 5.], dtype=torch.float64), tensor([0, 2, 0]))
     """
     sources = graph.as_vertices(source, "source")
     return tg.primitives.shortest_paths.bellman_ford(graph, sources, backend=backend)
@@ -30,7 +34,11 @@ def bellman_ford(graph: tg.Graph, source: Source, *, backend: str = "auto") -> t
 
 def negative_cycle(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
     """The vertices of a cycle of negative weight in the order of its arcs, int64 [k]; empty where there is none.
-    `backend` names the kernels."""
+    `backend` names the kernels.
+
+    >>> tg.algorithms.negative_cycle(tg.Graph.from_edges([0, 1, 2], [1, 2, 0], [1, -3, 1])).sort().values
+    tensor([0, 1, 2])
+    """
     try:
         potentials(graph, backend=backend)
     except tg.errors.NegativeCycleError as found:

@@ -25,6 +25,13 @@ class BFS(tg.Relaxation):
     """Hops from the source: int32 [n], or [n, k] for k sources; -1 where unreached.
 
     source : a vertex index, or k of them. max_depth : stop after so many hops; None goes as far as there are arcs.
+
+    >>> run = tg.run(tg.algorithms.BFS([0, 3]), tg.generators.path(4))
+    >>> run.values
+    tensor([[0, 3],
+            [1, 2],
+            [2, 1],
+            [3, 0]], dtype=torch.int32)
     """
 
     reduce, edge, weight, first = "min", "add", 1, 0
@@ -58,6 +65,13 @@ def bfs(
     Returns depth, int32 [n] ([n, k] for k sources), -1 where unreached. With `parents` also the parents, int64 of
     the same shape: of the in-neighbours one hop nearer the one of smallest index, the source itself at the source,
     -1 where unreached. Raises ArgumentError for a source that is no vertex.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1, 3], [1, 2, 2, 0])
+    >>> tg.algorithms.bfs(graph, 0)
+    tensor([ 0,  1,  1, -1], dtype=torch.int32)
+    >>> depth, parent = tg.algorithms.bfs(graph, 3, parents=True)
+    >>> parent
+    tensor([3, 0, 0, 3])
     """
     depth = tg.run(BFS(source, max_depth), graph, **options).values
     return (depth, search_tree(graph, source, depth)) if parents else depth

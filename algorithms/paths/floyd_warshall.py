@@ -24,6 +24,13 @@ def floyd_warshall(
     `weighted`, over graph.weights, which may be negative; otherwise, and without weights, in hops. Without
     `predecessors` the second is None, at half of the time.
     Raises NegativeCycleError, whose `cycle` holds the vertices, and ArgumentError for a weight that is NaN.
+
+    >>> graph = tg.Graph.from_edges([0, 1, 0], [1, 2, 2], [1, 2, 5])
+    >>> distance, predecessor = tg.algorithms.floyd_warshall(graph)
+    >>> distance
+    tensor([[0., 1., 3.],
+            [inf, 0., 2.],
+            [inf, inf, 0.]], dtype=torch.float64)
     """
     graph, n = graph.decoded(), graph.num_vertices
     source = torch.arange(n, device=graph.device).repeat_interleave(graph.out_degree)

@@ -23,5 +23,9 @@ def k_shortest_paths(
     counts, and paths differ by a vertex. Which of equally long paths come first is always the same. `backend`
     names the kernels.
     Raises ArgumentError for a negative or NaN weight, a count below 0, or a vertex that is none.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1, 2, 0], [1, 2, 3, 3, 3], [1, 2, 1, 2, 9])
+    >>> [(path.tolist(), length) for path, length in tg.algorithms.k_shortest_paths(graph, 0, 3, 2, weighted=True)]
+    [([0, 1, 3], 2), ([0, 2, 3], 4)]
     """
     return tg.primitives.shortest_paths.k_shortest(graph, source, target, count, weighted=weighted, backend=backend)

@@ -22,6 +22,11 @@ def predecessors(graph: tg.Graph, source: int, *, weighted: bool = False, **opti
     rows of the source and of vertices out of reach are empty, but where arcs of weight 0 lead back to the source.
     `weighted` takes graph.weights; otherwise every arc counts 1. `options` go to `tgraph.run`.
     Raises ArgumentError for a negative or NaN weight, or a source that is no vertex.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3])
+    >>> tg.algorithms.predecessors(graph, 0).to_edge_index()
+    tensor([[1, 2, 3, 3],
+            [0, 0, 1, 2]])
     """
     distance = (sssp if weighted else bfs)(graph, source, **options)
     assert isinstance(distance, torch.Tensor)

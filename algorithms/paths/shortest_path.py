@@ -25,6 +25,10 @@ def shortest_path(
     it is always the same. `backend` names the kernels. The first query on a directed graph makes its transpose, which
     is kept.
     Raises ArgumentError for a source or target that is no vertex, and for a negative or NaN weight.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0])
+    >>> tg.algorithms.shortest_path(graph, 0, 2), tg.algorithms.shortest_path(graph, 0, 2, weighted=True)
+    (tensor([0, 2]), tensor([0, 1, 2]))
     """
     if weighted:
         return tg.primitives.shortest_paths.shortest_path(graph, source, target, backend=backend)[0]
@@ -36,7 +40,12 @@ def shortest_path_length(
 ) -> float:
     """The length of a shortest path from `source` to `target`: its arcs, or the sum of their weights if `weighted`;
     an int unless weights are floating, and inf where there is no path. `backend` and errors are
-    those of `shortest_path`."""
+    those of `shortest_path`.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0])
+    >>> tg.algorithms.shortest_path_length(graph, 0, 2), tg.algorithms.shortest_path_length(graph, 0, 2, weighted=True)
+    (1, 3.0)
+    """
     if weighted:
         return tg.primitives.shortest_paths.shortest_path(graph, source, target, backend=backend)[1]
     return tg.primitives.shortest_paths.hops(graph, source, target, backend=backend)
@@ -56,6 +65,12 @@ def astar_path(
     `heuristic` has for each vertex a number that is at most its distance to the target, [n], or is a function of a
     tensor of vertex indices that returns these. The nearer to the distances, the fewer vertices are looked at; larger
     ones may give a longer path. `weighted`, `backend` and errors are those of `shortest_path`.
+
+    >>> grid = tg.generators.grid2d(3, 3)
+    >>> def steps(vertex):
+    ...     return (2 - vertex // 3) + (2 - vertex % 3)
+    >>> tg.algorithms.astar_path(grid, 0, 8, steps).numel()
+    5
     """
     bound = heuristic if isinstance(heuristic, Tensor) else heuristic(graph.everything().ids)
     graph = graph if weighted else _without_weights(graph)

@@ -24,6 +24,10 @@ class SSSP(tg.Relaxation):
 
     Floating weights give distances of their dtype with inf where unreached; integer weights, or none (every arc
     weighs 1), give int64 with -1. `delta` is the bucket width; None lets the engine choose one.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0])
+    >>> tg.run(tg.algorithms.SSSP(0), graph).values
+    tensor([0., 1., 3.], dtype=torch.float64)
     """
 
     reduce, edge, first = "min", "add", 0
@@ -62,6 +66,11 @@ def sssp(
     those that are nearer the smallest, of arcs of weight 0 one that leads back to the source in the fewest; the source
     itself at the source, -1 where unreached. Raises ArgumentError for a negative or NaN weight, or a source that is no
     vertex.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0])
+    >>> distance, parent = tg.algorithms.sssp(graph, 0, parents=True)
+    >>> distance, parent
+    (tensor([0., 1., 3.], dtype=torch.float64), tensor([0, 0, 1]))
     """
     distance = tg.run(SSSP(source, delta), graph, **options).values
     if not parents:

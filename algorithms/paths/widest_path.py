@@ -17,7 +17,12 @@ import tgraph as tg
 
 
 class WidestPath(tg.Relaxation):
-    """The width of the widest path from the source, [n] in the dtype of the weights; see `widest_path`."""
+    """The width of the widest path from the source, [n] in the dtype of the weights; see `widest_path`.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], [7.0, 2.0, 5.0])
+    >>> tg.run(tg.algorithms.WidestPath(0), graph).values
+    tensor([inf, 7., 5.], dtype=torch.float64)
+    """
 
     reduce, edge = "max", "min"
 
@@ -40,6 +45,10 @@ def widest_path(graph: tg.Graph, source: int, **options: Any) -> Tensor:
     In the dtype of the weights. inf, or the largest integer, at the source; -inf, or the smallest integer, where
     unreached. `options` go to `tgraph.run`. Raises ArgumentError for a graph without weights, or a source that is no
     vertex.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], [7.0, 2.0, 5.0])
+    >>> tg.algorithms.widest_path(graph, 0)
+    tensor([inf, 7., 5.], dtype=torch.float64)
     """
     return tg.run(WidestPath(source), graph, **options).values
 

@@ -18,6 +18,9 @@ def dominating_set(graph: tg.Graph) -> Tensor:
     """The vertices of a dominating set, int64 [k] ascending: every other vertex has an arc from one of them.
 
     Of equal vertices the smaller joins first.
+
+    >>> tg.algorithms.dominating_set(tg.generators.star(5))
+    tensor([0])
     """
     n, device = graph.num_vertices, graph.device
     reverse = graph.transpose()

@@ -16,5 +16,8 @@ def maximal_independent_set(graph: tg.Graph, *, seed: int = 0) -> Tensor:
     """The vertices of a maximal independent set, int64 [k] ascending; another `seed` gives another.
 
     Undirected graphs only; parallel edges and self-loops do not matter.
+
+    >>> tg.algorithms.maximal_independent_set(tg.generators.cycle(6))
+    tensor([1, 3, 5])
     """
     return tg.primitives.independent_set.independent_set(graph, seed).nonzero().squeeze(1)

@@ -17,6 +17,9 @@ def vertex_cover(graph: tg.Graph, *, seed: int = 0) -> Tensor:
     them; another `seed` gives another.
 
     Undirected graphs only.
+
+    >>> tg.algorithms.vertex_cover(tg.generators.star(5))
+    tensor([0, 4])
     """
     covered = tg.primitives.matching.maximal(graph, seed) >= 0
     if graph.num_self_loops:

@@ -22,6 +22,12 @@ def common_neighbors(graph: tg.Graph, pairs: Any = None, *, backend: str = "auto
 
     `pairs` are vertex indices [k, 2], by default all pairs u < v without an edge, in order. For undirected graphs;
     parallel edges count once, and a vertex with a self-loop is its own neighbour. `backend` names the kernels.
+
+    >>> graph = tg.generators.cycle(4)
+    >>> tg.algorithms.common_neighbors(graph)
+    tensor([2, 2])
+    >>> tg.algorithms.common_neighbors(graph, [[0, 1], [0, 2]])
+    tensor([0, 2])
     """
     graph = simple(graph)
     return tg.primitives.row_similarity.common_neighbors(graph, pairs_of(graph, pairs), backend=backend)
@@ -32,6 +38,10 @@ def adamic_adar(graph: tg.Graph, pairs: Any = None, *, backend: str = "auto") ->
     networkx.adamic_adar_index.
 
     Parameters are those of `common_neighbors`.
+
+    >>> graph = tg.generators.path(4)
+    >>> tg.algorithms.adamic_adar(graph, [[0, 2], [0, 3]]).round(decimals=3)
+    tensor([1.4430, 0.0000], dtype=torch.float64)
     """
     return _weighted(graph, pairs, backend, lambda degree: 1 / degree.log())
 
@@ -41,6 +51,9 @@ def resource_allocation(graph: tg.Graph, pairs: Any = None, *, backend: str = "a
     networkx.resource_allocation_index.
 
     Parameters are those of `common_neighbors`.
+
+    >>> tg.algorithms.resource_allocation(tg.generators.path(4), [[0, 2], [0, 3]])
+    tensor([0.5000, 0.0000], dtype=torch.float64)
     """
     return _weighted(graph, pairs, backend, torch.reciprocal)
 
@@ -49,6 +62,9 @@ def preferential_attachment(graph: tg.Graph, pairs: Any = None) -> Tensor:
     """The product of the degrees of each pair of vertices, int64 [k], as networkx.preferential_attachment.
 
     Parameters are those of `common_neighbors`.
+
+    >>> tg.algorithms.preferential_attachment(tg.generators.path(4), [[0, 2], [1, 2]])
+    tensor([2, 4])
     """
     graph = simple(graph)
     return loops_twice(graph)[pairs_of(graph, pairs)].prod(1)

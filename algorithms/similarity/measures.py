@@ -24,6 +24,10 @@ def jaccard(graph: tg.Graph, pairs: Any = None, *, backend: str = "auto") -> Ten
     As networkx.jaccard_coefficient. `pairs` are vertex indices [k, 2], by default all pairs u < v without an edge, in
     order. For undirected graphs; parallel edges count once, and a vertex with a self-loop is its own neighbour.
     `backend` names the kernels.
+
+    >>> graph = tg.generators.path(4)
+    >>> tg.algorithms.jaccard(graph, [[0, 2], [1, 3]])
+    tensor([0.5000, 0.5000], dtype=torch.float64)
     """
     return _similarity(graph, pairs, lambda a, b, common: a + b - common, backend)
 
@@ -32,6 +36,9 @@ def overlap(graph: tg.Graph, pairs: Any = None, *, backend: str = "auto") -> Ten
     """The overlap coefficient of the neighbourhoods of each pair of vertices, float64 [k]; 0 where one is empty.
 
     Parameters are those of `jaccard`.
+
+    >>> tg.algorithms.overlap(tg.generators.path(4), [[0, 2], [0, 3]])
+    tensor([1., 0.], dtype=torch.float64)
     """
     return _similarity(graph, pairs, lambda a, b, common: torch.minimum(a, b), backend)
 
@@ -40,6 +47,9 @@ def sorensen(graph: tg.Graph, pairs: Any = None, *, backend: str = "auto") -> Te
     """The Sorensen coefficient of the neighbourhoods of each pair of vertices, float64 [k]; 0 where both are empty.
 
     Parameters are those of `jaccard`.
+
+    >>> tg.algorithms.sorensen(tg.generators.path(4), [[0, 2], [0, 3]]).round(decimals=3)
+    tensor([0.6670, 0.0000], dtype=torch.float64)
     """
     return _similarity(graph, pairs, lambda a, b, common: (a + b) / 2, backend)
 
@@ -48,6 +58,9 @@ def cosine(graph: tg.Graph, pairs: Any = None, *, backend: str = "auto") -> Tens
     """The cosine of the rows of each pair of vertices, float64 [k]; 0 where one is empty. Also called the Salton index.
 
     Parameters are those of `jaccard`.
+
+    >>> tg.algorithms.cosine(tg.generators.path(4), [[0, 2], [0, 3]]).round(decimals=3)
+    tensor([0.7070, 0.0000], dtype=torch.float64)
     """
     return _similarity(graph, pairs, lambda a, b, common: torch.sqrt(a * b), backend)
 

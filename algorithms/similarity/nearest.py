@@ -41,6 +41,11 @@ def most_similar(
     backend : the kernels that compute.
 
     For undirected graphs; parallel edges count once. Raises ArgumentError for a directed graph and another measure.
+
+    >>> graph = tg.generators.complete_bipartite(2, 3)
+    >>> similar, score = tg.algorithms.most_similar(graph, 1)
+    >>> similar.flatten(), score.flatten()
+    (tensor([1, 0, 3, 2, 2]), tensor([1., 1., 1., 1., 1.], dtype=torch.float64))
     """
     if measure not in (*SCORES, *WEIGHTS):
         raise tg.errors.ArgumentError(f"measure: {measure!r} is not one of {', '.join((*SCORES, *WEIGHTS))}")

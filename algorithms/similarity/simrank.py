@@ -35,6 +35,11 @@ def simrank(
     `importance_factor` is c, what each further step counts. It ends where an iteration changes no value by more than
     `tol` and 1e-5 of it, as in networkx. `weighted`, means are weighed by graph.weights. Parallel arcs count each.
     Raises NotConvergedError after `max_iterations`, and ArgumentError for a factor outside of 0 to 1.
+
+    >>> tg.algorithms.simrank(tg.generators.star(2)).round(decimals=3)
+    tensor([[1.0000, 0.0000, 0.0000],
+            [0.0000, 1.0000, 0.9000],
+            [0.0000, 0.9000, 1.0000]], dtype=torch.float64)
     """
     _check(importance_factor)
     n = graph.num_vertices
@@ -76,6 +81,10 @@ def approximate_simrank(
     `importance_factor` is c of `simrank`, without weights. O(n log n / epsilon^2 log(1 / epsilon)) whatever the number
     of arcs. The same `seed` gives the same result. Raises ArgumentError for a source that is no vertex, and numbers
     that are not between 0 and 1.
+
+    >>> similarity = tg.algorithms.approximate_simrank(tg.generators.star(3), 1, seed=1)
+    >>> similarity.round(decimals=1)
+    tensor([0.0000, 1.0000, 0.9000, 0.9000], dtype=torch.float64)
     """
     _check(importance_factor)
     for name, value in (("epsilon", epsilon), ("delta", delta)):

@@ -19,6 +19,9 @@ def degree_assortativity(graph: tg.Graph, x: str = "out", y: str = "in", *, weig
     x, y : for directed graphs, whether the "in" or "out" degree counts at the source and at the target. weighted : add
     the weights of the arcs at a vertex instead of their number. A self-loop adds two to an undirected degree. NaN where
     all ends have equal degrees.
+
+    >>> round(tg.algorithms.degree_assortativity(tg.generators.star(4)), 3)
+    -1.0
     """
     _direction(y, "y")
     first = _degree(graph, x, weighted)
@@ -30,6 +33,10 @@ def numeric_assortativity(graph: tg.Graph, values: Tensor) -> float:
     """The correlation of a number [n] at both ends of the arcs, as networkx.numeric_assortativity_coefficient.
 
     `values` are numbers [n]. NaN where all are equal.
+
+    >>> age = torch.tensor([20, 21, 22, 60, 61, 62])
+    >>> round(tg.algorithms.numeric_assortativity(tg.generators.barbell(3, 0), age), 3)
+    0.737
     """
     values = _checked(graph, values, "values").to(graph.device, torch.float64)
     return tg.primitives.correlation.over_arcs(graph, values, values)
@@ -40,6 +47,10 @@ def attribute_assortativity(graph: tg.Graph, labels: Tensor) -> float:
     networkx.attribute_assortativity_coefficient.
 
     `labels` are integers [n]. NaN where all arcs join one label.
+
+    >>> graph = tg.generators.barbell(3, 0)
+    >>> round(tg.algorithms.attribute_assortativity(graph, torch.tensor([0, 0, 0, 1, 1, 1])), 3)
+    0.714
     """
     label = _checked(graph, labels, "labels").to(graph.device)
     least, largest = (int(each) for each in label.aminmax()) if len(label) else (0, 0)
@@ -62,6 +73,9 @@ def average_neighbor_degree(
     source : for directed graphs, whether the "in" or "out" neighbours of a vertex count. target : which degree of
         these.
     weighted : neighbours count by the weights of the arcs. A self-loop adds two to an undirected degree.
+
+    >>> tg.algorithms.average_neighbor_degree(tg.generators.path(4))
+    tensor([2.0000, 1.5000, 1.5000, 2.0000], dtype=torch.float64)
     """
     towards = graph.transpose() if _direction(source, "source") == "in" else graph
     edge = "mul" if weighted else "copy"
@@ -75,6 +89,9 @@ def reciprocity(graph: tg.Graph, *, per_vertex: bool = False) -> float | Tensor:
     each vertex, float64 [n], as networkx.reciprocity, NaN at a vertex without arcs.
 
     Parallel arcs count once, and self-loops not at all. NaN without arcs, and 1 for undirected graphs.
+
+    >>> tg.algorithms.reciprocity(tg.Graph.from_edges([0, 1, 1], [1, 0, 2]))
+    0.6666666666666666
     """
     mutual, leaving = tg.primitives.mutual.counts(graph)
     if not per_vertex:

@@ -30,6 +30,9 @@ def k_hop(graph: tg.Graph, vertices: Any, k: int = 1) -> Tensor:
     """The vertices at most `k` hops from any of the given ones, along arcs: ascending indices, int64 [r].
 
     vertices : an index, several, or a bool mask [n]. Raises ArgumentError for what is no vertex, and k below 0.
+
+    >>> tg.algorithms.k_hop(tg.generators.path(6), 2, 1)
+    tensor([1, 2, 3])
     """
     if k < 0:
         raise tg.errors.ArgumentError(f"k: a number of hops is 0 or more, got {k}")
@@ -47,6 +50,11 @@ def ego_graph(
 
     radius : hops. center : whether the source itself is in it. undirected : go along arcs in both directions.
     Vertices keep their order; the result is in CSR.
+
+    >>> graph = tg.generators.path(6)
+    >>> ego = tg.algorithms.ego_graph(graph, 3)
+    >>> ego.ids(range(ego.num_vertices))
+    tensor([2, 3, 4])
     """
     found = k_hop(graph.to_undirected() if undirected and graph.directed else graph, source, radius)
     if not center:
@@ -58,5 +66,10 @@ def induced_subgraph(graph: tg.Graph, vertices: Any) -> tg.Graph:
     """The graph of the given vertices and all arcs between them, numbered in the order given; original ids stay.
 
     vertices : indices, each once, or a bool mask [n]. The result is in CSR, as that of `Graph.subgraph`.
+
+    >>> graph = tg.generators.cycle(5)
+    >>> tg.algorithms.induced_subgraph(graph, [1, 2, 4]).to_edge_index()
+    tensor([[0, 1],
+            [1, 0]])
     """
     return graph.subgraph(vertices)

@@ -18,6 +18,13 @@ def quotient_graph(graph: tg.Graph, labels: Tensor, *, self_loops: bool = True) 
     labels : integers [n], such as a function of communities gives; ascending, they are the original ids of the result.
     self_loops : whether edges within a group become a self-loop of it.
     Sums of integer weights must fit their dtype. Raises ArgumentError for another number of labels.
+
+    >>> graph = tg.generators.barbell(3, 0)
+    >>> tg.algorithms.quotient_graph(graph, torch.tensor([0, 0, 0, 1, 1, 1])).to_pandas()
+       source  target  weight
+    0       0       0       3
+    1       0       1       1
+    2       1       1       3
     """
     if not isinstance(labels, Tensor) or labels.shape != (graph.num_vertices,) or labels.is_floating_point():
         got = list(labels.shape) if isinstance(labels, Tensor) else type(labels)
@@ -45,6 +52,10 @@ def line_graph(graph: tg.Graph) -> tuple[tg.Graph, Tensor]:
     Two edges are neighbours where they share a vertex; an arc leads from u -> v to v -> w. As networkx.line_graph, of
     which edges there are is told by the pairs, in the order of the stored arcs with u <= v where they are undirected.
     Parallel edges are vertices of their own. Costs a step for each pair of edges that share a vertex.
+
+    >>> lines, edges = tg.algorithms.line_graph(tg.generators.path(4))
+    >>> edges.tolist(), lines.to_edge_index().tolist()
+    ([[0, 1], [1, 2], [2, 3]], [[0, 1, 1, 2], [1, 0, 2, 1]])
     """
     arcs = graph.decoded()
     first, second = source(arcs), arcs.neighbors.long()

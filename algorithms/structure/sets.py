@@ -24,6 +24,11 @@ def compose(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
     the arc. Without original ids the graphs may have different numbers of vertices.
 
     Raises ArgumentError for graphs of other vertices, and for a directed and an undirected one.
+
+    >>> graph = tg.algorithms.compose(tg.Graph.from_edges([0], [1]), tg.Graph.from_edges([0, 1], [1, 2]))
+    >>> graph.to_edge_index()
+    tensor([[0, 1],
+            [1, 2]])
     """
     width = _same_vertices(graph, other, grows=True)
     mine, theirs = keys(graph, width), keys(other, width)
@@ -35,6 +40,11 @@ def intersection(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
     """The graph of the arcs that are in `graph` and in `other`, with the weights of the first.
 
     Raises ArgumentError for graphs of other vertices, and for a directed and an undirected one.
+
+    >>> graph, other = tg.generators.cycle(4), tg.generators.star(3)
+    >>> tg.algorithms.intersection(graph, other).to_edge_index()
+    tensor([[0, 0, 1, 3],
+            [1, 3, 0, 0]])
     """
     width = _same_vertices(graph, other)
     mine = keys(graph, width)
@@ -45,6 +55,11 @@ def difference(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
     """The graph of the arcs of `graph` that `other` has not, as networkx.difference.
 
     Raises ArgumentError for graphs of other vertices, and for a directed and an undirected one.
+
+    >>> graph, other = tg.generators.cycle(4), tg.generators.path(4)
+    >>> tg.algorithms.difference(graph, other).to_edge_index()
+    tensor([[0, 3],
+            [3, 0]])
     """
     width = _same_vertices(graph, other)
     mine = keys(graph, width)
@@ -55,6 +70,11 @@ def symmetric_difference(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
     """The graph of the arcs that just one of `graph` and `other` has, as networkx.symmetric_difference.
 
     Raises ArgumentError for graphs of other vertices, and for a directed and an undirected one.
+
+    >>> graph, other = tg.Graph.from_edges([0, 1], [1, 2]), tg.Graph.from_edges([1, 2], [2, 0])
+    >>> tg.algorithms.symmetric_difference(graph, other).to_edge_index()
+    tensor([[0, 2],
+            [1, 0]])
     """
     width = _same_vertices(graph, other)
     mine, theirs = keys(graph, width), keys(other, width)
@@ -67,6 +87,10 @@ def disjoint_union(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
     original ids do not.
 
     Raises ArgumentError for a directed and an undirected graph.
+
+    >>> tg.algorithms.disjoint_union(tg.generators.path(2), tg.generators.path(2)).to_edge_index()
+    tensor([[0, 1, 2, 3],
+            [1, 0, 3, 2]])
     """
     _same_direction(graph, other)
     first, second = graph.decoded(), other.decoded()
@@ -85,6 +109,11 @@ def union(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
 
     Raises ArgumentError for an id in both graphs, and for a directed and an undirected graph; `compose` is the union of
     graphs of the same vertices.
+
+    >>> graph = tg.Graph.from_edges([0], [1], vertices=["ann", "bob"])
+    >>> other = tg.Graph.from_edges([0], [1], vertices=["eve", "joe"])
+    >>> tg.algorithms.union(graph, other).vertices.tolist()
+    ['ann', 'bob', 'eve', 'joe']
     """
     sides = disjoint_union(graph, other)
     ids = [_ids(graph), _ids(other)]
@@ -106,6 +135,9 @@ def complement(graph: tg.Graph) -> tg.Graph:
     """The graph of all arcs u -> v, u other than v, that are missing, as networkx.complement.
 
     Raises ArgumentError for a graph of more than 46,340 vertices, whose complement is too large to hold.
+
+    >>> tg.algorithms.complement(tg.generators.path(4)).num_edges
+    3
     """
     n = graph.num_vertices
     if n * n > LARGEST:

@@ -17,12 +17,25 @@ def minimum_spanning_forest(graph: tg.Graph) -> tg.Graph:
     component, of the least sum of weights; without weights all edges are equal.
 
     Raises ArgumentError for a directed graph, and for weights that are NaN.
+
+    >>> graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0], [1, 2, 3], directed=False)
+    >>> tg.algorithms.minimum_spanning_forest(graph).to_pandas()
+       source  target  weight
+    0       0       1       1
+    1       1       2       2
     """
     return _forest(graph, 1)
 
 
 def maximum_spanning_forest(graph: tg.Graph) -> tg.Graph:
-    """The same of the largest sum of weights."""
+    """The same of the largest sum of weights.
+
+    >>> graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0], [1, 2, 3], directed=False)
+    >>> tg.algorithms.maximum_spanning_forest(graph).to_pandas()
+       source  target  weight
+    0       0       2       3
+    1       1       2       2
+    """
     return _forest(graph, -1)
 
 

@@ -31,6 +31,10 @@ def random_walks(
     proportion to its weight, those of weight 0 never; parallel arcs count each. The same `seed` gives the same walks.
     Raises ArgumentError for a start that is no vertex, weights that are negative, missing or not finite, and negative
     numbers.
+
+    >>> tg.algorithms.random_walks(tg.Graph.from_edges([0, 1, 2], [1, 2, 0]), [0, 1], length=4)
+    tensor([[0, 1, 2, 0, 1],
+            [1, 2, 0, 1, 2]])
     """
     return _walks(graph, start, length, walks, seed, weighted=weighted)
 
@@ -50,6 +54,9 @@ def node2vec_walks(
     has no arc to 1 / `q`. A small p stays near the start, a small q leads away from it.
 
     `start`, `length`, `walks`, `weighted`, `seed` and errors are those of `random_walks`; p and q are above 0.
+
+    >>> tg.algorithms.node2vec_walks(tg.Graph.from_edges([0, 1, 2], [1, 2, 0]), 0, length=4, q=0.5)
+    tensor([[0, 1, 2, 0, 1]])
     """
     return _walks(graph, start, length, walks, seed, weighted=weighted, p=p, q=q)
 
@@ -68,6 +75,9 @@ def walks_with_restart(
     on. The vertices that walks from one start are at are distributed as its personalised PageRank, after some steps.
 
     `start`, `length`, `walks`, `weighted`, `seed` and errors are those of `random_walks`.
+
+    >>> tg.algorithms.walks_with_restart(tg.Graph.from_edges([0, 1], [1, 2]), 0, length=9, restart=0.5)
+    tensor([[0, 0, 1, 0, 0, 0, 1, 0, 0, 1]])
     """
     return _walks(graph, start, length, walks, seed, weighted=weighted, restart=restart)
 

@@ -48,7 +48,13 @@ LAYERS: dict[str, type[MessagePassing]] = {layer.__name__: layer for layer in _A
 class Acceleration:
     """What `accelerate` did. replaced : {place in the model: class name} of the layers that now run on TGraph's
     operators. lazy : the same of layers of other classes, which compute their messages at vertices where these permit.
-    kept : {place in the model: reason} of those that do neither."""
+    kept : {place in the model: reason} of those that do neither.
+
+    >>> from torch_geometric.nn import GCNConv
+    >>> report = tg.nn.accelerate(torch.nn.ModuleList([GCNConv(8, 4)]))
+    >>> report.replaced, report.lazy, report.kept
+    ({'0': 'GCNConv'}, {}, {})
+    """
 
     replaced: dict[str, str] = field(default_factory=dict)
     lazy: dict[str, str] = field(default_factory=dict)
@@ -77,6 +83,11 @@ def accelerate(model: torch.nn.Module) -> Acceleration:
     at the time of the call is not replaced.
 
     Returns what was replaced, and what was not and why.
+
+    >>> from torch_geometric.nn import SAGEConv
+    >>> model = torch.nn.ModuleList([SAGEConv(8, 4), torch.nn.Linear(4, 2)])
+    >>> tg.nn.accelerate(model).replaced
+    {'0': 'SAGEConv'}
     """
     done = Acceleration()
     for place, module in model.named_modules():
@@ -98,7 +109,15 @@ def accelerate(model: torch.nn.Module) -> Acceleration:
 
 
 def restore(model: torch.nn.Module) -> list[str]:
-    """Undo `accelerate` in a `model`, in place. Returns the places of the layers that were restored."""
+    """Undo `accelerate` in a `model`, in place. Returns the places of the layers that were restored.
+
+    >>> from torch_geometric.nn import SAGEConv
+    >>> model = torch.nn.ModuleList([SAGEConv(8, 4)])
+    >>> tg.nn.accelerate(model).replaced
+    {'0': 'SAGEConv'}
+    >>> tg.nn.restore(model)
+    ['0']
+    """
     places = []
     for place, module in model.named_modules():
         if type(module).__module__ == __name__:

@@ -112,6 +112,14 @@ def forget(*edge_indices: Any) -> None:
     edge_indices : what layers were called with, in any form that they accept; all tensors if none is given.
 
     Raises ArgumentError for anything else.
+
+    >>> edge_index = torch.tensor([[0, 1], [1, 2]])
+    >>> layer = tg.nn.GINConv(torch.nn.Identity())
+    >>> before = layer(torch.ones(3, 1), edge_index)
+    >>> edge_index.numpy()[1, 1] = 0
+    >>> tg.nn.forget(edge_index)
+    >>> layer(torch.ones(3, 1), edge_index).flatten()
+    tensor([2., 2., 1.])
     """
     if not edge_indices:
         tensor_cache.drop_all()

@@ -42,7 +42,12 @@ __all__ = ["Csr", "dot", "dot_weights", "draw", "gat", "gat_weights", "gatv2", "
 
 
 def draw(device: torch.device | str = "cpu") -> Tensor:
-    """A seed from torch's generator, int64 [1] on the `device`."""
+    """A seed from torch's generator, int64 [1] on the `device`.
+
+    >>> seed = tg.primitives.attention.draw()
+    >>> seed.shape, seed.dtype
+    (torch.Size([1]), torch.int64)
+    """
     return torch.randint(0, 2**63 - 1, (1,), device=device)
 
 
@@ -64,6 +69,12 @@ def gat(
     value : [n_src, heads, columns]. source_score : [n_src, heads]. target_score : [n_dst, heads]. edge_score :
     [E, heads] or None. negative_slope : of the leaky_relu. Returns [n_dst, heads, columns].
     Raises ArgumentError for tensors of other shapes, dtypes or devices than these, and dropout outside 0..1.
+
+    >>> from tgraph.primitives import attention
+    >>> arcs = attention.Csr(torch.tensor([0, 2]), torch.tensor([0, 1]), None, num_columns=2)
+    >>> value = torch.tensor([[[10.0]], [[20.0]]])
+    >>> attention.gat(arcs, value, source_score=torch.zeros(2, 1), target_score=torch.zeros(1, 1))
+    tensor([[[15.]]])
     """
     inputs = Inputs(source_score, target_score, value, edge_score, None)
     return _attend(arcs, inputs, _spec(arcs, "gat", negative_slope, dropout, training, seed), backend)
@@ -81,7 +92,14 @@ def gat_weights(
     seed: Tensor | None = None,
     backend: str = "auto",
 ) -> Tensor:
-    """The alpha of `gat`, [E, heads] in the order of the edges. The parameters are those of `gat`."""
+    """The alpha of `gat`, [E, heads] in the order of the edges. The parameters are those of `gat`.
+
+    >>> from tgraph.primitives import attention
+    >>> arcs = attention.Csr(torch.tensor([0, 2]), torch.tensor([0, 1]), None, num_columns=2)
+    >>> attention.gat_weights(arcs, torch.tensor([[3.0], [1.0]]), torch.zeros(1, 1)).round(decimals=3)
+    tensor([[0.8810],
+            [0.1190]])
+    """
     value = source_score[..., None].detach()
     inputs = Inputs(source_score, target_score, value, edge_score, None)
     return _weights(arcs, inputs, _spec(arcs, "gat", negative_slope, dropout, training, seed), backend)
@@ -105,6 +123,12 @@ def gatv2(
     source : [n_src, heads, columns]. target : [n_dst, heads, columns]. attention : [heads, columns]. edge :
     [E, heads, columns] or None. negative_slope : of the leaky_relu. Returns [n_dst, heads, columns].
     Raises ArgumentError for tensors of other shapes, dtypes or devices than these, and dropout outside 0..1.
+
+    >>> from tgraph.primitives import attention
+    >>> arcs = attention.Csr(torch.tensor([0, 2]), torch.tensor([0, 1]), None, num_columns=2)
+    >>> source = torch.tensor([[[10.0]], [[20.0]]])
+    >>> attention.gatv2(arcs, source, torch.zeros(1, 1, 1), attention=torch.zeros(1, 1))
+    tensor([[[15.]]])
     """
     inputs = Inputs(source, target, None, edge, attention)
     return _attend(arcs, inputs, _spec(arcs, "gatv2", negative_slope, dropout, training, seed), backend)
@@ -123,7 +147,15 @@ def gatv2_weights(
     seed: Tensor | None = None,
     backend: str = "auto",
 ) -> Tensor:
-    """The alpha of `gatv2`, [E, heads] in the order of the edges. The parameters are those of `gatv2`."""
+    """The alpha of `gatv2`, [E, heads] in the order of the edges. The parameters are those of `gatv2`.
+
+    >>> from tgraph.primitives import attention
+    >>> arcs = attention.Csr(torch.tensor([0, 2]), torch.tensor([0, 1]), None, num_columns=2)
+    >>> source = torch.tensor([[[3.0]], [[1.0]]])
+    >>> attention.gatv2_weights(arcs, source, torch.zeros(1, 1, 1), torch.ones(1, 1)).round(decimals=3)
+    tensor([[0.8810],
+            [0.1190]])
+    """
     inputs = Inputs(source, target, None, edge, attention)
     return _weights(arcs, inputs, _spec(arcs, "gatv2", negative_slope, dropout, training, seed), backend)
 
@@ -146,6 +178,12 @@ def dot(
     query : [n_dst, heads, columns]. key, value : [n_src, heads, columns]. edge : [E, heads, columns] or None. scale :
     1 / sqrt(columns) where it is None. Returns [n_dst, heads, columns].
     Raises ArgumentError for tensors of other shapes, dtypes or devices than these, and dropout outside 0..1.
+
+    >>> from tgraph.primitives import attention
+    >>> arcs = attention.Csr(torch.tensor([0, 2]), torch.tensor([0, 1]), None, num_columns=2)
+    >>> key, value = torch.zeros(2, 1, 1), torch.tensor([[[10.0]], [[20.0]]])
+    >>> attention.dot(arcs, torch.ones(1, 1, 1), key, value)
+    tensor([[[15.]]])
     """
     inputs = Inputs(key, query, value, edge, None)
     return _attend(arcs, inputs, _spec(arcs, "dot", _scale(key, scale), dropout, training, seed), backend)
@@ -163,7 +201,15 @@ def dot_weights(
     seed: Tensor | None = None,
     backend: str = "auto",
 ) -> Tensor:
-    """The alpha of `dot`, [E, heads] in the order of the edges. The parameters are those of `dot`."""
+    """The alpha of `dot`, [E, heads] in the order of the edges. The parameters are those of `dot`.
+
+    >>> from tgraph.primitives import attention
+    >>> arcs = attention.Csr(torch.tensor([0, 2]), torch.tensor([0, 1]), None, num_columns=2)
+    >>> key = torch.tensor([[[3.0]], [[1.0]]])
+    >>> attention.dot_weights(arcs, torch.ones(1, 1, 1), key).round(decimals=3)
+    tensor([[0.8810],
+            [0.1190]])
+    """
     inputs = Inputs(key, query, key.detach(), edge, None)
     return _weights(arcs, inputs, _spec(arcs, "dot", _scale(key, scale), dropout, training, seed), backend)
 

@@ -12,7 +12,12 @@ from tgraph.kernels.portable.correlation import correlate_ends
 
 def over_arcs(graph: Graph, first: Tensor, second: Tensor) -> float:
     """The correlation of `first` at the source and `second` at the target of each arc, float64 [n] both; NaN where all
-    ends have the same, and without arcs. O(n + m)."""
+    ends have the same, and without arcs. O(n + m).
+
+    >>> degree = tg.generators.star(4).out_degree.double()
+    >>> round(tg.primitives.correlation.over_arcs(tg.generators.star(4), degree, degree), 3)
+    -1.0
+    """
     if not graph.num_arcs:
         return math.nan
     arcs = graph.decoded()

@@ -22,10 +22,15 @@ def u_op_v(arcs: Csr, operation: str, source: Tensor, target: Tensor) -> Tensor:
     """The operation on the data of the source and of the target of each edge.
 
     arcs : `Csr`, whose rows are the targets. operation : "add", "sub", "mul" or "div", elementwise and broadcast, or
-    "dot", the product summed over the last dimension. source : [n_src, ...]. target : [n_dst, ...]. backend : a name
-    of the registry. Returns [E, ...].
+    "dot", the product summed over the last dimension. source : [n_src, ...]. target : [n_dst, ...]. Returns
+    [E, ...].
     Raises ArgumentError for an unknown operation, and tensors that have not a row for each source or target, do not
     broadcast, or are on another device than the arcs.
+
+    >>> from tgraph.primitives import edges
+    >>> arcs = edges.Csr(torch.tensor([0, 2]), torch.tensor([0, 1]), None, num_columns=2)
+    >>> edges.u_op_v(arcs, "sub", torch.tensor([10.0, 20.0]), torch.tensor([1.0]))
+    tensor([ 9., 19.])
     """
     if operation not in OPERATIONS:
         raise ArgumentError(f"operation: {operation!r} is not one of {', '.join(map(repr, OPERATIONS))}")
@@ -46,9 +51,13 @@ def u_op_v(arcs: Csr, operation: str, source: Tensor, target: Tensor) -> Tensor:
 def edge_softmax(arcs: Csr, score: Tensor) -> Tensor:
     """The softmax of the scores over the edges that lead to each target.
 
-    arcs : `Csr`, whose rows are the targets. score : floating, [E, ...]. Returns the same shape. backend : a name of
-    the registry.
+    arcs : `Csr`, whose rows are the targets. score : floating, [E, ...]. Returns the same shape.
     Raises ArgumentError for scores that are no floating tensor with a row for each edge.
+
+    >>> from tgraph.primitives import edges
+    >>> arcs = edges.Csr(torch.tensor([0, 2, 3]), torch.tensor([0, 1, 0]), None, num_columns=2)
+    >>> edges.edge_softmax(arcs, torch.tensor([1.0, 1.0, 5.0]))
+    tensor([0.5000, 0.5000, 1.0000])
     """
     _check_rows("score", score, arcs.num_arcs, arcs)
     if not score.is_floating_point():

@@ -24,6 +24,11 @@ class GaussSeidel(AffineMap):
     often get there in fewer steps.
 
     Raises ArgumentError for fewer than one block.
+
+    >>> graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0])
+    >>> affine = tg.primitives.gauss_seidel.GaussSeidel(blocks=3, bias=1.0)
+    >>> affine.step(graph, torch.zeros(3), alpha=0.5)
+    tensor([1.5000, 1.0000, 1.0000])
     """
 
     _operation = "gauss_seidel_step"
@@ -49,6 +54,14 @@ class GaussSeidel(AffineMap):
 
         rescale : a number or tensor []. A step does not conserve the sum of the values: where that of the fixpoint is
             known, start from a vector of that sum.
+
+        >>> graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0])
+        >>> affine = tg.primitives.gauss_seidel.GaussSeidel(blocks=1, bias=1.0)
+        >>> x = torch.zeros(3)
+        >>> for _ in range(50):
+        ...     x = affine.step(graph, x, alpha=0.5)
+        >>> x.round(decimals=3)
+        tensor([2., 2., 2.])
         """
         return self._step(sub, x, alpha, beta, x if before is None else before, overwrite, self._blocks, rescale)
 
@@ -76,6 +89,15 @@ def sweep_columns(
     weighted : arcs count by the weights of the graph.
 
     Raises ArgumentError for tensors that do not fit the graph, and missing weights.
+
+    >>> graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0])
+    >>> x, moved = torch.zeros(1, 3, 1), torch.ones(1, 1)
+    >>> while moved > 1e-6:
+    ...     x, moved = tg.primitives.gauss_seidel.sweep_columns(
+    ...         graph, x, scale=torch.ones(3), bias=torch.ones(1, 3, 1), alpha=0.5
+    ...     )
+    >>> x.flatten().round(decimals=3)
+    tensor([2., 2., 2.])
     """
     n = graph.num_vertices
     if x.dim() != 3 or x.shape[1] != n or not x.is_floating_point():

@@ -16,6 +16,12 @@ def of_edges(graph: Graph, edge: Tensor, ends: Tensor) -> Graph:
 
     edge : the number of the edge of each arc, int64 [m], in the order of `ends`, its vertices u < v, int64 [e, 2],
     which ascend. O(size of the result). Raises ArgumentError for directed graphs, self-loops and parallel edges.
+
+    >>> graph = tg.generators.path(3)
+    >>> edges = tg.primitives.k_truss.edges(graph)
+    >>> tg.primitives.line_graph.of_edges(graph, edges.number, edges.ends.T.long().contiguous()).to_edge_index()
+    tensor([[0, 1],
+            [1, 0]])
     """
     refuse_directed(graph)
     if graph.num_self_loops or graph.num_parallel_edges:

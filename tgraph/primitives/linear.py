@@ -42,6 +42,11 @@ class AffineMap:
     The tensors that `step` returns belong to the map: those of two steps ago are overwritten. Clone what is to be kept.
 
     Raises ArgumentError for an unknown `edge`.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
+    >>> affine = tg.primitives.linear.AffineMap(scale=torch.tensor([0.5, 1.0, 0.0]), bias=0.1)
+    >>> affine.step(graph, torch.tensor([1.0, 2.0, 3.0]))
+    tensor([0.1000, 0.6000, 2.6000])
     """
 
     _operation = "affine_step"  # of the backends
@@ -90,6 +95,11 @@ class AffineMap:
             itself: less memory is touched.
 
         Raises ArgumentError where some vertices are not active, or a tensor does not fit the graph.
+
+        >>> graph = tg.Graph.from_edges([0, 1], [1, 2], torch.tensor([2.0, 4.0]))
+        >>> affine = tg.primitives.linear.AffineMap(edge="mul", bias=1.0)
+        >>> affine.step(graph, torch.tensor([1.0, 10.0, 100.0]), alpha=0.5)
+        tensor([ 1.,  2., 21.])
         """
         return self._step(sub, x, alpha, beta, x if before is None else before, overwrite)
 
@@ -147,33 +157,70 @@ class AffineMap:
         return choice
 
     def replace_bias(self, bias: Tensor) -> None:
-        """Take another `bias` [n] for the steps to come."""
+        """Take another `bias` [n] for the steps to come.
+
+        >>> graph = tg.Graph.from_edges([0, 1], [1, 2])
+        >>> affine = tg.primitives.linear.AffineMap(bias=torch.zeros(3))
+        >>> affine.replace_bias(torch.tensor([5.0, 6.0, 7.0]))
+        >>> affine.step(graph, torch.zeros(3))
+        tensor([5., 6., 7.])
+        """
         self._bias = self._vectors["bias"] = bias
         self._graph = None  # it is checked by the next step
 
     def change(self, before: Tensor, after: Tensor) -> Tensor | float:
-        """The L1 distance of two vectors [n], `before` and `after` a step, without gradient."""
+        """The L1 distance of two vectors [n], `before` and `after` a step, without gradient.
+
+        >>> affine = tg.primitives.linear.AffineMap()
+        >>> affine.change(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 1.0]))
+        tensor(3., dtype=torch.float64)
+        """
         last = self._last
         return last.change if last and after is last.values and before is self._before else distance(before, after)
 
     def total(self, x: Tensor) -> Tensor | float:
-        """The sum of `x` [n], weighed by the measure, in float64."""
+        """The sum of `x` [n], weighed by the measure, in float64.
+
+        >>> affine = tg.primitives.linear.AffineMap(measure=torch.tensor([1.0, 10.0]))
+        >>> affine.total(torch.tensor([3.0, 4.0]))
+        tensor(43., dtype=torch.float64)
+        """
         kept = self._kept("total", x)
         return total(x, self._measure) if kept is None else kept
 
     def dangling_mass(self, x: Tensor) -> Tensor | float:
-        """The sum of `x` [n] over the vertices whose scale is 0, in float64."""
+        """The sum of `x` [n] over the vertices whose scale is 0, in float64.
+
+        >>> affine = tg.primitives.linear.AffineMap(scale=torch.tensor([0.5, 0.0]))
+        >>> affine.dangling_mass(torch.tensor([3.0, 4.0]))
+        tensor(4., dtype=torch.float64)
+        """
         kept = self._kept("dangling_mass", x)
         return dangling_mass(x, self._scale) if kept is None else kept
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps: the numbers of the last step, which another sum might round otherwise."""
+        """What a checkpoint keeps: the numbers of the last step, which another sum might round otherwise.
+
+        >>> graph = tg.Graph.from_edges([0, 1], [1, 2])
+        >>> affine = tg.primitives.linear.AffineMap()
+        >>> x = affine.step(graph, torch.ones(3))
+        >>> affine.state()["last"]["values"]
+        tensor([0., 1., 1.])
+        """
         last = self._last
         kept = None if last is None else {name: getattr(last, name) for name in ("values", *NUMBERS)}
         return {"last": kept, "wanted": sorted(self._wanted)}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what `state` returned, with the same scale, bias and measure."""
+        """Go on from what `state` returned, with the same scale, bias and measure.
+
+        >>> graph = tg.Graph.from_edges([0, 1], [1, 2])
+        >>> first, second = tg.primitives.linear.AffineMap(), tg.primitives.linear.AffineMap()
+        >>> x = first.step(graph, torch.ones(3))
+        >>> second.restore(first.state())
+        >>> second.total(x)
+        tensor(2., dtype=torch.float64)
+        """
         self._wanted, last = set(state["wanted"]), state["last"]
         if last is not None:
             sent = scaled(last["values"], self._scale)

@@ -10,7 +10,11 @@ from tgraph.kernels.portable.mutual import count_mutual
 
 def counts(graph: Graph) -> tuple[Tensor, Tensor]:
     """Of the different arcs u -> v with u != v that leave each vertex (the number for which v -> u is an arc, too; the
-    number of all), int64 [n] each. O(n + m)."""
+    number of all), int64 [n] each. O(n + m).
+
+    >>> tg.primitives.mutual.counts(tg.Graph.from_edges([0, 1, 1], [1, 0, 2]))
+    (tensor([1, 1, 0]), tensor([1, 2, 0]))
+    """
     arcs = graph.decoded()
     arcs.ensure_valid()
     return count_mutual(arcs.offset, arcs.neighbors)

@@ -25,6 +25,11 @@ def repulsion(positions: Tensor, mass: Tensor, *, theta: float = 1.0) -> Tensor:
     narrower than `theta` times its distance; 0 adds every pair, in O(n^2). Points in one place, nearer than 2**-21 of
     the width of all, do not move each other.
     Raises ArgumentError for other shapes, positions that are not finite, or a negative theta.
+
+    >>> positions = torch.tensor([[0.0, 0.0], [2.0, 0.0]])
+    >>> tg.primitives.repulsion.repulsion(positions, torch.ones(2))
+    tensor([[-0.5000,  0.0000],
+            [ 0.5000,  0.0000]], dtype=torch.float64)
     """
     if positions.dim() != 2 or positions.shape[1] != 2 or not positions.is_floating_point():
         raise ArgumentError(f"positions: expected floating [n, 2], got {positions.dtype} {list(positions.shape)}")

@@ -27,6 +27,9 @@ def common_neighbors(
     by default the same. No graph has parallel arcs. `backend` names the kernels. For each pair a step for each
     neighbour of the vertex that has fewer, at most.
     Raises ArgumentError for what is no pair of vertices.
+
+    >>> tg.primitives.row_similarity.common_neighbors(tg.generators.cycle(4), [[0, 2], [0, 1]])
+    tensor([2, 0])
     """
     first, second = vertex_pairs(graph, pairs).unbind(1)
     rows = _rows(graph)
@@ -63,6 +66,11 @@ def most_similar(
 
     The graph has no parallel arcs. A step for each path of two arcs from a vertex; a row at a time is held.
     Raises ArgumentError for an unknown score, and a `count` below 0.
+
+    >>> graph = tg.generators.complete_bipartite(2, 3)
+    >>> vertex, score = tg.primitives.row_similarity.most_similar(graph, 1, "jaccard")
+    >>> vertex.flatten(), score.flatten()
+    (tensor([1, 0, 3, 2, 2]), tensor([1., 1., 1., 1., 1.], dtype=torch.float64))
     """
     if score not in SCORES:
         raise ArgumentError(f"score: {score!r} is not one of {', '.join(map(repr, SCORES))}")
@@ -83,7 +91,12 @@ def most_similar(
 
 def vertex_pairs(graph: Graph, pairs: Any) -> Tensor:
     """The `pairs` of vertex indices as a tensor, int64 [k, 2]. Raises ArgumentError for another shape, and what is no
-    vertex."""
+    vertex.
+
+    >>> tg.primitives.row_similarity.vertex_pairs(tg.generators.path(4), [[0, 2], [1, 3]])
+    tensor([[0, 2],
+            [1, 3]])
+    """
     tensor = inputs.as_tensor(pairs, "pairs")
     if tensor.numel() == 0 and tensor.dim() < 2:
         tensor = tensor.reshape(0, 2).to(torch.int64)

@@ -15,7 +15,11 @@ LARGE = 1 << 17  # entries; fewer are done in torch before a kernel is chosen
 
 
 def full(graph: Graph, value: float, dtype: torch.dtype) -> Tensor:
-    """`value` for each vertex, [n] of `dtype`."""
+    """`value` for each vertex, [n] of `dtype`.
+
+    >>> tg.primitives.values.full(tg.generators.path(3), 0.5, torch.float64)
+    tensor([0.5000, 0.5000, 0.5000], dtype=torch.float64)
+    """
     if _is_small(graph.num_vertices, graph.device) or _spreads(graph):
         return torch.full((graph.num_vertices,), value, dtype=dtype, device=graph.device)
     values = torch.empty(graph.num_vertices, dtype=dtype, device=graph.device)
@@ -24,7 +28,11 @@ def full(graph: Graph, value: float, dtype: torch.dtype) -> Tensor:
 
 
 def numbered(graph: Graph, dtype: torch.dtype) -> Tensor:
-    """For each vertex its index, [n], of `dtype` int32 or int64."""
+    """For each vertex its index, [n], of `dtype` int32 or int64.
+
+    >>> tg.primitives.values.numbered(tg.generators.path(3), torch.int32)
+    tensor([0, 1, 2], dtype=torch.int32)
+    """
     if _is_small(graph.num_vertices, graph.device) or _spreads(graph):
         return torch.arange(graph.num_vertices, dtype=dtype, device=graph.device)
     values = torch.empty(graph.num_vertices, dtype=dtype, device=graph.device)
@@ -33,7 +41,11 @@ def numbered(graph: Graph, dtype: torch.dtype) -> Tensor:
 
 
 def replace(values: Tensor, old: int, by: int) -> Tensor:
-    """The integer `values` [n, ...] with `by` where they are `old`, in place."""
+    """The integer `values` [n, ...] with `by` where they are `old`, in place.
+
+    >>> tg.primitives.values.replace(torch.tensor([3, -1, 5]), -1, 0)
+    tensor([3, 0, 5])
+    """
     if _is_small(values.numel(), values.device) or not is_plain(values):
         return values.masked_fill_(values == old, by)
     choose("auto", Call("replace", values)).run(values, old, by)
@@ -41,7 +53,11 @@ def replace(values: Tensor, old: int, by: int) -> Tensor:
 
 
 def to_int64(values: Tensor) -> Tensor:
-    """The int32 or int64 `values` [n, ...] as int64."""
+    """The int32 or int64 `values` [n, ...] as int64.
+
+    >>> tg.primitives.values.to_int64(torch.tensor([1, 2], dtype=torch.int32))
+    tensor([1, 2])
+    """
     if values.dtype == torch.int64 or _is_small(values.numel(), values.device) or not is_plain(values):
         return values.to(torch.int64)
     wide = torch.empty(values.shape, dtype=torch.int64, device=values.device)

@@ -32,6 +32,11 @@ def random_walks(
 
     Raises ArgumentError for starts that are no vertices, weights that are negative, missing or not finite, and numbers
     out of their range.
+
+    >>> graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0])
+    >>> tg.primitives.walks.random_walks(graph, torch.tensor([0, 2]), 4, tg.random.key(7))
+    tensor([[0, 1, 2, 0, 1],
+            [2, 0, 1, 2, 0]])
     """
     if length < 0:
         raise ArgumentError(f"length: must not be negative, got {length}")

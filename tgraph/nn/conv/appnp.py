@@ -26,6 +26,11 @@ class APPNP(NormalisedLayer, Namesake):
     normalize : whether to divide the weight of an edge by the square roots of the degrees of its endpoints, after
     adding self-loops; otherwise edges weigh what they are given, or 1.
     kwargs : those of `MessagePassing`; aggr is "add" by default.
+
+    >>> graph = tg.generators.path(4)
+    >>> layer = tg.nn.APPNP(K=2, alpha=0.5, add_self_loops=False)
+    >>> layer(torch.eye(4)[:, :1], graph).flatten().round(decimals=3)
+    tensor([0.6250, 0.1770, 0.0880, 0.0000])
     """
 
     def __init__(

@@ -35,6 +35,10 @@ class EdgeConv(MessagePassing, Namesake):
     nn : a module that maps [E, 2 in_channels] to [E, out_channels]; its parameters are reset with the layer's.
     aggr : "max", "min", "mean", "sum" or "add"; a vertex without neighbours gets 0.
     kwargs : those of `MessagePassing`.
+
+    >>> layer = tg.nn.EdgeConv(torch.nn.Linear(6, 4))
+    >>> layer(torch.ones(5, 3), tg.generators.cycle(5)).shape
+    torch.Size([5, 4])
     """
 
     def __init__(self, nn: Callable[[Tensor], Tensor], aggr: str = "max", **kwargs: Any):

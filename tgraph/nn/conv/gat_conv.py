@@ -41,6 +41,10 @@ class GATConv(AttentionLayer, Namesake):
 
     Parameters: `att_src`, `att_dst` [1, heads, out_channels], `bias`, `lin.weight`, or `lin_src.weight` and
     `lin_dst.weight`, and where there are edge features or a residual `att_edge`, `lin_edge.weight`, `res.weight`.
+
+    >>> layer = tg.nn.GATConv(3, 4, heads=2)
+    >>> layer(torch.ones(5, 3), tg.generators.cycle(5)).shape
+    torch.Size([5, 8])
     """
 
     def __init__(

@@ -36,6 +36,11 @@ class GATv2Conv(AttentionLayer, Namesake):
 
     Parameters: `att` [1, heads, out_channels], `bias`, `lin_l.weight`, `lin_l.bias`, `lin_r.weight`, `lin_r.bias`, and
     where there are edge features or a residual `lin_edge.weight`, `res.weight`.
+
+    >>> layer = tg.nn.GATv2Conv(3, 4, heads=2, concat=False)
+    >>> edge_index = torch.tensor([[0, 1, 2], [1, 2, 0]])
+    >>> layer(torch.ones(3, 3), edge_index).shape
+    torch.Size([3, 4])
     """
 
     def __init__(

@@ -31,6 +31,13 @@ class GCNConv(NormalisedLayer, Namesake):
     Features are aggregated before they are transformed if that gathers fewer columns.
 
     Parameters: `lin.weight` [out_channels, in_channels], `bias` [out_channels].
+
+    >>> graph = tg.generators.path(3)
+    >>> layer = tg.nn.GCNConv(8, 4)
+    >>> layer(torch.ones(3, 8), graph).shape
+    torch.Size([3, 4])
+    >>> layer(torch.ones(3, 8), graph.to_edge_index()).shape
+    torch.Size([3, 4])
     """
 
     bias: Parameter | None

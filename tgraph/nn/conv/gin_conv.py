@@ -63,6 +63,10 @@ class GINConv(IsomorphismLayer, Namesake):
     kwargs : those of `MessagePassing`; aggr is "add" by default.
 
     State: `eps` [1], and that of `nn`.
+
+    >>> layer = tg.nn.GINConv(torch.nn.Identity())
+    >>> layer(torch.tensor([[1.0], [10.0], [100.0]]), tg.generators.path(3)).flatten()
+    tensor([ 11., 111., 110.])
     """
 
     def __init__(self, nn: Callable[[Tensor], Tensor], eps: float = 0.0, train_eps: bool = False, **kwargs: Any):
@@ -100,6 +104,11 @@ class GINEConv(IsomorphismLayer, EdgeNamesake):
     kwargs : those of `MessagePassing`; aggr is "add" by default. Raises ValueError if the columns cannot be determined.
 
     State: `eps` [1], that of `nn`, and weight and bias of `lin` with edge_dim.
+
+    >>> graph = tg.generators.path(3)
+    >>> layer = tg.nn.GINEConv(torch.nn.Identity())
+    >>> layer(torch.ones(3, 1), graph.to_edge_index(), torch.ones(graph.num_arcs, 1)).flatten()
+    tensor([3., 5., 3.])
     """
 
     def __init__(

@@ -24,6 +24,10 @@ class GraphConv(MessagePassing, Namesake):
     bias : whether to add b. kwargs : those of `MessagePassing`.
 
     Parameters: `lin_rel.weight`, `lin_rel.bias`, `lin_root.weight`.
+
+    >>> graph = tg.Graph.from_edges([0, 1], [2, 2], torch.tensor([0.5, 2.0]))
+    >>> tg.nn.GraphConv(8, 4)(torch.ones(3, 8), graph).shape
+    torch.Size([3, 4])
     """
 
     def __init__(

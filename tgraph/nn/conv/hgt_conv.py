@@ -33,6 +33,12 @@ class HGTConv(MessagePassing, Namesake):
 
     Parameters: weight and bias of `kqv_lin.lins.TYPE` and `out_lin.lins.TYPE`; `k_rel.weight` and `v_rel.weight`
     [heads * relations, columns, columns]; `skip.TYPE` [1]; `p_rel.RELATION` [1, heads].
+
+    >>> writes = ("author", "writes", "paper")
+    >>> layer = tg.nn.HGTConv(8, 4, (["author", "paper"], [writes]), heads=2)
+    >>> x = {"author": torch.ones(2, 8), "paper": torch.ones(3, 8)}
+    >>> layer(x, {writes: torch.tensor([[0, 1, 1], [0, 1, 2]])})["paper"].shape
+    torch.Size([3, 4])
     """
 
     def __init__(

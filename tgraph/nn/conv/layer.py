@@ -51,6 +51,9 @@ class MessagePassing(Namesake):
     decomposed_layers : has no effect: messages are never materialised, so that there is no memory to save.
 
     Raises ArgumentError for an unknown aggr or flow, and for a derived class that overrides a step of message passing.
+
+    >>> issubclass(tg.nn.SAGEConv, tg.nn.MessagePassing)
+    True
     """
 
     reduces_by: str | None = None  # the aggregation module of a layer that has one of its own

@@ -28,6 +28,10 @@ class Linear(torch.nn.Module):
 
     Parameters: `weight` [out_channels, in_channels] and `bias` [out_channels].
     Raises ArgumentError for an unknown initializer.
+
+    >>> layer = tg.nn.Linear(-1, 4)
+    >>> layer(torch.ones(3, 8)).shape, layer.weight.shape
+    (torch.Size([3, 4]), torch.Size([4, 8]))
     """
 
     weight: Parameter | UninitializedParameter

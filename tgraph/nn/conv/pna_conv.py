@@ -41,6 +41,11 @@ class PNAConv(MessagePassing, Namesake):
 
     Parameters: weight and bias of `edge_encoder` with edge features, of `pre_nns` and `post_nns` for each tower, of
     `lin`; state: `aggr_module.avg_deg_lin` [1] and `avg_deg_log` [1].
+
+    >>> graph = tg.generators.star(4)
+    >>> layer = tg.nn.PNAConv(8, 4, ["mean", "max"], ["identity", "amplification"], deg=graph.in_degree.bincount())
+    >>> layer(torch.ones(5, 8), graph).shape
+    torch.Size([5, 4])
     """
 
     reduces_by = "DegreeScalerAggregation"

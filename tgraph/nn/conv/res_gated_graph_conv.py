@@ -32,6 +32,9 @@ class ResGatedGraphConv(MessagePassing, Namesake):
     kwargs : those of `MessagePassing`; aggr is "add" by default.
 
     Parameters: weight and bias of `lin_key`, `lin_query`, `lin_value`; `lin_skip.weight`, `bias`.
+
+    >>> tg.nn.ResGatedGraphConv(8, 4)(torch.ones(3, 8), tg.generators.path(3)).shape
+    torch.Size([3, 4])
     """
 
     bias: Parameter | None

@@ -40,6 +40,11 @@ class RGCNConv(MessagePassing, Namesake):
     `comp` [num_relations, num_bases], `root` [in_channels, out_channels], `bias` [out_channels].
 
     Raises ArgumentError for both num_bases and num_blocks, and columns that num_blocks does not divide.
+
+    >>> edge_index = torch.tensor([[0, 1, 2], [1, 2, 0]])
+    >>> layer = tg.nn.RGCNConv(8, 4, num_relations=2)
+    >>> layer(torch.ones(3, 8), edge_index, edge_type=torch.tensor([0, 1, 1])).shape
+    torch.Size([3, 4])
     """
 
     weight: Parameter

@@ -28,6 +28,10 @@ class SAGEConv(MessagePassing, Namesake):
     kwargs : those of `MessagePassing`.
 
     Parameters: `lin_l.weight`, `lin_l.bias`, `lin_r.weight`, and `lin.weight`, `lin.bias` where `project`.
+
+    >>> layer = tg.nn.SAGEConv(8, 4)
+    >>> layer(torch.ones(3, 8), tg.generators.path(3)).shape
+    torch.Size([3, 4])
     """
 
     def __init__(

@@ -26,6 +26,9 @@ class SGConv(NormalisedLayer, Namesake):
     Unless `cached`, features are aggregated before they are transformed if that gathers fewer columns.
 
     Parameters: `lin.weight` [out_channels, in_channels], `lin.bias` [out_channels].
+
+    >>> tg.nn.SGConv(8, 4, K=2)(torch.ones(3, 8), tg.generators.path(3)).shape
+    torch.Size([3, 4])
     """
 
     _cached_x: Tensor | None

@@ -36,6 +36,10 @@ class TransformerConv(AttentionLayer, Namesake):
 
     Parameters: weight and bias of `lin_key`, `lin_query`, `lin_value`, `lin_skip`, and `lin_edge.weight`,
     `lin_beta.weight` where there are edge features, or a beta.
+
+    >>> layer = tg.nn.TransformerConv(8, 4, heads=2)
+    >>> layer(torch.ones(3, 8), tg.generators.path(3)).shape
+    torch.Size([3, 8])
     """
 
     def __init__(

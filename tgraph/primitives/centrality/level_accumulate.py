@@ -23,6 +23,10 @@ def levels(depth: Tensor, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
     `backend` is a name of the registry.
 
     Raises ArgumentError for depths that are no integers.
+
+    >>> order, level_offset = tg.primitives.level_accumulate.levels(torch.tensor([0, 1, 2, 1, -1]))
+    >>> order.tolist(), level_offset
+    ([0, 1, 3, 2], tensor([0, 1, 3, 4]))
     """
     if depth.is_floating_point() or depth.is_complex() or depth.dtype == torch.bool:
         raise ArgumentError(f"depth: expected integers, got {depth.dtype}; use depth.to(torch.int32)")
@@ -56,6 +60,12 @@ def sweep(
     Returns the values, of the same shape and dtype, 0 (or -inf) where no level is. Sums are taken in ascending order of
     the neighbours, whatever the number of threads. Raises ArgumentError for shapes, dtypes or devices that do not fit,
     and for items or levels that are out of range or do not ascend.
+
+    >>> from tgraph.primitives import level_accumulate
+    >>> graph = tg.generators.cycle(4)
+    >>> levels = level_accumulate.levels(tg.algorithms.bfs(graph, 0))
+    >>> level_accumulate.sweep(graph, *levels, torch.tensor([1.0, 0.0, 0.0, 0.0]))
+    tensor([1., 1., 2., 1.])
     """
     graph.ensure_valid()
     _check_bias(graph, bias)

@@ -19,6 +19,10 @@ def level_counts(graph: Graph, sources: Any, *, backend: str = "auto") -> Tensor
     and thread, so that vertices near each other are best searched from together.
 
     Raises ArgumentError for a source that is no vertex.
+
+    >>> tg.primitives.multi_source.level_counts(tg.generators.path(4), [0, 1])
+    tensor([[1, 1, 1, 1],
+            [1, 2, 1, 0]])
     """
     graph = graph.decoded()
     chosen = graph.as_vertices(sources, "sources")
@@ -32,6 +36,10 @@ def hops(graph: Graph, sources: Any, *, backend: str = "auto") -> Tensor:
     distances from 64 sources fit the cache, where a search from one takes less than its preparation.
 
     Raises ArgumentError for a source that is no vertex.
+
+    >>> tg.primitives.multi_source.hops(tg.generators.path(4), [0, 1])
+    tensor([[0, 1, 2, 3],
+            [1, 0, 1, 2]], dtype=torch.int32)
     """
     graph = graph.decoded()
     chosen = graph.as_vertices(sources, "sources")

@@ -29,6 +29,11 @@ def count_paths(
     `backend` names the kernels.
 
     Raises ArgumentError for distances that do not fit the graph.
+
+    >>> graph = tg.generators.cycle(4)
+    >>> counts, onward = tg.primitives.path_counts.count_paths(graph, tg.algorithms.bfs(graph, 0)[None])
+    >>> counts, counts * onward - 1
+    (tensor([[1., 1., 2., 1.]], dtype=torch.float64), tensor([[3.0000, 0.5000, 0.0000, 0.5000]], dtype=torch.float64))
     """
     distance = _checked(graph, distance)
     return choose(backend, Call("count_paths", distance)).run(graph.decoded(), distance, weighted, even)
@@ -50,6 +55,13 @@ def add_along_arcs(
     `distance`, `weighted` and `backend` are those of `count_paths`, `left` and `right` float64 [k, n]; with its results
     for these it is how much of the paths uses each arc. Returns `sums`. Raises ArgumentError for tensors that do not
     fit the graph.
+
+    >>> graph = tg.generators.path(3)
+    >>> distance = tg.algorithms.bfs(graph, 0)[None]
+    >>> counts, onward = tg.primitives.path_counts.count_paths(graph, distance)
+    >>> sums = torch.zeros(graph.num_arcs, dtype=torch.float64)
+    >>> tg.primitives.path_counts.add_along_arcs(graph, distance, counts, onward, sums)
+    tensor([2., 0., 1., 0.], dtype=torch.float64)
     """
     distance = _checked(graph, distance)
     for name, values, shape in (("left", left, distance.shape), ("right", right, distance.shape)):

@@ -18,6 +18,11 @@ def inside(graph: Graph, key: int, first: int, count: int, *, backend: str = "au
     names the kernels, which draw the same pairs, but not the same paths.
 
     Raises ArgumentError for a graph of fewer than two vertices, or negative numbers.
+
+    >>> graph = tg.generators.star(4)
+    >>> inside = tg.primitives.sample_paths.inside(graph, tg.random.key(7), 0, 100)
+    >>> inside.nonzero().flatten()
+    tensor([0])
     """
     if graph.num_vertices < 2:
         raise ArgumentError(f"graph: a path has two ends, the graph {graph.num_vertices} vertices")

@@ -16,6 +16,9 @@ def triangles(graph: Graph, *, per_vertex: bool = False, backend: str = "auto") 
     Edges have no direction here: a directed graph counts as its undirected one. Parallel edges count once,
     self-loops not at all. `backend` names the kernels. Costs O(m^1.5) at most, and memory for a copy of the arcs
     where these are renumbered by degree.
+
+    >>> tg.primitives.intersect.triangles(tg.generators.wheel(5), per_vertex=True)
+    tensor([4, 2, 2, 2, 2])
     """
     undirected = graph.to_undirected() if graph.directed else graph.decoded()
     return choose(backend, Call("count_triangles", undirected.neighbors)).run(undirected, per_vertex)
@@ -26,6 +29,9 @@ def arcs_among_neighbors(graph: Graph, *, backend: str = "auto") -> Tensor:
 
     Neighbours are those by an arc either way. An undirected edge is an arc both ways. Parallel arcs count once,
     self-loops not at all. `backend` names the kernels.
+
+    >>> tg.primitives.intersect.arcs_among_neighbors(tg.generators.wheel(5))
+    tensor([8, 4, 4, 4, 4])
     """
     if not graph.directed:
         return 2 * triangles(graph, per_vertex=True, backend=backend)

@@ -14,6 +14,9 @@ def core_numbers(graph: Graph, *, backend: str = "auto") -> Tensor:
 
     Parallel arcs count once, self-loops not at all. In a directed graph the degree is that in both directions, so
     that u -> v and v -> u count twice. `backend` names the kernels. O(n + m).
+
+    >>> tg.primitives.k_core.core_numbers(tg.generators.lollipop(4, 2))
+    tensor([3, 3, 3, 3, 1, 1])
     """
     graph = graph.decoded()
     return serving(backend, "peel", graph)(graph)
@@ -25,6 +28,10 @@ def onion_layers(graph: Graph) -> tuple[Tensor, Tensor]:
     A layer is removed at once: all vertices left of degree at most the level, which rises where there are none. A
     vertex has at most as many neighbours in its own and later layers as its core number, so that the layers are a
     degeneracy order. `graph` is undirected without parallel edges and self-loops. O(n + m).
+
+    >>> core, layer = tg.primitives.k_core.onion_layers(tg.generators.path(5))
+    >>> core, layer
+    (tensor([1, 1, 1, 1, 1]), tensor([1, 2, 3, 2, 1]))
     """
     graph.ensure_valid()
     return operators.onion(graph.offset, graph.neighbors)

@@ -17,7 +17,13 @@ class Edges(NamedTuple):
     """The edges of an undirected simple graph in stored order, each once.
 
     ends : [2, e], the smaller vertex first. arc : where it is stored, int64 [e]. number : the edge of each arc,
-    int64 [m]."""
+    int64 [m].
+
+    >>> edges = tg.primitives.k_truss.edges(tg.generators.path(3))
+    >>> edges.ends, edges.arc, edges.number
+    (tensor([[0, 1],
+            [1, 2]], dtype=torch.int32), tensor([0, 2]), tensor([0, 0, 1, 1]))
+    """
 
     ends: Tensor
     arc: Tensor
@@ -25,7 +31,12 @@ class Edges(NamedTuple):
 
 
 def edges(graph: Graph) -> Edges:
-    """The edges of an undirected simple graph."""
+    """The edges of an undirected simple graph.
+
+    >>> tg.primitives.k_truss.edges(tg.generators.star(3)).ends
+    tensor([[0, 0, 0],
+            [1, 2, 3]], dtype=torch.int32)
+    """
     source = sorting.expand_rows(graph.offset, graph.neighbors.dtype)
     upwards = source < graph.neighbors
     arc = upwards.nonzero().squeeze(1)
@@ -39,6 +50,9 @@ def truss_numbers(graph: Graph) -> Tensor:
     [m]: 2 for an edge in no triangle.
 
     `graph` is undirected without parallel edges and self-loops, as `simple_graph.simple` returns it. O(m^1.5).
+
+    >>> tg.primitives.k_truss.truss_numbers(tg.generators.lollipop(3, 1))
+    tensor([3, 3, 3, 3, 3, 3, 2, 2])
     """
     found = edges(graph)
     triangles = sorting.take(edge_triangles(graph), found.arc)

@@ -16,7 +16,15 @@ from tgraph.kernels.portable.cohesion import triangle_edges as operators
 
 
 def edge_triangles(graph: Graph) -> Tensor:
-    """The triangles that each arc is in, int64 [m]; both arcs of an edge have the same."""
+    """The triangles that each arc is in, int64 [m]; both arcs of an edge have the same.
+
+    >>> graph = tg.generators.lollipop(3, 1)
+    >>> tg.primitives.triangle_edges.edge_triangles(graph)
+    tensor([1, 1, 1, 1, 1, 1, 0, 0])
+    >>> graph.to_edge_index()
+    tensor([[0, 0, 1, 1, 2, 2, 2, 3],
+            [1, 2, 0, 2, 0, 1, 3, 2]])
+    """
     graph.ensure_valid()
     return operators.edge_triangles(graph.offset, graph.neighbors, graph.transpose_permutation)
 
@@ -25,6 +33,10 @@ def triangle_products(graph: Graph, value: Tensor) -> Tensor:
     """For each vertex the sum over its triangles of the product of the values of their three edges, float64 [n].
 
     `value`: numbers [m], equal for the two arcs of an edge. The order of additions is fixed.
+
+    >>> graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0], [2, 3, 5], directed=False)
+    >>> tg.primitives.triangle_edges.triangle_products(graph, graph.weights)
+    tensor([30., 30., 30.], dtype=torch.float64)
     """
     _check_arc_data(graph, value, "value")
     value = value.to(torch.float64)
@@ -35,6 +47,11 @@ def triangle_codes(graph: Graph, code: Tensor) -> Tensor:
     """How many triangles u, v, w there are by the codes of u - w, v - w and u - v, int64 [4, 4, 4].
 
     `code`: 0 to 3 for each arc, [m]. Which of the three corners is u, which v and which w is left open.
+
+    >>> graph = tg.generators.complete(4)
+    >>> codes = tg.primitives.triangle_edges.triangle_codes(graph, torch.ones(graph.num_arcs, dtype=torch.int64))
+    >>> codes.nonzero(), codes.sum()
+    (tensor([[1, 1, 1]]), tensor(4))
     """
     _check_arc_data(graph, code, "code")
     code = code.to(torch.uint8)
@@ -43,7 +60,11 @@ def triangle_codes(graph: Graph, code: Tensor) -> Tensor:
 
 def squares(graph: Graph) -> Tensor:
     """The cycles of four vertices that each vertex is in, int64 [n], with chords or without. O(a m) with arboricity
-    a, at most m^1.5."""
+    a, at most m^1.5.
+
+    >>> tg.primitives.triangle_edges.squares(tg.generators.cycle(4))
+    tensor([1, 1, 1, 1])
+    """
     graph.ensure_valid()
     return squares_of.count_squares(graph.offset, graph.neighbors)
 

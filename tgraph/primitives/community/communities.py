@@ -25,6 +25,10 @@ def quotient(graph: Graph, *, weighted: bool = False, backend: str = "auto") -> 
         sum, so that sums are exact.
     backend : a name of the registry.
     Raises ArgumentError for weights that are negative or not finite.
+
+    >>> quotient = tg.primitives.communities.quotient(tg.generators.star(3))
+    >>> quotient.out_strength, quotient.total
+    (tensor([3., 1., 1., 1.], dtype=torch.float64), 6.0)
     """
     weights = exact_weights(graph) if weighted else None
     arcs = graph.decoded()
@@ -72,6 +76,12 @@ def move(
         equal communities the one with the largest number is taken then.
     resolution, backend : see above, and a name of the registry.
     The result depends on the `seed`, not on the number of threads. O(m) each sweep, in which all are visited.
+
+    >>> from tgraph.primitives import communities
+    >>> graph = communities.quotient(tg.generators.barbell(4, 0))
+    >>> community, moves = communities.move(graph, torch.arange(8))
+    >>> communities.number(community)[0]
+    tensor([0, 0, 0, 0, 1, 1, 1, 1])
     """
     _check_groups(graph, "community", community, graph.num_vertices)
     if bound is not None:
@@ -89,6 +99,12 @@ def contract(graph: Quotient, group: Tensor, count: int, *, backend: str = "auto
     """The graph of groups: an arc weighs what the arcs from one group to the other do; those inside have none.
 
     group : int64 [n], from 0 to `count` - 1. backend : a name of the registry. O(n + m).
+
+    >>> from tgraph.primitives import communities
+    >>> graph = communities.quotient(tg.generators.barbell(3, 0))
+    >>> groups = communities.contract(graph, torch.tensor([0, 0, 0, 1, 1, 1]), 2)
+    >>> groups.neighbors, groups.weights, groups.out_strength
+    (tensor([1, 0], dtype=torch.int32), tensor([1., 1.], dtype=torch.float64), tensor([7., 7.], dtype=torch.float64))
     """
     _check_groups(graph, "group", group, count)
     offset, neighbors, weights = choose(backend, Call("contract_groups", graph.neighbors)).run(graph, group, count)
@@ -104,6 +120,11 @@ def gain(graph: Quotient, before: Tensor, after: Tensor, *, resolution: float = 
     """How much more modularity communities `after` have than those `before`, both int64 [n], from 0 to n - 1.
 
     resolution : how much the expected part counts. backend : a name of the registry. 0 without arcs. O(m).
+
+    >>> from tgraph.primitives import communities
+    >>> graph = communities.quotient(tg.generators.barbell(3, 0))
+    >>> round(communities.gain(graph, torch.zeros(6, dtype=torch.int64), torch.tensor([0, 0, 0, 3, 3, 3])), 3)
+    0.357
     """
     if not graph.total:
         return 0.0
@@ -129,6 +150,9 @@ def number(label: Tensor, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
     label : int64 [n], from 0 to n - 1, equal for those of a group. Groups are numbered by their first vertices.
     backend : a name of the registry.
     Raises ArgumentError for labels out of that range.
+
+    >>> tg.primitives.communities.number(torch.tensor([2, 2, 0, 2]))
+    (tensor([0, 0, 1, 0]), tensor([0, 2]))
     """
     _check_range("label", label, len(label))
     return choose(backend, Call("number_groups", label)).run(label)
@@ -139,6 +163,10 @@ def inside(graph: Graph, group: Tensor, *, weighted: bool = False, backend: str 
 
     group : int64 [n], from 0 to n - 1. weighted : as in `quotient`. backend : a name of the
     registry. O(m).
+
+    >>> graph = tg.generators.barbell(3, 0)
+    >>> tg.primitives.communities.inside(graph, torch.tensor([0, 0, 0, 1, 1, 1]))
+    tensor([2., 2., 2., 2., 2., 2.], dtype=torch.float64)
     """
     _check_range("group", group, graph.num_vertices)
     weights, arcs = exact_weights(graph) if weighted else None, graph.decoded()
@@ -150,6 +178,9 @@ def exact_weights(graph: Graph) -> Tensor:
     """The weights float64 [m] as multiples of a power of two, of which at most 2^52 occur in all.
 
     Raises ArgumentError where there are none, and for weights that are negative or not finite.
+
+    >>> tg.primitives.communities.exact_weights(tg.Graph.from_edges([0, 1], [1, 2], [0.5, 2.0]))
+    tensor([0.5000, 2.0000], dtype=torch.float64)
     """
     if graph.weight_dtype is None:
         raise ArgumentError("weighted: the graph has no weights; leave weighted=False, or give it weights")

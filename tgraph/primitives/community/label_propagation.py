@@ -19,6 +19,10 @@ def propagate(graph: Graph, labels: Tensor, rounds: int, *, backend: str = "auto
     a neighbour by an arc each way votes twice, as does one by parallel arcs in any. A vertex without neighbours keeps
     its label. `backend` names the kernels. O(m) each round.
     Raises ArgumentError for labels of another shape, dtype, device or range, and for negative rounds.
+
+    >>> graph = tg.generators.barbell(4, 0)
+    >>> tg.primitives.label_propagation.propagate(graph, torch.arange(8), rounds=10)
+    tensor([0, 0, 0, 0, 4, 4, 4, 4])
     """
     if not isinstance(labels, Tensor) or labels.shape != (graph.num_vertices,) or labels.dtype != torch.int64:
         got = f"{labels.dtype} {list(labels.shape)}" if isinstance(labels, Tensor) else type(labels).__name__

@@ -17,6 +17,10 @@ def color_in_order(graph: Graph, order: Tensor, *, backend: str = "auto") -> Ten
     order : every vertex once, int64 [n]. Self-loops do not count. A vertex has to wait for the neighbours before it
     only, so that many may be coloured at once, with the same result. `backend` names the kernels. O(n + m).
     Raises ArgumentError for a directed graph and for an order that is no permutation.
+
+    >>> graph = tg.generators.path(4)
+    >>> tg.primitives.coloring.color_in_order(graph, torch.tensor([0, 3, 1, 2]))
+    tensor([0, 1, 2, 0])
     """
     check_undirected(graph)
     n = graph.num_vertices
@@ -37,6 +41,11 @@ def color_by_depth(graph: Graph, *, backend: str = "auto") -> tuple[Tensor, int]
     First means in the component of the smallest vertex, there of the least depth, and of these the smallest. With a
     conflict only the depths up to its own, in its component, are to be relied on. `backend` names the kernels.
     O(n + m), less where there is a conflict. Raises ArgumentError for a directed graph.
+
+    >>> tg.primitives.coloring.color_by_depth(tg.generators.path(4))
+    (tensor([0, 1, 2, 3]), -1)
+    >>> tg.primitives.coloring.color_by_depth(tg.generators.cycle(3))
+    (tensor([0, 1, 1]), 1)
     """
     check_undirected(graph)
     graph = graph.decoded()
@@ -47,6 +56,9 @@ def has_odd_cycle(graph: Graph, *, backend: str = "auto") -> bool:
     """Whether some cycle has an odd number of edges; a self-loop is one. Arcs count as edges whichever way they point.
 
     `backend` names the kernels. O(n + m), less where a search of some thousand arcs meets such a cycle.
+
+    >>> tg.primitives.coloring.has_odd_cycle(tg.generators.cycle(5))
+    True
     """
     graph = graph.decoded()
     return serving(backend, "has_odd_cycle", graph)(graph)

@@ -11,7 +11,11 @@ from tgraph.kernels import serving
 
 def label_strong(graph: Graph, *, backend: str = "auto") -> Tensor:
     """For each vertex the smallest of its strongly connected component, int64 [n]: of those that it reaches and that
-    reach it. `backend` names the kernels. O(n + m)."""
+    reach it. `backend` names the kernels. O(n + m).
+
+    >>> tg.primitives.components.label_strong(tg.Graph.from_edges([0, 1, 1], [1, 0, 2]))
+    tensor([0, 0, 2])
+    """
     graph = graph.decoded()
     return serving(backend, "label_strong", graph)(graph)
 
@@ -25,6 +29,10 @@ def biconnect(graph: Graph, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
     component of an edge is that of the end that is not the head of the other's; of equals, that of both.
 
     `backend` names the kernels. O(n + m). Raises ArgumentError for a directed graph.
+
+    >>> component, head = tg.primitives.components.biconnect(tg.generators.lollipop(3, 1))
+    >>> component, head
+    (tensor([0, 0, 2, 3]), tensor([ 2,  2, -1,  2]))
     """
     check_undirected(graph)
     graph = graph.decoded()
@@ -32,6 +40,12 @@ def biconnect(graph: Graph, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
 
 
 def check_undirected(graph: Graph) -> None:
-    """Raise ArgumentError for a directed graph."""
+    """Raise ArgumentError for a directed graph.
+
+    >>> tg.primitives.components.check_undirected(tg.Graph.from_edges([0], [1]))
+    Traceback (most recent call last):
+        ...
+    tgraph.errors.ArgumentError: graph: directed, and this is for undirected graphs; use graph.to_undirected()
+    """
     if graph.directed:
         raise ArgumentError("graph: directed, and this is for undirected graphs; use graph.to_undirected()")

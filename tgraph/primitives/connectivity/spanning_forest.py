@@ -17,13 +17,25 @@ def spanning_forest(graph: Graph, weights: Tensor | None) -> Tensor:
 
     `graph` is undirected, `weights` [m] or None, equal for the two arcs of an edge. Of equal weights the edge of the
     smaller ends comes first. O(m log n). Raises ArgumentError for a directed graph, and for weights that are NaN.
+
+    >>> graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0], [1, 2, 3], directed=False)
+    >>> places = tg.primitives.spanning_forest.spanning_forest(graph, graph.weights)
+    >>> graph.to_edge_index()[:, places].sort(dim=0).values
+    tensor([[0, 1],
+            [1, 2]])
     """
     return _chosen(graph, weights).nonzero().squeeze(1)
 
 
 def spanning_rows(graph: Graph, weights: Tensor | None) -> tuple[Tensor, Tensor]:
     """The rows of the minimum spanning forest: (offset int64 [n + 1], places int64), the latter where its arcs, two for
-    each edge, are stored in `graph`. `weights` and errors are those of `spanning_forest`."""
+    each edge, are stored in `graph`. `weights` and errors are those of `spanning_forest`.
+
+    >>> graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0], [1, 2, 3], directed=False)
+    >>> offset, places = tg.primitives.spanning_forest.spanning_rows(graph, graph.weights)
+    >>> offset, graph.neighbors[places]
+    (tensor([0, 1, 3, 4]), tensor([1, 0, 2, 1], dtype=torch.int32))
+    """
     chosen = _chosen(graph, weights)
     return operators.both_ways(graph.offset, graph.neighbors, chosen)
 

@@ -18,6 +18,9 @@ def generations(graph: Graph, *, backend: str = "auto") -> Tensor:
     """For each vertex the most arcs of a path that ends there, int64 [n]; -1 on cycles and behind them.
 
     `backend` names the kernels. O(n + m). Raises ArgumentError for an undirected graph.
+
+    >>> tg.primitives.topological.generations(tg.Graph.from_edges([3, 3, 1], [1, 2, 0]))
+    tensor([2, 1, 1, 0])
     """
     check_directed(graph)
     graph = graph.decoded()
@@ -29,6 +32,9 @@ def has_cycle(graph: Graph, *, backend: str = "auto") -> bool:
 
     `backend` names the kernels. O(n + m), less where a search of some thousand arcs meets a cycle. Raises ArgumentError
     for an undirected graph.
+
+    >>> tg.primitives.topological.has_cycle(tg.Graph.from_edges([0, 1], [1, 0]))
+    True
     """
     check_directed(graph)
     graph = graph.decoded()
@@ -46,6 +52,11 @@ def longest(
     path of one vertex. before : int64 [n], -1 where a path begins. `backend` names the kernels. O(n + m).
 
     Raises ArgumentError for generations of another shape or dtype, or that are negative, and for missing weights.
+
+    >>> from tgraph.primitives import topological
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
+    >>> topological.longest(graph, topological.generations(graph))
+    (tensor([0, 1, 2]), tensor([-1,  0,  1]))
     """
     _check_generation(graph, generation)
     graph = graph.decoded()
@@ -63,6 +74,13 @@ def replaced_arcs(graph: Graph, generation: Tensor, *, backend: str = "auto") ->
     generation : int64 [n] as `generations` gives it, of a graph without cycles. `backend` names the kernels.
     O(n * m / 256), less where vertices have few ancestors. Raises ArgumentError for generations of another shape or
     dtype, or that are negative.
+
+    >>> from tgraph.primitives import topological
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
+    >>> replaced = topological.replaced_arcs(graph, topological.generations(graph))
+    >>> graph.transpose().to_edge_index()[:, replaced]
+    tensor([[2],
+            [0]])
     """
     _check_generation(graph, generation)
     graph = graph.decoded()
@@ -74,6 +92,14 @@ def reached(graph: Graph, generation: Tensor) -> Iterator[tuple[int, Tensor, Ten
     which by two arcs or more, bool [n, width]. `generation` is that of `replaced_arcs`. O(n * m).
 
     Raises ArgumentError for generations of another shape or dtype, or that are negative.
+
+    >>> from tgraph.primitives import topological
+    >>> graph = tg.Graph.from_edges([0, 1], [1, 2])
+    >>> first, reached, longer = next(topological.reached(graph, topological.generations(graph)))
+    >>> reached.int()
+    tensor([[0, 1, 1],
+            [0, 0, 1],
+            [0, 0, 0]], dtype=torch.int32)
     """
     _check_generation(graph, generation)
     return transitive.reached(graph.decoded(), generation)
@@ -90,6 +116,12 @@ def _check_generation(graph: Graph, generation: Tensor) -> None:
 
 
 def check_directed(graph: Graph) -> None:
-    """Raise ArgumentError for an undirected graph."""
+    """Raise ArgumentError for an undirected graph.
+
+    >>> tg.primitives.topological.check_directed(tg.generators.path(3))
+    Traceback (most recent call last):
+        ...
+    tgraph.errors.ArgumentError: graph: undirected, and this is for directed graphs; give the edges directions
+    """
     if not graph.directed:
         raise ArgumentError("graph: undirected, and this is for directed graphs; give the edges directions")

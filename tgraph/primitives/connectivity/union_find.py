@@ -27,6 +27,11 @@ def join(sub: Subgraph, label: Tensor) -> Tensor:
     root, the smallest vertex of its tree, which does not depend on the order of the arcs or the number of threads.
 
     Raises ArgumentError for labels of another shape, dtype or device, or that are no forest.
+
+    >>> graph = tg.Graph.from_edges([1, 3], [0, 4])
+    >>> sub = tg.Program().tensorize(graph, graph.everything(), "push")
+    >>> tg.primitives.union_find.join(sub, torch.arange(5))
+    tensor([0, 0, 2, 3, 3])
     """
     _check_label(sub.graph, label)
     _check_rows(sub)
@@ -47,6 +52,12 @@ def outside(sub: Subgraph, label: Tensor, width: int | None = None) -> Frontier:
     a fixed sample of labels: it is only likely to be the largest, but the same in every run.
 
     Raises ArgumentError for labels of another shape, dtype or device.
+
+    >>> graph = tg.Graph.from_edges([1, 2, 3], [0, 0, 4])
+    >>> sub = tg.Program().tensorize(graph, graph.everything(), "push")
+    >>> label = tg.primitives.union_find.join(sub, torch.arange(5))
+    >>> tg.primitives.union_find.outside(sub, label).ids
+    tensor([3, 4])
     """
     _check_label(sub.graph, label)
     if not len(label):
@@ -57,7 +68,11 @@ def outside(sub: Subgraph, label: Tensor, width: int | None = None) -> Frontier:
 
 
 def frequent(label: Tensor) -> int:
-    """The most frequent of a sample of a `label`, the smallest of equals; the sample is spread evenly (Weyl 1916)."""
+    """The most frequent of a sample of a `label`, the smallest of equals; the sample is spread evenly (Weyl 1916).
+
+    >>> tg.primitives.union_find.frequent(torch.tensor([0, 0, 0, 3, 3]))
+    0
+    """
     place = torch.arange(SAMPLES, device=label.device) * 2654435761 % len(label)  # 2^32 over the golden ratio
     labels, count = label.index_select(0, place).unique(return_counts=True)  # mode() is missing on Apple's GPUs
     return int(labels[count.argmax()])

@@ -15,6 +15,15 @@ def shorten(distance: Tensor, predecessor: Tensor | None = None) -> int:
 
     Returns a vertex on a cycle of negative length, -1 where there is none; with such a cycle the rest is left half-way.
     O(n^3). Raises ArgumentError for tensors of another shape or dtype.
+
+    >>> inf = torch.inf
+    >>> distance = torch.tensor([[0, 1, 9], [inf, 0, 2], [inf, inf, 0]], dtype=torch.float64)
+    >>> tg.primitives.all_pairs.shorten(distance)
+    -1
+    >>> distance
+    tensor([[0., 1., 3.],
+            [inf, 0., 2.],
+            [inf, inf, 0.]], dtype=torch.float64)
     """
     for name, matrix, dtype in (("distance", distance, torch.float64), ("predecessor", predecessor, torch.int64)):
         if matrix is None:

@@ -30,6 +30,10 @@ def max_flow(
     `source_side`, bool [n], marks the vertices that cannot reach the target any more: what leaves them is a minimum
     cut. `backend` names the kernels. Raises ArgumentError for a negative or NaN capacity, a path of infinite ones, and
     equal ends.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [3, 2, 2, 4])
+    >>> tg.primitives.flow.max_flow(graph, 0, 3, source_side=True)
+    (4, None, tensor([ True,  True, False, False]))
     """
     graph = graph.decoded()
     ends = [int(graph.as_vertices(end, name)) for end, name in ((source, "source"), (target, "target"))]
@@ -68,6 +72,9 @@ def global_cut(graph: Graph, *, weighted: bool = True) -> tuple[float, Tensor]:
 
     `weighted` takes graph.weights, otherwise, and without weights, every edge counts 1. Raises ArgumentError for a
     directed graph, fewer than two vertices, and a weight that is negative or NaN.
+
+    >>> tg.primitives.flow.global_cut(tg.generators.lollipop(4, 1))
+    (1, tensor([False, False, False, False,  True]))
     """
     refuse_directed(graph)
     if graph.num_vertices < 2:

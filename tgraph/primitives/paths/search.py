@@ -31,6 +31,10 @@ def breadth_first(
     offset, neighbors : the rows. sources : int64 [s]. max_depth : go no farther than so many hops.
     Returns the vertices in the order in which they are found, int64 [k], and for each of these who found it, -1 for a
     source, and its depth.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 2], [2, 1, 3])
+    >>> tg.primitives.search.breadth_first(graph.offset, graph.neighbors, torch.tensor([0]))
+    (tensor([0, 1, 2, 3]), tensor([-1,  0,  0,  2]), tensor([0, 1, 1, 2]))
     """
     _check(offset, sources)
     return _breadth_first(offset, neighbors, sources, len(offset) if max_depth is None else max_depth)
@@ -52,6 +56,12 @@ def dijkstra(
     order in which they were met first (the same ones, unless there is a target), for each vertex its predecessor, int64
     [n], -1 for none, and its distance, of the dtype of the weights, final for the vertices in the order. None where a
     settled vertex would come nearer, which takes a negative weight.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0])
+    >>> found = tg.primitives.search.dijkstra(graph.offset, graph.neighbors, graph.weights, torch.tensor([0]))
+    >>> order, met, predecessor, distance = found
+    >>> order, predecessor, distance
+    (tensor([0, 1, 2]), tensor([-1,  0,  1]), tensor([0., 1., 3.], dtype=torch.float64))
     """
     _check(offset, sources)
     return _dijkstra(offset, neighbors, weights, sources, cutoff, -1 if target is None else target)
@@ -62,7 +72,13 @@ def meet(
 ) -> list[int]:
     """A path of fewest arcs, found from both ends, whichever has fewer vertices to expand; empty where there is none.
     `offset`, `neighbors` are the rows, `in_offset`, `in_neighbors` those of the transpose; the path leads from `source`
-    to `target`."""
+    to `target`.
+
+    >>> graph = tg.generators.path(5)
+    >>> rows = graph.offset, graph.neighbors
+    >>> tg.primitives.search.meet(*rows, *rows, 0, 4)
+    [0, 1, 2, 3, 4]
+    """
     _check_ends(offset, source, target)
     return _meet(offset, neighbors, in_offset, in_neighbors, source, target)
 
@@ -76,6 +92,12 @@ def bellman_ford(
     Returns the vertices in the order in which they are met, for each of them those before it on shortest paths, the one
     that the tree of the search has first, and the distances, [n], of the dtype of the weights. None for a negative
     cycle; `early` finds most of them by the paths that change distances, before a vertex is queued n times.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 2], [1, 2, 1], [4, 5, -3])
+    >>> found = tg.primitives.search.bellman_ford(graph.offset, graph.neighbors, graph.weights, torch.tensor([0]))
+    >>> met, before, distance = found
+    >>> met, before, distance
+    ([0, 1, 2], [[], [2], [0]], tensor([0, 2, 5]))
     """
     _check(offset, sources)
     return _bellman_ford(offset, neighbors, weights, sources, early)
@@ -95,7 +117,14 @@ def meet_weighted(
     none. None where a settled vertex would come nearer, which takes a negative weight.
 
     `offset`, `neighbors` and `weights` are the rows, `in_offset`, `in_neighbors` and `in_weights` those of the
-    transpose; the path leads from `source` to `target`."""
+    transpose; the path leads from `source` to `target`.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0])
+    >>> back = graph.transpose()
+    >>> rows = graph.offset, graph.neighbors, graph.weights
+    >>> tg.primitives.search.meet_weighted(*rows, back.offset, back.neighbors, back.weights, 0, 2)
+    ([0, 1, 2], 3.0)
+    """
     _check_ends(offset, source, target)
     return _meet_weighted(offset, neighbors, weights, in_offset, in_neighbors, in_weights, source, target)
 
@@ -108,6 +137,11 @@ def depth_first(
     offset, neighbors : the rows. sources : int64 [s]. max_depth : vertices at this depth are found, but not entered.
     Returns the vertices as they are found, those entered as they are left, int64 [k] and [l], and who found each
     vertex, int64 [n], -1 for none.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 3])
+    >>> found, left, finder = tg.primitives.search.depth_first(graph.offset, graph.neighbors, torch.tensor([0]))
+    >>> found, left, finder
+    (tensor([0, 1, 3, 2]), tensor([3, 1, 2, 0]), tensor([-1,  0,  0,  1]))
     """
     _check(offset, sources)
     return _depth_first(offset, neighbors, sources, len(offset) if max_depth is None else max_depth)
@@ -115,14 +149,24 @@ def depth_first(
 
 def strong_components(offset: Tensor, neighbors: Tensor) -> Tensor:
     """The strongly connected component of each vertex, int64 [n], numbered as Tarjan's algorithm completes them: each
-    after all that it reaches. `offset`, `neighbors` are the rows."""
+    after all that it reaches. `offset`, `neighbors` are the rows.
+
+    >>> graph = tg.Graph.from_edges([0, 1, 1], [1, 0, 2])
+    >>> tg.primitives.search.strong_components(graph.offset, graph.neighbors)
+    tensor([1, 1, 0])
+    """
     return _strong_components(offset, neighbors)
 
 
 def generations(offset: Tensor, neighbors: Tensor, in_degree: Tensor) -> tuple[Tensor, Tensor]:
     """A topological order by Kahn's algorithm, with a queue: the vertices, int64 [k], fewer than n where there is a
     cycle, and the generation of each, int64 [n], -1 for those left out. `offset`, `neighbors` are the rows,
-    `in_degree`, int64 [n], the arcs into each vertex."""
+    `in_degree`, int64 [n], the arcs into each vertex.
+
+    >>> graph = tg.Graph.from_edges([3, 3, 1], [1, 2, 0])
+    >>> tg.primitives.search.generations(graph.offset, graph.neighbors, graph.in_degree)
+    (tensor([3, 1, 2, 0]), tensor([2, 1, 1, 0]))
+    """
     return _generations(offset, neighbors, in_degree)
 
 

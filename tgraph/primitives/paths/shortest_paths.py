@@ -20,7 +20,11 @@ LARGEST_SUM = 2**62
 
 def hops(graph: Graph, source: int, target: int, *, backend: str = "auto") -> float:
     """The arcs of a path of fewest from `source` to `target`, inf where there is none; see `fewest_hops`. `backend`
-    names the kernels."""
+    names the kernels.
+
+    >>> tg.primitives.shortest_paths.hops(tg.generators.cycle(6), 0, 3)
+    3
+    """
     graph, (source, target) = graph.decoded(), _ends(graph, source, target)
     found = serving(backend, "hops", graph)(graph, source, target)
     return found if found >= 0 else torch.inf
@@ -29,7 +33,11 @@ def hops(graph: Graph, source: int, target: int, *, backend: str = "auto") -> fl
 def fewest_hops(graph: Graph, source: int, target: int, *, backend: str = "auto") -> Tensor:
     """The vertices of a path of fewest arcs from `source` to `target`, int64 [k], empty where there is none. By
     breadth-first search from both ends, which reaches about the square root of the vertices that a search from one end
-    does. `backend` names the kernels."""
+    does. `backend` names the kernels.
+
+    >>> tg.primitives.shortest_paths.fewest_hops(tg.generators.path(4), 0, 3)
+    tensor([0, 1, 2, 3])
+    """
     graph, (source, target) = graph.decoded(), _ends(graph, source, target)
     return serving(backend, "fewest_hops", graph)(graph, source, target)
 
@@ -43,6 +51,10 @@ def shortest_path(
     By Dijkstra's algorithm from both ends, or, with a `bound`, by A*: for each vertex [n] a number that is at most its
     distance to the target, inf where that is out of reach. Raises ArgumentError for a negative or NaN weight, and for
     bounds of another shape or NaN.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0])
+    >>> tg.primitives.shortest_paths.shortest_path(graph, 0, 2)
+    (tensor([0, 1, 2]), 3.0)
     """
     graph, (source, target) = graph.decoded(), _ends(graph, source, target)
     check_weights(graph)
@@ -63,7 +75,12 @@ def k_shortest(
 ) -> list[tuple[Tensor, float]]:
     """The `count` shortest paths from `source` to `target` without a vertex twice, fewer where there are not so many:
     (vertices int64, length) of each, shortest first. `weighted` counts weights, otherwise arcs; `backend` names the
-    kernels. Raises ArgumentError for a negative or NaN weight, and a count below 0."""
+    kernels. Raises ArgumentError for a negative or NaN weight, and a count below 0.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0])
+    >>> tg.primitives.shortest_paths.k_shortest(graph, 0, 2, 2)
+    [(tensor([0, 1, 2]), 3.0), (tensor([0, 2]), 5.0)]
+    """
     graph, (source, target) = graph.decoded(), _ends(graph, source, target)
     if count < 0:
         raise ArgumentError(f"count: expected 0 paths or more, got {count}")
@@ -82,6 +99,11 @@ def parents(graph: Graph, distance: Tensor, sources: Tensor, *, backend: str = "
     weight 0 may leave none; vertices that only these reach follow in rounds, as in a breadth-first search, each with
     the smallest that is in the tree when a round begins. `distance` is as `sssp` gives it: inf, or -1 for integers,
     where unreached. `backend` names the kernels.
+
+    >>> graph = tg.generators.path(4)
+    >>> distance = tg.algorithms.sssp(graph, 1)
+    >>> tg.primitives.shortest_paths.parents(graph, distance, torch.tensor([1]))
+    tensor([1, 1, 1, 2])
     """
     graph._check_vertex_data(distance, "distance", dimensions=1)
     parent = torch.full((graph.num_vertices,), -1, dtype=torch.int64, device=graph.device)
@@ -96,6 +118,10 @@ def bellman_ford(graph: Graph, sources: Tensor, *, backend: str = "auto") -> tup
     The parents are a tree of shortest paths, int64, -1 where unreached and the source itself at a source; unreached
     vertices have the largest value of the dtype as distance. `backend` names the kernels. O(n m).
     Raises NegativeCycleError where a cycle of negative weight is within reach, and ArgumentError for a NaN weight.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 2], [1, 2, 1], [4, 5, -3])
+    >>> tg.primitives.shortest_paths.bellman_ford(graph, torch.tensor([0]))
+    (tensor([0, 2, 5]), tensor([0, 2, 0]))
     """
     graph = graph.decoded()
     if graph.weight_range[0] != graph.weight_range[0]:
@@ -109,7 +135,13 @@ def bellman_ford(graph: Graph, sources: Tensor, *, backend: str = "auto") -> tup
 
 
 def check_weights(graph: Graph) -> None:
-    """Raise ArgumentError for the first weight that is negative or NaN."""
+    """Raise ArgumentError for the first weight that is negative or NaN.
+
+    >>> tg.primitives.shortest_paths.check_weights(tg.Graph.from_edges([0, 1], [1, 2], [1.0, -2.0]))
+    Traceback (most recent call last):
+        ...
+    tgraph.errors.ArgumentError: weights: -2.0 at position 1, arc 1 -> 2; shortest paths need weights that ...
+    """
     if graph.weight_dtype is None or graph.weight_range[0] >= 0:
         return
     weights = graph.decoded().weights
@@ -123,7 +155,13 @@ def check_weights(graph: Graph) -> None:
 
 
 def check_sums(graph: Graph) -> None:
-    """Raise ArgumentError where sums of integer weights along a path might not fit int64."""
+    """Raise ArgumentError where sums of integer weights along a path might not fit int64.
+
+    >>> tg.primitives.shortest_paths.check_sums(tg.Graph.from_edges([0, 1], [1, 2], [2**62, 2**62]))
+    Traceback (most recent call last):
+        ...
+    tgraph.errors.ArgumentError: weights: sums of 3 weights as large as 4611686018427387904 may exceed ...
+    """
     if graph.weight_dtype is None or graph.weight_dtype.is_floating_point:
         return
     largest = max(abs(end) for end in graph.weight_range)

@@ -12,7 +12,11 @@ from tgraph.primitives.simple_graph import refuse_directed
 
 def independent_set(graph: Graph, seed: int) -> Tensor:
     """A maximal independent set of an undirected graph, bool [n]: that of a greedy pass in random order, drawn
-    with the `seed`. O(m)."""
+    with the `seed`. O(m).
+
+    >>> tg.primitives.independent_set.independent_set(tg.generators.cycle(6), seed=0)
+    tensor([False,  True, False,  True, False,  True])
+    """
     refuse_directed(graph)
     graph = graph.decoded()
     graph.ensure_valid()

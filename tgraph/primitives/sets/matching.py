@@ -18,7 +18,11 @@ from tgraph.primitives.simple_graph import refuse_directed
 
 def maximal(graph: Graph, seed: int) -> Tensor:
     """A matching to which no edge can be added: that of a greedy pass over the edges in random order, drawn with
-    the `seed`. O(m) expected."""
+    the `seed`. O(m) expected.
+
+    >>> tg.primitives.matching.maximal(tg.generators.path(2), seed=0)
+    tensor([1, 0])
+    """
     graph = _arcs(graph)
     return operators.random_matching(graph.offset, graph.neighbors, random.key(seed))
 
@@ -26,7 +30,12 @@ def maximal(graph: Graph, seed: int) -> Tensor:
 def heavy(graph: Graph, weights: Tensor) -> Tensor:
     """A matching of at least half of the largest weight, by a greedy pass over the edges of positive weight, the
     heaviest first, then those of smaller ends. `weights` [m] is equal for the two arcs of an edge. Raises ArgumentError
-    for weights of another shape or NaN."""
+    for weights of another shape or NaN.
+
+    >>> graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 3], [1, 5, 1], directed=False)
+    >>> tg.primitives.matching.heavy(graph, graph.weights)
+    tensor([-1,  2,  1, -1])
+    """
     graph = _arcs(graph)
     if weights.shape != (graph.num_arcs,):
         raise ArgumentError(f"weights: expected one for each arc, [{graph.num_arcs}], got {list(weights.shape)}")
@@ -38,6 +47,10 @@ def maximum_bipartite(graph: Graph, left: Tensor) -> tuple[Tensor, Tensor]:
     vertices of the left that are not matched. `left`, bool [n], marks one side. O(m sqrt(n)).
 
     Raises ArgumentError for an edge within a side.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [2, 3, 2], directed=False)
+    >>> tg.primitives.matching.maximum_bipartite(graph, torch.tensor([True, True, False, False]))
+    (tensor([3, 2, 1, 0]), tensor([False, False, False, False]))
     """
     graph = _arcs(graph)
     if left.shape != (graph.num_vertices,) or left.dtype != torch.bool:
