@@ -16,6 +16,13 @@ class Moment(NamedTuple):
     seconds : since the beginning. version : the number of batches. runs : the changes in each run, oldest first.
     bytes_of_csr, bytes_of_runs : of the arcs with their data. write_amplification : the changes and arcs that were
     written for each change inserted.
+
+    >>> store = tg.dynamic.Store()
+    >>> with tg.dynamic.History(store) as history:
+    ...     store.insert([0, 1], [1, 2])
+    1
+    >>> [moment.version for moment in (history.moments[0], history.moments[-1])]
+    [0, 1]
     """
 
     seconds: float
@@ -35,6 +42,13 @@ class History:
 
     seconds : between two looks, which cost microseconds. `moments` holds what was seen, the beginning and the end
     included. Raises ArgumentError where `seconds` is not positive.
+
+    >>> store = tg.dynamic.Store()
+    >>> with tg.dynamic.History(store) as history:
+    ...     store.insert([0, 1], [1, 2])
+    1
+    >>> history.moments[-1].version
+    1
     """
 
     def __init__(self, store: Store, seconds: float = 0.05):
@@ -66,7 +80,14 @@ class History:
 
     def plot(self, path: str | Any) -> None:
         """Draw the levels into a picture file, .png, .svg or .pdf: bytes of the CSR and of runs by their size, and the
-        number of runs and the write amplification below. Raises ArgumentError before the first look."""
+        number of runs and the write amplification below. Raises ArgumentError before the first look.
+
+        >>> store = tg.dynamic.Store()
+        >>> with tg.dynamic.History(store) as history:
+        ...     store.insert([0, 1], [1, 2])
+        1
+        >>> history.plot("levels.png")
+        """
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 

@@ -53,6 +53,15 @@ class Store:
     no locks. Changes lie in sorted runs over one CSR and are merged into it in the background: a log-structured
     merge-tree (O'Neil et al., 1996) whose last level is a CSR, as in LSMGraph (Yu et al., SIGMOD 2024); deletions are
     tombstones, and inserting looks nothing up.
+
+    >>> store = tg.dynamic.Store(weights=torch.float32)
+    >>> store.insert([0, 1], [1, 2], [0.5, 2.0])
+    1
+    >>> graph = store.snapshot()
+    >>> store.delete([0], [1])
+    2
+    >>> graph.num_arcs, store.snapshot().num_arcs
+    (2, 1)
     """
 
     def __init__(
@@ -91,22 +100,44 @@ class Store:
 
     @property
     def multi(self) -> Parallel:
-        """The rule for parallel arcs."""
+        """The rule for parallel arcs.
+
+        >>> tg.dynamic.Store(multi="sum", weights=torch.float32).multi
+        'sum'
+        """
         return self._schema.parallel
 
     @property
     def columns(self) -> dict[str, torch.dtype]:
-        """The dtype of each column of arc data by name, `weights` and `times` among them."""
+        """The dtype of each column of arc data by name, `weights` and `times` among them.
+
+        >>> tg.dynamic.Store(weights=torch.float32, times=torch.int64).columns
+        {'weights': torch.float32, 'times': torch.int64}
+        """
         return dict(self._schema.columns)
 
     @property
     def version(self) -> int:
-        """The number of batches committed."""
+        """The number of batches committed.
+
+        >>> store = tg.dynamic.Store()
+        >>> store.insert([0, 1], [1, 2])
+        1
+        >>> store.version
+        1
+        """
         return self._version.number
 
     @property
     def num_vertices(self) -> int:
-        """n: one more than the largest vertex that an arc came with."""
+        """n: one more than the largest vertex that an arc came with.
+
+        >>> store = tg.dynamic.Store(num_vertices=2)
+        >>> store.insert([0], [6])
+        1
+        >>> store.num_vertices
+        7
+        """
         return self._version.num_vertices
 
     def snapshot(self, at: Any = None, since: Any = None) -> Graph:
@@ -116,6 +147,13 @@ class Store:
 
         The first that reads its arcs as CSR merges the runs into it, for all snapshots of this version, and for the
         store.
+
+        >>> store = tg.dynamic.Store(times=torch.int64, multi="keep")
+        >>> store.insert([0, 1, 0], [1, 2, 1], times=[10, 20, 30])
+        1
+        >>> store.snapshot().num_arcs, store.snapshot(since=15, at=30).to_edge_index()
+        (3, tensor([[0, 1],
+                [1, 2]]))
         """
         graph = self._snapshot_of(self._version)
         return graph if at is None and since is None else self._between(graph, since, at)
@@ -150,14 +188,28 @@ class Store:
 
     def arc_data(self, graph: Graph) -> dict[str, Tensor]:
         """The columns of arc data of a snapshot, {name: [m]} in the order of its arcs. Raises ArgumentError for another
-        graph."""
+        graph.
+
+        >>> store = tg.dynamic.Store(times=torch.int64)
+        >>> store.insert([1, 0], [2, 1], times=[10, 20])
+        1
+        >>> store.arc_data(store.snapshot())
+        {'times': tensor([20, 10])}
+        """
         version = _version_of(graph)
         return dict(zip(version.schema.columns, version.settled().data, strict=True))
 
     def neighbors(self, vertices: Any) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
         """The arcs of `vertices` [k] now: (offset int64 [k + 1], neighbors int32 [e], {column: [e]}), all as vertex
         numbers. Costs what the rows are long, and a search in each run. Raises UnknownVertexError or ArgumentError for
-        what is no vertex."""
+        what is no vertex.
+
+        >>> store = tg.dynamic.Store(weights=torch.float32)
+        >>> store.insert([0, 0, 1], [1, 2, 2], [0.5, 2.0, 1.0])
+        1
+        >>> store.neighbors([0])
+        (tensor([0, 2]), tensor([1, 2], dtype=torch.int32), {'weights': tensor([0.5000, 2.0000])})
+        """
         version = self._version
         wanted = self._vertices(vertices, version)
         offset, neighbors, data = version.rows(wanted)
@@ -167,6 +219,12 @@ class Store:
         """Facts for a person: version, sizes, bytes by level, and what was written how often.
 
         `write amplification` is the changes and arcs written for each change inserted.
+
+        >>> store = tg.dynamic.Store()
+        >>> store.insert([0, 1], [1, 2])
+        1
+        >>> store.info()["version"]
+        1
         """
         version, written = self._version, self._written
         total = sum(written.values())
@@ -192,6 +250,16 @@ class Store:
 
         New vertices come with their arcs. Of parallel arcs, in the batch or not, `multi` says what becomes. Raises
         ArgumentError, and changes nothing, for vertices or data that the store cannot take.
+
+        >>> store = tg.dynamic.Store(weights=torch.float32, ids="any")
+        >>> store.insert(["ann", "bob"], ["bob", "eve"], [1.0, 2.0])
+        1
+        >>> store.insert(["ann"], ["bob"], [5.0])
+        2
+        >>> store.snapshot().to_pandas()
+          source target  weight
+        0    ann    bob     5.0
+        1    bob    eve     2.0
         """
         return self._insert(src, dst, {WEIGHTS: weights, TIMES: times, **(data or {})}, replaces=False)
 
@@ -199,7 +267,16 @@ class Store:
         self, src: Any, dst: Any, weights: Any = None, times: Any = None, data: Mapping[str, Any] | None = None
     ) -> int:
         """As `insert`, but arcs of the same ends that were there before are deleted, whatever `multi` says. The
-        arguments are those of `Store.insert`."""
+        arguments are those of `Store.insert`.
+
+        >>> store = tg.dynamic.Store(weights=torch.float32, multi="sum")
+        >>> store.insert([0, 0], [1, 1], [1.0, 2.0])
+        1
+        >>> store.upsert([0], [1], [5.0])
+        2
+        >>> store.snapshot().weights
+        tensor([5.])
+        """
         return self._insert(src, dst, {WEIGHTS: weights, TIMES: times, **(data or {})}, replaces=True)
 
     def insert_from(self, chunks: Iterable[Any]) -> int:
@@ -212,6 +289,10 @@ class Store:
 
         Raises as `insert`, with the chunks before in the store; ArgumentError, whose message has the number of the
         chunk, for one that the store cannot take.
+
+        >>> store = tg.dynamic.Store(weights=torch.float32)
+        >>> store.insert_from([([0], [1], [1.5]), {"src": [1], "dst": [2], "weight": [2.5]}])
+        2
         """
         number = self.version
         for place, chunk in enumerate(chunks):
@@ -238,7 +319,17 @@ class Store:
     def delete(self, src: Any, dst: Any) -> int:
         """Delete all arcs `src[i]` -> `dst[i]`, vertices [k] each, and of undirected edges their reverses, as one
         batch; returns the version without them. Arcs that are not there are passed over. Raises UnknownVertexError for
-        an unknown id, ArgumentError for a number that is no vertex."""
+        an unknown id, ArgumentError for a number that is no vertex.
+
+        >>> store = tg.dynamic.Store()
+        >>> store.insert([0, 1], [1, 2])
+        1
+        >>> store.delete([0], [1])
+        2
+        >>> store.snapshot().to_edge_index()
+        tensor([[1],
+                [2]])
+        """
         with self._writing:
             begun = time.perf_counter()
             self._check_open()
@@ -254,6 +345,14 @@ class Store:
         Of parallel arcs the others stay; of an undirected edge both arcs go. The snapshot has to be of the present
         version. Takes a pass over the arcs of the graph. Raises ArgumentError for numbers out of range and for a graph
         that is no such snapshot.
+
+        >>> store = tg.dynamic.Store(multi="keep", weights=torch.float32)
+        >>> store.insert([0, 0], [1, 1], [1.0, 2.0])
+        1
+        >>> store.delete_arcs([0], store.snapshot())
+        2
+        >>> store.snapshot().weights
+        tensor([2.])
         """
         with self._writing:
             self._check_open()
@@ -292,7 +391,17 @@ class Store:
 
     def delete_vertices(self, vertices: Any) -> int:
         """Delete all arcs from and to these `vertices`, [k]; returns the version without them. The vertices stay,
-        without arcs, as do the numbers of others. Takes a pass over the arcs of the graph."""
+        without arcs, as do the numbers of others. Takes a pass over the arcs of the graph.
+
+        >>> store = tg.dynamic.Store()
+        >>> store.insert([0, 1, 2], [1, 2, 0])
+        1
+        >>> store.delete_vertices([1])
+        2
+        >>> store.snapshot().to_edge_index()
+        tensor([[2],
+                [0]])
+        """
         with self._writing:
             self._check_open()
             version = self._version
@@ -354,7 +463,15 @@ class Store:
     # ---- compaction ------------------------------------------------------------------------------------------------
 
     def compact(self) -> None:
-        """Merge all runs into the CSR now, in this thread, and have the system get back what memory that leaves."""
+        """Merge all runs into the CSR now, in this thread, and have the system get back what memory that leaves.
+
+        >>> store = tg.dynamic.Store()
+        >>> store.insert([0, 1], [1, 2])
+        1
+        >>> store.compact()
+        >>> store.snapshot().num_arcs
+        2
+        """
         with self._writing:
             self._version.settled()
             with self._publishing:
@@ -365,7 +482,13 @@ class Store:
         trim_heap()
 
     def close(self) -> None:
-        """End the thread that merges runs. Snapshots stay; changes are refused from then on."""
+        """End the thread that merges runs. Snapshots stay; changes are refused from then on.
+
+        >>> store = tg.dynamic.Store()
+        >>> store.close()
+        >>> store.snapshot().num_arcs
+        0
+        """
         self._closed = True
         self._compactor.stop()
 

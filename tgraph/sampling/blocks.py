@@ -23,6 +23,12 @@ class Block:
     arcs, where the sampler gives these some.
     source, destination : int64, the vertices; the destinations are the first sources.
     edge : int64 [e], the number of each arc in the graph; None where they are none of it.
+
+    >>> graph = tg.generators.star(3)
+    >>> sample = tg.sampling.NeighborSampler(graph, [2]).sample([0])
+    >>> block = tg.sampling.blocks(sample)[0]
+    >>> block.destination, block.csr.offset
+    (tensor([0]), tensor([0, 2]))
     """
 
     csr: Csr | Mapping[Any, Csr]

@@ -31,6 +31,12 @@ class BudgetSampler:
     seed : with the number of the call, determines what is drawn.
 
     Raises ArgumentError for numbers of samples that are negative, and of types that the graph does not have.
+
+    >>> writes = ("author", "writes", "paper")
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [0, 1, 1])
+    >>> sampler = tg.sampling.BudgetSampler({writes: graph}, [2])
+    >>> sampler.sample({"paper": torch.tensor([1])}).node["author"].sort().values
+    tensor([0, 1])
     """
 
     def __init__(
@@ -61,6 +67,12 @@ class BudgetSampler:
 
         draw : the number of the call, which with the sampler's seed determines what is drawn; by default that of the
         previous call and one more. Raises ArgumentError for seeds that are no vertices.
+
+        >>> writes = ("author", "writes", "paper")
+        >>> sampler = tg.sampling.BudgetSampler({writes: tg.Graph.from_edges([0, 0, 1], [0, 1, 1])}, [2])
+        >>> sample = sampler.sample({"paper": torch.tensor([0])})
+        >>> sample.node["author"], sample.row[writes], sample.col[writes]
+        (tensor([0]), tensor([0]), tensor([0]))
         """
         if draw is None:
             draw = self._calls

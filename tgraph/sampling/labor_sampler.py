@@ -30,6 +30,12 @@ class LaborSampler(NeighborSampler):
     layer_dependency : whether the sources have the same numbers in all hops, too, for still fewer vertices.
 
     Other parameters and errors are those of NeighborSampler; with -1 a hop takes all arcs.
+
+    >>> graph = tg.generators.complete_bipartite(4, 6)
+    >>> sampler = tg.sampling.LaborSampler(graph, [2], seed=1)
+    >>> sample = sampler.sample([0, 1, 2, 3])
+    >>> len(sample.row), len(sample.node)
+    (8, 6)
     """
 
     def __init__(

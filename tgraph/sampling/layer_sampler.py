@@ -47,6 +47,11 @@ class LayerSampler:
 
     Raises ArgumentError for another `method`, negative numbers of draws, and graphs without weights, or with some that
     are not finite, where `weighted`.
+
+    >>> sampler = tg.sampling.LayerSampler(tg.generators.complete_bipartite(2, 30), [4], seed=1)
+    >>> sample = sampler.sample([0, 1])
+    >>> sample.node
+    tensor([ 0,  1,  2,  6, 11, 28])
     """
 
     def __init__(
@@ -86,6 +91,11 @@ class LayerSampler:
 
         draw : the number of the call, which with the sampler's seed determines what is drawn; by default that of the
         previous call and one more. Raises ArgumentError for seeds that are no vertices.
+
+        >>> sampler = tg.sampling.LayerSampler(tg.generators.cycle(5), [3], seed=1)
+        >>> sample = sampler.sample([0])
+        >>> sample.node[sample.row], sample.weight
+        (tensor([1, 4]), tensor([0.6667, 0.3333]))
         """
         if draw is None:
             draw = self._calls

@@ -35,6 +35,11 @@ class NegativeSampler:
     seed : with the number of the call, determines what is drawn, on any number of threads.
 
     Raises ArgumentError for another `by`.
+
+    >>> sampler = tg.sampling.NegativeSampler(tg.generators.star(3), distinct=True)
+    >>> sampler.sample(3)
+    tensor([[2, 1, 2],
+            [1, 2, 3]])
     """
 
     def __init__(
@@ -60,6 +65,11 @@ class NegativeSampler:
         draw : the number of the call, which with the sampler's seed determines what is drawn; by default that of the
         previous call and one more. Raises ArgumentError where all pairs are edges, or fewer are none than `distinct`
         ones are wanted.
+
+        >>> sampler = tg.sampling.NegativeSampler(tg.generators.complete(4), self_loops=True)
+        >>> source, target = sampler.sample(5)
+        >>> source.equal(target)
+        True
         """
         if count < 0:
             raise ArgumentError(f"count: must not be negative, got {count}")
@@ -83,6 +93,11 @@ class NegativeSampler:
 
         draw : as for `sample`. Raises ArgumentError for sources that are no vertices, that have an edge to all, or that
         occur more often than there are `distinct` destinations.
+
+        >>> sampler = tg.sampling.NegativeSampler(tg.Graph.from_edges([0, 0], [1, 2], num_vertices=4))
+        >>> sampler.sample_for([0, 0])
+        tensor([[0, 0],
+                [3, 3]])
         """
         index = checked_vertices(sources, len(self._offset) - 1, "sources")
         free = self._free(index)

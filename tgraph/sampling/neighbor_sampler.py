@@ -52,6 +52,14 @@ class NeighborSampler:
 
     Raises ArgumentError for fan-outs below -1 or of different numbers of hops, graphs without weights or with negative
     ones where `weighted`, times of another shape, both kinds of times, and unknown types.
+
+    >>> graph = tg.Graph.from_edges([1, 2, 3, 3], [0, 0, 1, 2])
+    >>> sample = tg.sampling.NeighborSampler(graph, [-1, 1], seed=7).sample([0])
+    >>> sample.node, sample.num_sampled_nodes
+    (tensor([0, 1, 2, 3]), [1, 2, 1])
+    >>> sample.node[torch.stack([sample.row, sample.col])]
+    tensor([[1, 2, 3, 3],
+            [0, 0, 1, 2]])
     """
 
     def __init__(
@@ -122,6 +130,11 @@ class NeighborSampler:
         and one more.
 
         Raises ArgumentError for seeds that are no vertices, and times that are missing or not wanted.
+
+        >>> sampler = tg.sampling.NeighborSampler(tg.generators.cycle(6), [-1])
+        >>> sample = sampler.sample([0, 3])
+        >>> sample.node, sample.edge
+        (tensor([0, 3, 1, 5, 2, 4]), tensor([0, 1, 6, 7]))
         """
         given = self._indices(seeds)
         latest_time = self._times(seed_time, given)

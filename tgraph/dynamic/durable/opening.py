@@ -81,6 +81,13 @@ def open(
     Raises ArgumentError for arguments that contradict the folder, and for another folder; BusyError, with the process
     and the host, where another process changes it; FileFormatError, with the file and the place, for damage, and for a
     format of a later release; FileNotFoundError for a missing one to read.
+
+    >>> with tg.dynamic.open("web.tgd", weights=torch.float32) as store:
+    ...     store.insert([0, 1], [1, 2], [0.5, 2.0])
+    1
+    >>> reader = tg.dynamic.open("web.tgd", mode="r")
+    >>> reader.version, reader.snapshot().num_arcs
+    (1, 2)
     """
     inputs.check_choice(mode, "mode", get_args(Mode))
     inputs.check_choice(sync, "sync", get_args(Sync))

@@ -21,6 +21,12 @@ def verify(path: PathLike) -> list[FileFormatError]:
 
     path : of the folder. A batch that was not completed, at the end of the log, is no damage: a TornRecordWarning tells
     of it. Raises FileNotFoundError where there is no store.
+
+    >>> with tg.dynamic.open("web.tgd") as store:
+    ...     store.insert([0, 1], [1, 2])
+    1
+    >>> tg.dynamic.verify("web.tgd")
+    []
     """
     folder = Path(path)
     while True:

@@ -12,7 +12,16 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """The values are the smallest vertex of each weakly connected component, int64 [n]."""
+    """The values are the smallest vertex of each weakly connected component, int64 [n].
+
+    >>> tg.algorithms.WCC().followed()
+    Components()
+    >>> store = tg.dynamic.Store()
+    >>> store.insert([0, 2], [1, 3])
+    1
+    >>> tg.dynamic.follow(tg.algorithms.WCC(), store).values
+    tensor([0, 0, 2, 2])
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +40,17 @@ class LinearSystem:
         `per_vertex`, by this times n.
     max_iterations : raise NotConvergedError after so many.
     dtype : of the values.
+
+    >>> class Walks(tg.Program):
+    ...     def followed(self):
+    ...         return tg.dynamic.LinearSystem(alpha=0.5, bias=1.0, divided=False)
+    >>> store = tg.dynamic.Store()
+    >>> store.insert([0, 1], [1, 2])
+    1
+    >>> tg.dynamic.follow(Walks(), store).values
+    Traceback (most recent call last):
+        ...
+    NotImplementedError: Walks.init
     """
 
     alpha: float
@@ -47,12 +67,27 @@ class LinearSystem:
 
 @dataclass(frozen=True, eq=False)
 class CoreNumbers:
-    """The core number of each vertex, int64 [n], as `tgraph.algorithms.core_number`."""
+    """The core number of each vertex, int64 [n], as `tgraph.algorithms.core_number`.
+
+    >>> store = tg.dynamic.Store(directed=False)
+    >>> store.insert([0, 1, 2, 2], [1, 2, 0, 3])
+    1
+    >>> tg.dynamic.follow(tg.dynamic.CoreNumbers(), store).values
+    tensor([2, 2, 2, 1])
+    """
 
 
 @dataclass(frozen=True, eq=False)
 class Triangles:
     """The number of triangles, an int, or with `per_vertex` of those that each vertex is in, int64 [n], as
-    `tgraph.algorithms.triangle_count`."""
+    `tgraph.algorithms.triangle_count`.
+
+    >>> store = tg.dynamic.Store(directed=False)
+    >>> store.insert([0, 1, 2], [1, 2, 0])
+    1
+    >>> follow = tg.dynamic.follow(tg.dynamic.Triangles(), store)
+    >>> follow.values
+    1
+    """
 
     per_vertex: bool = False

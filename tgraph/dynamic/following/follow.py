@@ -43,6 +43,17 @@ def follow(
     rounded in the order in which batches came. Without compiled kernels values are computed from nothing.
 
     Raises ArgumentError for what is no program or no store.
+
+    >>> store = tg.dynamic.Store(weights=torch.float32)
+    >>> store.insert([0, 1, 2], [1, 2, 3], [1.0, 1.0, 1.0])
+    1
+    >>> follow = tg.dynamic.follow(tg.algorithms.SSSP(0), store)
+    >>> follow.values
+    tensor([0., 1., 2., 3.])
+    >>> store.delete([1], [2])
+    2
+    >>> follow.values
+    tensor([0., 1., inf, inf])
     """
     check_choice(otherwise, "otherwise", ("refuse", "recompute"))
     if not isinstance(store, Store):

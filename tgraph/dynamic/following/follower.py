@@ -22,6 +22,12 @@ class Update:
 
     version : to which. batches, changes : how many were worked in. touched : vertices that were looked at.
     recomputed : why all values were computed from nothing; None where they were not.
+
+    >>> store = tg.dynamic.Store()
+    >>> store.insert([0, 1], [1, 2])
+    1
+    >>> tg.dynamic.follow(tg.algorithms.BFS(0), store).update().batches
+    1
     """
 
     version: int
@@ -45,6 +51,17 @@ class Follower:
 
     `values` brings itself up to date: what was committed since the last time is worked in then. Threads may share a
     follower.
+
+    >>> store = tg.dynamic.Store()
+    >>> store.insert([0, 1], [1, 2])
+    1
+    >>> follow = tg.dynamic.follow(tg.algorithms.BFS(0), store)
+    >>> follow.values
+    tensor([0, 1, 2], dtype=torch.int32)
+    >>> store.insert([0], [2])
+    2
+    >>> follow.values
+    tensor([0, 1, 1], dtype=torch.int32)
     """
 
     def __init__(self, store: Store):
@@ -63,29 +80,72 @@ class Follower:
     @property
     def values(self) -> Any:
         """The values of the store's present version, as the program gives them. The tensor belongs to the follower, and
-        the next update writes into it: clone what is to be kept."""
+        the next update writes into it: clone what is to be kept.
+
+        >>> store = tg.dynamic.Store()
+        >>> store.insert([0, 1], [1, 2])
+        1
+        >>> depth = tg.dynamic.follow(tg.algorithms.BFS(0), store).values.clone()
+        >>> depth
+        tensor([0, 1, 2], dtype=torch.int32)
+        """
         with self._updating:
             self._update()
             return self._finished()
 
     @property
     def version(self) -> int | None:
-        """The version that the values were last brought to, None before they were first asked for."""
+        """The version that the values were last brought to, None before they were first asked for.
+
+        >>> store = tg.dynamic.Store()
+        >>> store.insert([0, 1], [1, 2])
+        1
+        >>> follow = tg.dynamic.follow(tg.algorithms.BFS(0), store)
+        >>> depth = follow.values
+        >>> follow.version
+        1
+        """
         return self._number
 
     @property
     def statistics(self) -> Update | None:
-        """What the last update that had something to do did; None before the first."""
+        """What the last update that had something to do did; None before the first.
+
+        >>> store = tg.dynamic.Store()
+        >>> store.insert(torch.arange(99), torch.arange(1, 100))
+        1
+        >>> follow = tg.dynamic.follow(tg.algorithms.BFS(0), store)
+        >>> depth = follow.values
+        >>> follow.statistics.recomputed
+        'there were no values'
+        """
         return self._last
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the follower takes beside the store, without what is shared with it."""
+        """Bytes that the follower takes beside the store, without what is shared with it.
+
+        >>> store = tg.dynamic.Store()
+        >>> store.insert([0, 1], [1, 2])
+        1
+        >>> follow = tg.dynamic.follow(tg.algorithms.BFS(0), store)
+        >>> depth = follow.values
+        >>> follow.nbytes > 0
+        True
+        """
         return self._nbytes() + sum(run.nbytes for run in tuple(self._runs))
 
     def update(self) -> Update:
         """Bring the values to the store's present version; returns what that took, the last time there was something to
-        do. Raises what a computation from nothing raises."""
+        do. Raises what a computation from nothing raises.
+
+        >>> store = tg.dynamic.Store()
+        >>> store.insert([0, 1], [1, 2])
+        1
+        >>> follow = tg.dynamic.follow(tg.algorithms.BFS(0), store)
+        >>> follow.update().version
+        1
+        """
         with self._updating:
             self._update()
             assert self._last is not None
