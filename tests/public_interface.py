@@ -40,10 +40,11 @@ def _is_of(module: ModuleType, own: object) -> bool:
 
 def members(name: str, cls: type, public: set[type]) -> Iterator[tuple[str, object]]:
     """The public methods and properties of a class, with those of bases that are not `public` themselves, without those
-    that it overrides."""
+    whose docstrings a class of BASES has."""
     bases = cls.__mro__[1:]
     inherited = [base for base in bases if base.__module__.startswith("tgraph.") and base not in public]
-    for member, value in ((member, value) for owner in (cls, *inherited) for member, value in vars(owner).items()):
+    found = {member: value for owner in (*reversed(inherited), cls) for member, value in vars(owner).items()}
+    for member, value in found.items():
         if any(member in vars(base) for base in BASES if base in bases):
             continue
         inner = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value

@@ -1,4 +1,4 @@
-"""The examples in the docstrings of the public interface give what they say."""
+"""The public interface has examples in its docstrings, and they give what they say."""
 
 import doctest
 from importlib import util
@@ -6,13 +6,14 @@ from types import ModuleType
 
 import pytest
 import torch
+import torch.distributed as dist
 from public_interface import PUBLIC, defined_in
 
 import tgraph as tg
 from tgraph.kernels import tuned
 
-# The packages beside TGraph's own that examples need, by what their names begin with.
-NEEDS = {
+# What examples need beside TGraph and what it depends on, by what their names begin with: packages, and servers.
+PACKAGES = {
     "tgraph.Graph.from_networkx": "networkx",
     "tgraph.Graph.to_networkx": "networkx",
     "tgraph.Graph.from_scipy": "scipy",
@@ -21,55 +22,98 @@ NEEDS = {
     "tgraph.nn.Acceleration": "torch_geometric",
     "tgraph.nn.accelerate": "torch_geometric",
     "tgraph.nn.restore": "torch_geometric",
-    "tgraph.pyg.ClusterData": "pymetis",
-    "tgraph.pyg.ClusterLoader": "pymetis",
+    "tgraph.pyg.Cluster": "pymetis",
     "tgraph.stores.LadybugStore": "ladybug",
     "tgraph.stores.LmdbStore": "lmdb",
     "tgraph.stores.RocksDbStore": "rocksdict",
 }
+SERVERS = {"tgraph.stores.RedisStore": "Redis", "tgraph.stores.PostgresStore": "PostgreSQL"}
+
+# Names that need no example, by what they begin with, and why.
+WITHOUT = {
+    "tgraph.formats.LAYOUTS": "a table",
+    "tgraph.stores.EDGES": "a constant",
+    "tgraph.formats.Layout.": "what a layout tells the engine",
+    "tgraph.formats.csr.CSR.": "what a layout tells the engine",
+    "tgraph.formats.dcsr.DCSR.": "what a layout tells the engine",
+    "tgraph.Trace.add_rounds": "what a backend tells the engine",
+    "tgraph.pyg.HGTSampler.sample_from_edges": "raises an error alone",
+}
+OF_LAYERS = ("forward", "reset_parameters")  # the classes have examples
 
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
-def examples() -> dict[str, list[doctest.DocTest]]:
-    """{module: the examples of what it defines}; those of an object that has several names are there once."""
+def examples() -> dict[str, doctest.DocTest]:
+    """Those of all names by the first of an object's, such as that of the class for a method."""
     finder = doctest.DocTestFinder(recurse=False)
     names = {id(value): name for name, value in reversed(PUBLIC.items()) if not isinstance(value, ModuleType)}
-    found: dict[str, list[doctest.DocTest]] = {}
-    for name in sorted(names.values()):
-        for test in finder.find(PUBLIC[name], name, module=False, globs={"tg": tg, "torch": torch}):
-            if test.examples:
-                found.setdefault(defined_in(PUBLIC[name]), []).append(test)
-    return found
+    globs = {"tg": tg, "torch": torch}
+    tests = (test for name in names.values() for test in finder.find(PUBLIC[name], name, module=False, globs=globs))
+    return {test.name: test for test in tests if test.examples}
 
 
 EXAMPLES = examples()
+MODULES = sorted({defined_in(PUBLIC[name]) for name in EXAMPLES})
 
 
-@pytest.fixture
+def test_every_public_name_has_an_example():
+    ids = {id(PUBLIC[name]) for name in EXAMPLES}
+    assert not [name for name, value in PUBLIC.items() if id(value) not in ids and not goes_without(name, value)]
+
+
+def goes_without(name: str, value: object) -> bool:
+    of_layer = name.startswith("tgraph.nn.") and name.rpartition(".")[2] in OF_LAYERS
+    return isinstance(value, ModuleType) or of_layer or name.startswith(tuple(WITHOUT))
+
+
+def test_exceptions_are_names():
+    assert all(any(name.startswith(beginning) for name in PUBLIC) for beginning in (*PACKAGES, *SERVERS, *WITHOUT))
+
+
+@pytest.fixture(autouse=True)
 def untuned(tmp_path, monkeypatch):
-    """What `tune` chooses in an example holds within it."""
+    """What `tune` chooses in an example holds for that one."""
     monkeypatch.setenv("TGRAPH_CACHE", str(tmp_path / "cache"))
     yield
     tuned.forget()
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("module", EXAMPLES)
-def test_examples(module, tmp_path, monkeypatch, untuned):
-    monkeypatch.chdir(tmp_path)
-    report, runner, left_out = [], doctest.DocTestRunner(optionflags=OPTIONS), []
-    for test in EXAMPLES[module]:
-        if package := missing(test.name):
-            left_out.append(f"{test.name} needs {package}")
-        else:
-            runner.run(test, out=report.append)
+@pytest.fixture
+def ranks(request, monkeypatch):
+    """A process group of one rank, for examples that run on any number; what torchrun says, for one that makes it."""
+    module = request.getfixturevalue("module")
+    if module == "tgraph.distributed.process_group":
+        for name, value in {"RANK": 0, "WORLD_SIZE": 1, "MASTER_ADDR": "localhost", "MASTER_PORT": 0}.items():
+            monkeypatch.setenv(name, str(value))
+    elif module.startswith("tgraph.distributed."):
+        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    yield
+    if dist.is_initialized():
+        dist.destroy_process_group()
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of formats that do not hold all that a graph has
+@pytest.mark.parametrize("module", MODULES)
+def test_examples(module, tmp_path, monkeypatch, ranks):
+    """Each in an empty folder."""
+    report: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=OPTIONS)
+    tests = {name: test for name, test in EXAMPLES.items() if defined_in(PUBLIC[name]) == module}
+    needs = {name: missing(name) for name in tests}
+    for name in (name for name in tests if not needs[name]):
+        folder = tmp_path / name
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        runner.run(tests[name], out=report.append)
     assert not runner.failures, "".join(report)
-    if left_out:
-        pytest.skip("; ".join(left_out))
+    if any(needs.values()):
+        pytest.skip("; ".join(f"{name} needs {need}" for name, need in needs.items() if need))
 
 
 def missing(name: str) -> str | None:
-    """The package that the example of this name needs and that is not installed."""
-    needed = next((package for beginning, package in NEEDS.items() if name.startswith(beginning)), None)
-    return needed if needed and util.find_spec(needed) is None else None
+    """What the example of this name needs and is not there."""
+    for beginning, package in PACKAGES.items():
+        if name.startswith(beginning) and util.find_spec(package) is None:
+            return f"the package {package}"
+    return next((f"a {server} server" for beginning, server in SERVERS.items() if name.startswith(beginning)), None)

@@ -60,6 +60,11 @@ def convert(
     `path_out`, where the disk must hold, beside what it says there, the result twice.
     Raises what that function raises, on the rank where it happens, and RankError on the others; ArgumentError where no
     process group was made.
+
+    >>> tg.write(tg.generators.grid2d(30, 30), "grid.el")
+    >>> tg.distributed.convert("grid.el", "blocks.tg", directed=False)  # on all ranks
+    >>> tg.distributed.open("blocks.tg").num_edges
+    1740
     """
     team = _Team(made(group))
     told = {"paths": paths, "path_out": path_out, "parts": parts, "memory": memory, "layout": layout} | options

@@ -42,6 +42,9 @@ def together(group: Any = None, what: Mapping[str, str] | None = None) -> Iterat
 
     Connections break at once where nothing but torch.distributed holds the group, as it does the default one; those of
     another group last until the process ends.
+
+    >>> with tg.distributed.together(what={"step": "training"}):  # on all ranks
+    ...     loss = torch.ones(1)
     """
     watch = _Watch(group)
     try:

@@ -17,6 +17,13 @@ class FeatureRows:
     bytes_received : from other ranks so far.
 
     Raises ArgumentError for another number of rows.
+
+    >>> graph = tg.distributed.spread(tg.generators.cycle(6))  # with a process group, of any number of ranks
+    >>> held = graph.layout.ownership
+    >>> rows = tg.distributed.FeatureRows(graph, held.own(torch.arange(12.0).view(6, 2)))
+    >>> rows.get(torch.tensor([5, 0]))
+    tensor([[10., 11.],
+            [ 0.,  1.]])
     """
 
     def __init__(self, graph: Graph, local: Tensor):
@@ -33,6 +40,11 @@ class FeatureRows:
         fetched once, and own ones are read here. To be called by all ranks, also by one that asks for nothing.
 
         Raises ArgumentError for indices that are no vertices.
+
+        >>> graph = tg.distributed.spread(tg.generators.cycle(6))
+        >>> rows = tg.distributed.FeatureRows(graph, graph.layout.ownership.own(torch.arange(6)))
+        >>> rows.get(torch.tensor([4, 4, 1]))
+        tensor([4, 4, 1])
         """
         held = self._ownership
         bad = (vertices < 0) | (vertices >= held.num_rows)

@@ -41,6 +41,11 @@ def open(path: PathLike, *, cut: Cut | None = None, group: Any = None) -> Graph:
     renumbered, are read once they are asked for.
     Raises FileFormatError for a file that is damaged, and ArgumentError where no process group was made, or the ranks
     have opened different files.
+
+    >>> tg.stream.write_partitioned(tg.generators.grid2d(30, 30), "blocks.tg", 4)
+    >>> graph = tg.distributed.open("blocks.tg")  # on all ranks
+    >>> graph.top(tg.algorithms.bfs(graph, 0), 1)
+    [(899, 58)]
     """
     group = made(group)
     with together(group, {"the call": "tgraph.distributed.open"}), BlockFile(path) as file:
@@ -74,6 +79,11 @@ def spread(graph: Graph, *, method: str = "ebp", cut: Cut | None = None, group: 
     """The distributed graph of one that every rank has, as from a file in the same order of vertices.
 
     method : of `tgraph.stream.partition`, into as many parts as there are ranks. cut, group : as of `open`.
+
+    >>> graph = tg.distributed.spread(tg.generators.path(4))  # on all ranks
+    >>> depth = tg.algorithms.bfs(graph, 0)
+    >>> depth.max(), depth.to_local()
+    (tensor(3, dtype=torch.int32), tensor([0, 1, 2, 3], dtype=torch.int32))
     """
     group = made(group)
     ranks = dist.get_world_size(group)
@@ -94,7 +104,12 @@ def spread(graph: Graph, *, method: str = "ebp", cut: Cut | None = None, group: 
 
 
 def gather(graph: Graph, values: Any) -> Any:
-    """The `values` of all vertices, [n, ...] or a dict of them, on every rank; to be called by all of them."""
+    """The `values` of all vertices, [n, ...] or a dict of them, on every rank; to be called by all of them.
+
+    >>> graph = tg.distributed.spread(tg.generators.path(4))
+    >>> tg.distributed.gather(graph, tg.algorithms.bfs(graph, 0))
+    tensor([0, 1, 2, 3], dtype=torch.int32)
+    """
     if isinstance(values, dict):
         return {name: gather(graph, each) for name, each in values.items()}
     layout = layout_of(graph)

@@ -38,6 +38,10 @@ class Ownership:
     starts : p + 1 ascending numbers, from 0 to n. group : the process group; None is the default one.
 
     Every method that communicates is to be called by all ranks of the group, in the same order.
+
+    >>> held = tg.distributed.Ownership((0, 4, 6, 9))
+    >>> held.num_ranks, held.num_rows, held.owner(torch.tensor([0, 5, 8]))
+    (3, 9, tensor([0, 1, 2]))
     """
 
     starts: tuple[int, ...]
@@ -45,7 +49,11 @@ class Ownership:
 
     @classmethod
     def of_counts(cls, counts: Sequence[int], group: Any = None) -> Ownership:
-        """Consecutive rows, `counts`[r] of them for rank r."""
+        """Consecutive rows, `counts`[r] of them for rank r.
+
+        >>> tg.distributed.Ownership.of_counts([4, 2, 3]).starts
+        (0, 4, 6, 9)
+        """
         starts = [0]
         for count in counts:
             starts.append(starts[-1] + count)
@@ -59,51 +67,91 @@ class Ownership:
 
     @property
     def num_ranks(self) -> int:
-        """p."""
+        """p.
+
+        >>> tg.distributed.Ownership((0, 4, 6, 9)).num_ranks
+        3
+        """
         return len(self.starts) - 1
 
     @property
     def rank(self) -> int:
-        """The number of this process in the group."""
+        """The number of this process in the group.
+
+        >>> tg.distributed.Ownership((0, 4)).rank  # on the first rank of a process group
+        0
+        """
         return dist.get_rank(self.group)
 
     @property
     def num_rows(self) -> int:
-        """n, the rows of all ranks."""
+        """n, the rows of all ranks.
+
+        >>> tg.distributed.Ownership((0, 4, 6, 9)).num_rows
+        9
+        """
         return self.starts[-1]
 
     @property
     def first(self) -> int:
-        """The first row of this rank."""
+        """The first row of this rank.
+
+        >>> tg.distributed.Ownership((0, 4, 6, 9)).first  # on rank 0
+        0
+        """
         return self.starts[self.rank]
 
     @property
     def end(self) -> int:
-        """One past the last row of this rank."""
+        """One past the last row of this rank.
+
+        >>> tg.distributed.Ownership((0, 4, 6, 9)).end  # on rank 0
+        4
+        """
         return self.starts[self.rank + 1]
 
     @property
     def num_own(self) -> int:
-        """How many rows this rank holds."""
+        """How many rows this rank holds.
+
+        >>> tg.distributed.Ownership((0, 4, 6, 9)).num_own  # on rank 0
+        4
+        """
         return self.end - self.first
 
     def owner(self, rows: Tensor) -> Tensor:
-        """The rank that holds each of the `rows` [k], int64 [k]."""
+        """The rank that holds each of the `rows` [k], int64 [k].
+
+        >>> tg.distributed.Ownership((0, 4, 6, 9)).owner(torch.tensor([3, 4, 8]))
+        tensor([0, 1, 2])
+        """
         ends = torch.tensor(self.starts[1:], dtype=rows.dtype, device=rows.device)
         return torch.searchsorted(ends, rows, right=True)
 
     def own(self, whole: Tensor) -> Tensor:
-        """The rows of this rank, of a tensor `whole` [n, ...] that every rank has; a view."""
+        """The rows of this rank, of a tensor `whole` [n, ...] that every rank has; a view.
+
+        >>> tg.distributed.Ownership((0, 4, 6, 9)).own(torch.arange(9))  # on rank 0
+        tensor([0, 1, 2, 3])
+        """
         return whole[self.first : self.end]
 
     # ---- communication -----------------------------------------------------------------------------------------------
 
     def gather(self, value: Tensor) -> Tensor:
-        """The `value` of all ranks, of the same shape everywhere, stacked in their order: [p, ...]."""
+        """The `value` of all ranks, of the same shape everywhere, stacked in their order: [p, ...].
+
+        >>> tg.distributed.Ownership((0, 4)).gather(torch.tensor(7))  # with a group of one rank
+        tensor([7])
+        """
         return gather(value, self.num_ranks, self.group)
 
     def sum(self, value: Tensor) -> Tensor:
-        """The sum of `value` over all ranks, in their order, so that it has the same bits each time and everywhere."""
+        """The sum of `value` over all ranks, in their order, so that it has the same bits each time and everywhere.
+
+        >>> tg.distributed.Ownership((0, 4)).sum(torch.tensor(7))  # with a group of one rank
+        tensor(7)
+        """
         parts = self.gather(value)
         total = parts[0].clone()
         for part in parts[1:]:
@@ -111,7 +159,11 @@ class Ownership:
         return total
 
     def concatenate(self, rows: Tensor) -> tuple[Tensor, tuple[int, ...]]:
-        """The `rows` [k, ...] of all ranks, one after the other, and how many each has."""
+        """The `rows` [k, ...] of all ranks, one after the other, and how many each has.
+
+        >>> tg.distributed.Ownership((0, 4)).concatenate(torch.tensor([1, 2]))  # with a group of one rank
+        (tensor([1, 2]), (2,))
+        """
         counts = tuple(self.gather(torch.tensor(len(rows), device=rows.device)).tolist())
         most = max(counts)
         padded = rows.new_zeros((most, *rows.shape[1:]))

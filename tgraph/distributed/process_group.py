@@ -35,6 +35,11 @@ def init_process_group(backend: str = "gloo", *, timeout: float = 1800.0, **opti
         WORLD_SIZE, MASTER_ADDR and MASTER_PORT.
 
     End it with `torch.distributed.destroy_process_group()`. Raises RankError where ranks do not arrive in time.
+
+    >>> tg.distributed.init_process_group()  # in a script that torchrun has started
+    >>> torch.distributed.get_world_size()
+    1
+    >>> torch.distributed.destroy_process_group()
     """
     limit = datetime.timedelta(seconds=timeout)
     store, rank, ranks = next(dist.rendezvous("env://", timeout=limit))

@@ -39,6 +39,11 @@ class Sharded(Tensor):
     are done by each rank on its own rows; reductions over the rows, rows by index and masks communicate, and so are to
     be called by all ranks. A plain tensor beside it is one that every rank has. Other operations raise ArgumentError,
     and `full_tensor()` is the remedy.
+
+    >>> held = tg.distributed.Ownership((0, 4))  # with a group of one rank
+    >>> values = tg.distributed.from_local(torch.arange(4.0), held)
+    >>> values.sum(), (values * 2).full_tensor()
+    (tensor(6.), tensor([0., 2., 4., 6.]))
     """
 
     local: Tensor
@@ -57,15 +62,31 @@ class Sharded(Tensor):
         return made
 
     def to_local(self) -> Tensor:
-        """The rows of this rank, [n_local, ...], not copied; gradients flow back."""
+        """The rows of this rank, [n_local, ...], not copied; gradients flow back.
+
+        >>> held = tg.distributed.Ownership((0, 4))
+        >>> tg.distributed.from_local(torch.arange(4.0), held).to_local()
+        tensor([0., 1., 2., 3.])
+        """
         return _ToLocal.apply(self) if self.requires_grad else self.local
 
     def full_tensor(self) -> Tensor:
-        """All rows, [n, ...], on every rank; without gradient."""
+        """All rows, [n, ...], on every rank; without gradient.
+
+        >>> held = tg.distributed.Ownership((0, 4))
+        >>> tg.distributed.from_local(torch.arange(4.0), held).full_tensor()
+        tensor([0., 1., 2., 3.])
+        """
         return self.ownership.concatenate(self.local)[0]
 
     def digest(self) -> int:
-        """A hash of all rows, the same on any number of ranks: a sum over its elements, mixed with their places."""
+        """A hash of all rows, the same on any number of ranks: a sum over its elements, mixed with their places.
+
+        >>> held = tg.distributed.Ownership((0, 4))
+        >>> values = tg.distributed.from_local(torch.arange(4.0), held)
+        >>> values.digest() == (values + 0).digest(), values.digest() == (values + 1).digest()
+        (True, False)
+        """
         held, bits = self.ownership, self.local.detach().contiguous()
         bits = bits.view(torch.uint8 if bits.element_size() == 1 else _BITS[bits.element_size()]).to(torch.int64)
         width = bits[:1].numel() or 1
@@ -76,7 +97,12 @@ class Sharded(Tensor):
 
     def largest(self, k: int) -> Tensor:
         """The indices int64 [k] of the `k` largest of values [n], as `tgraph.core.ranking.largest` gives them: of the k
-        largest of each rank."""
+        largest of each rank.
+
+        >>> held = tg.distributed.Ownership((0, 4))
+        >>> tg.distributed.from_local(torch.tensor([3, 9, 1, 9]), held).largest(2)
+        tensor([1, 3])
+        """
         held = self.ownership
         best = largest(self.local, k) if held.num_own else torch.empty(0, dtype=torch.int64, device=self.device)
         candidates = held.concatenate(best + held.first)[0]
@@ -95,15 +121,36 @@ class Sharded(Tensor):
         super().__setitem__((first, *others), value)
 
     def numpy(self, *, force: bool = False) -> NoReturn:
-        """Raises ArgumentError, with `force` as well, as there is no memory that holds all rows."""
+        """Raises ArgumentError, with `force` as well, as there is no memory that holds all rows.
+
+        >>> held = tg.distributed.Ownership((0, 4))
+        >>> tg.distributed.from_local(torch.arange(4.0), held).numpy()
+        Traceback (most recent call last):
+            ...
+        tgraph.errors.ArgumentError: numpy: the rows are spread over ranks; use full_tensor(), or to_local() ...
+        """
         raise ArgumentError(_no_memory("numpy"))
 
     def tolist(self) -> NoReturn:
-        """Raises ArgumentError, as there is no memory that holds all rows."""
+        """Raises ArgumentError, as there is no memory that holds all rows.
+
+        >>> held = tg.distributed.Ownership((0, 4))
+        >>> tg.distributed.from_local(torch.arange(4.0), held).tolist()
+        Traceback (most recent call last):
+            ...
+        tgraph.errors.ArgumentError: tolist: the rows are spread over ranks; use full_tensor(), or to_local() ...
+        """
         raise ArgumentError(_no_memory("tolist"))
 
     def data_ptr(self) -> NoReturn:
-        """Raises ArgumentError, as there is no memory that holds all rows."""
+        """Raises ArgumentError, as there is no memory that holds all rows.
+
+        >>> held = tg.distributed.Ownership((0, 4))
+        >>> tg.distributed.from_local(torch.arange(4.0), held).data_ptr()
+        Traceback (most recent call last):
+            ...
+        tgraph.errors.ArgumentError: data_ptr: the rows are spread over ranks; use full_tensor(), or to_local() ...
+        """
         raise ArgumentError(_no_memory("data_ptr"))
 
     def __array__(self, *_: Any) -> NoReturn:
@@ -175,5 +222,9 @@ class _FromLocal(torch.autograd.Function):
 def from_local(local: Tensor, ownership: Ownership) -> Tensor:
     """The tensor [n, ...] of which every rank gives its rows, `local` [k, ...], as the `ownership` says; gradients flow
     back to these.
+
+    >>> held = tg.distributed.Ownership((0, 4))  # with a group of one rank
+    >>> tg.distributed.from_local(torch.arange(4.0), held).mean()
+    tensor(1.5000)
     """
     return _FromLocal.apply(local, ownership) if local.requires_grad else Sharded(local, ownership)

@@ -17,7 +17,15 @@ from tgraph.pyg.prefetching import Prefetching, check_prefetch
 
 class ClusterData(pyg.ClusterData):
     """`torch_geometric.loader.ClusterData`, with its arguments, without pyg-lib and torch-sparse; directions of edges
-    do not count for the partition. Takes pymetis: `pip install "tgraph[metis]"`."""
+    do not count for the partition. Takes pymetis: `pip install "tgraph[metis]"`.
+
+    >>> from torch_geometric.data import Data
+    >>> from tgraph.pyg import ClusterData
+    >>> data = Data(edge_index=tg.generators.barbell(4, 0).to_edge_index(), num_nodes=8)
+    >>> clusters = ClusterData(data, num_parts=2, log=False)
+    >>> [clusters[i].num_nodes for i in range(2)]
+    [4, 4]
+    """
 
     def _metis(self, edge_index: Tensor, num_nodes: int) -> Tensor:
         """The part of each vertex."""
@@ -28,7 +36,15 @@ class ClusterData(pyg.ClusterData):
 
 
 class ClusterLoader(Prefetching, pyg.ClusterLoader):
-    """`torch_geometric.loader.ClusterLoader`, with its arguments. prefetch : as of `NeighborLoader`."""
+    """`torch_geometric.loader.ClusterLoader`, with its arguments. prefetch : as of `NeighborLoader`.
+
+    >>> from torch_geometric.data import Data
+    >>> from tgraph.pyg import ClusterData, ClusterLoader
+    >>> data = Data(edge_index=tg.generators.barbell(4, 0).to_edge_index(), num_nodes=8)
+    >>> loader = ClusterLoader(ClusterData(data, num_parts=2, log=False), batch_size=1)
+    >>> [batch.num_nodes for batch in loader]
+    [4, 4]
+    """
 
     def __init__(self, cluster_data: Any, prefetch: int | None = None, **kwargs: Any):
         self.prefetch = check_prefetch(prefetch)

@@ -17,7 +17,16 @@ from tgraph.pyg.prefetching import Prefetching, check_prefetch
 
 
 class HGTSampler(BaseSampler):
-    """As `torch_geometric.sampler.HGTSampler`, for its own NodeLoader and our HGTLoader, without torch-sparse."""
+    """As `torch_geometric.sampler.HGTSampler`, for its own NodeLoader and our HGTLoader, without torch-sparse.
+
+    >>> from torch_geometric.data import HeteroData
+    >>> from tgraph.pyg import HGTSampler
+    >>> data = HeteroData(paper={"num_nodes": 3}, author={"num_nodes": 2})
+    >>> data["author", "writes", "paper"].edge_index = torch.tensor([[0, 0, 1], [0, 1, 2]])
+    >>> sampler = HGTSampler(data, [2])
+    >>> sampler.num_samples
+    [2]
+    """
 
     epoch: epochs.Epoch | None = None  # set by a loader when an epoch begins
 
@@ -36,7 +45,17 @@ class HGTSampler(BaseSampler):
         self._sampler = sampling.BudgetSampler(graph, num_samples, num_vertices=sizes)
 
     def sample_from_nodes(self, inputs: NodeSamplerInput) -> HeteroSamplerOutput:
-        """The batch of the seeds in `inputs`."""
+        """The batch of the seeds in `inputs`.
+
+        >>> from torch_geometric.data import HeteroData
+        >>> from torch_geometric.sampler import NodeSamplerInput
+        >>> from tgraph.pyg import HGTSampler
+        >>> data = HeteroData(paper={"num_nodes": 3}, author={"num_nodes": 2})
+        >>> data["author", "writes", "paper"].edge_index = torch.tensor([[0, 0, 1], [0, 1, 2]])
+        >>> inputs = NodeSamplerInput(None, torch.tensor([0]), input_type="paper")
+        >>> HGTSampler(data, [2]).sample_from_nodes(inputs).node["author"]
+        tensor([0])
+        """
         found = self._sampler.sample({inputs.input_type: inputs.node}, draw=epochs.draw(self.epoch, inputs.node))
         fields = {name: getattr(found, name) for name in ("node", "row", "col", "edge", "batch")}
         return HeteroSamplerOutput(**fields, metadata=(inputs.input_id, inputs.time))
@@ -47,7 +66,15 @@ class HGTSampler(BaseSampler):
 
     @property
     def edge_permutation(self) -> Any:
-        """The place of each sorted edge in the data, by type."""
+        """The place of each sorted edge in the data, by type.
+
+        >>> from torch_geometric.data import HeteroData
+        >>> from tgraph.pyg import HGTSampler
+        >>> data = HeteroData(paper={"num_nodes": 3}, author={"num_nodes": 2})
+        >>> data["author", "writes", "paper"].edge_index = torch.tensor([[0, 1, 1], [2, 1, 0]])
+        >>> HGTSampler(data, [2]).edge_permutation["author", "writes", "paper"]
+        tensor([2, 1, 0])
+        """
         return self.perm
 
 
@@ -58,6 +85,14 @@ class HGTLoader(Prefetching, pyg.HGTLoader):
     prefetch : as of `NeighborLoader`.
 
     `torch.manual_seed`, or the `generator`, determines the batches, whatever the number of workers and threads.
+
+    >>> from torch_geometric.data import HeteroData
+    >>> from tgraph.pyg import HGTLoader
+    >>> data = HeteroData(paper={"num_nodes": 3}, author={"num_nodes": 2})
+    >>> data["author", "writes", "paper"].edge_index = torch.tensor([[0, 0, 1], [0, 1, 2]])
+    >>> loader = HGTLoader(data, [2], input_nodes=("paper", torch.tensor([0])))
+    >>> next(iter(loader))["author"].n_id
+    tensor([0])
     """
 
     def __init__(

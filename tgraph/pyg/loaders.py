@@ -29,6 +29,13 @@ class NeighborLoader(Prefetching, pyg.NeighborLoader):
         `filter_per_worker=True` by those that prepare.
 
     `torch.manual_seed`, or the `generator`, determines the batches, whatever the number of workers and threads.
+
+    >>> from torch_geometric.data import Data
+    >>> from tgraph.pyg import NeighborLoader
+    >>> data = Data(x=torch.arange(9.0).view(9, 1), edge_index=tg.generators.cycle(9).to_edge_index())
+    >>> loader = NeighborLoader(data, [-1], input_nodes=torch.tensor([0, 4]), batch_size=1)
+    >>> [(batch.n_id.tolist(), batch.x.flatten().tolist()) for batch in loader]
+    [([0, 1, 8], [0.0, 1.0, 8.0]), ([4, 3, 5], [4.0, 3.0, 5.0])]
     """
 
     def __init__(self, *arguments: Any, **options: Any):
@@ -47,6 +54,13 @@ class LinkNeighborLoader(Prefetching, pyg.LinkNeighborLoader):
     prefetch : as of `NeighborLoader`.
 
     `torch.manual_seed`, or the `generator`, determines the batches, whatever the number of workers and threads.
+
+    >>> from torch_geometric.data import Data
+    >>> from tgraph.pyg import LinkNeighborLoader
+    >>> data = Data(edge_index=tg.generators.cycle(9).to_edge_index(), num_nodes=9)
+    >>> loader = LinkNeighborLoader(data, [2], edge_label_index=data.edge_index, batch_size=6)
+    >>> [batch.edge_label_index.shape for batch in loader]
+    [torch.Size([2, 6]), torch.Size([2, 6]), torch.Size([2, 6])]
     """
 
     def __init__(self, *arguments: Any, **options: Any):

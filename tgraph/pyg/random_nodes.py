@@ -16,7 +16,14 @@ from tgraph.pyg.subgraphs import rows_of, subgraph
 
 class RandomNodeLoader(Prefetching, pyg.RandomNodeLoader):
     """`torch_geometric.loader.RandomNodeLoader`, with its arguments and batches, whose edges are sorted once: a batch
-    reads those of its vertices instead of all. prefetch : as of `NeighborLoader`."""
+    reads those of its vertices instead of all. prefetch : as of `NeighborLoader`.
+
+    >>> from torch_geometric.data import Data
+    >>> from tgraph.pyg import RandomNodeLoader
+    >>> data = Data(edge_index=tg.generators.cycle(9).to_edge_index(), num_nodes=9)
+    >>> [batch.num_nodes for batch in RandomNodeLoader(data, num_parts=3)]
+    [3, 3, 3]
+    """
 
     def __init__(self, data: Any, num_parts: int, prefetch: int | None = None, **kwargs: Any):
         self.prefetch = check_prefetch(prefetch)
@@ -34,7 +41,15 @@ class RandomNodeLoader(Prefetching, pyg.RandomNodeLoader):
         """Nothing is drawn but the order of the vertices."""
 
     def collate_fn(self, index: Any) -> Any:
-        """The batch of the vertices `index`; those of several types are numbered one type after the other."""
+        """The batch of the vertices `index`; those of several types are numbered one type after the other.
+
+        >>> from torch_geometric.data import Data
+        >>> from tgraph.pyg import RandomNodeLoader
+        >>> data = Data(edge_index=tg.generators.cycle(9).to_edge_index(), num_nodes=9)
+        >>> RandomNodeLoader(data, num_parts=3).collate_fn([2, 3, 4]).edge_index
+        tensor([[0, 1, 1, 2],
+                [1, 0, 2, 1]])
+        """
         index = torch.as_tensor(index)
         return subgraph(self.data, self._rows, self._by_type(index))
 

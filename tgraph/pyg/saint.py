@@ -27,6 +27,16 @@ class GraphSAINTSampler(Prefetching, pyg.GraphSAINTSampler):
     prefetch : as of `NeighborLoader`.
 
     `torch.manual_seed`, or the `generator`, determines the batches, whatever the number of workers and threads.
+
+    >>> from torch_geometric.data import Data
+    >>> from tgraph.pyg import GraphSAINTSampler
+    >>> class First(GraphSAINTSampler):
+    ...     def _vertices(self, key):
+    ...         return torch.arange(3)
+    >>> data = Data(edge_index=tg.generators.cycle(9).to_edge_index(), num_nodes=9)
+    >>> next(iter(First(data, batch_size=3))).edge_index
+    tensor([[0, 1, 1, 2],
+            [1, 0, 2, 1]])
     """
 
     def __init__(
@@ -107,7 +117,15 @@ class GraphSAINTSampler(Prefetching, pyg.GraphSAINTSampler):
 
 
 class GraphSAINTNodeSampler(GraphSAINTSampler, pyg.GraphSAINTNodeSampler):
-    """`torch_geometric.loader.GraphSAINTNodeSampler`: vertices by out-degree."""
+    """`torch_geometric.loader.GraphSAINTNodeSampler`: vertices by out-degree.
+
+    >>> from torch_geometric.data import Data
+    >>> from tgraph.pyg import GraphSAINTNodeSampler
+    >>> data = Data(edge_index=tg.generators.cycle(9).to_edge_index(), num_nodes=9)
+    >>> loader = GraphSAINTNodeSampler(data, batch_size=4, num_steps=3)
+    >>> [batch.num_nodes <= 4 for batch in loader]
+    [True, True, True]
+    """
 
     def _vertices(self, key: int) -> Tensor:
         return sampling.saint_nodes(self.graph, self._batch_size, key)
@@ -115,14 +133,30 @@ class GraphSAINTNodeSampler(GraphSAINTSampler, pyg.GraphSAINTNodeSampler):
 
 class GraphSAINTEdgeSampler(GraphSAINTSampler, pyg.GraphSAINTEdgeSampler):
     """`torch_geometric.loader.GraphSAINTEdgeSampler`: the ends of edges, drawn by 1 / out-degree + 1 / in-degree as the
-    paper has it; PyTorch Geometric adds the degrees themselves."""
+    paper has it; PyTorch Geometric adds the degrees themselves.
+
+    >>> from torch_geometric.data import Data
+    >>> from tgraph.pyg import GraphSAINTEdgeSampler
+    >>> data = Data(edge_index=tg.generators.cycle(9).to_edge_index(), num_nodes=9)
+    >>> loader = GraphSAINTEdgeSampler(data, batch_size=2, num_steps=3)
+    >>> [batch.num_nodes <= 4 for batch in loader]
+    [True, True, True]
+    """
 
     def _vertices(self, key: int) -> Tensor:
         return sampling.saint_edges(self.graph, self._batch_size, key)
 
 
 class GraphSAINTRandomWalkSampler(GraphSAINTSampler, pyg.GraphSAINTRandomWalkSampler):
-    """`torch_geometric.loader.GraphSAINTRandomWalkSampler`: the vertices of random walks."""
+    """`torch_geometric.loader.GraphSAINTRandomWalkSampler`: the vertices of random walks.
+
+    >>> from torch_geometric.data import Data
+    >>> from tgraph.pyg import GraphSAINTRandomWalkSampler
+    >>> data = Data(edge_index=tg.generators.cycle(9).to_edge_index(), num_nodes=9)
+    >>> loader = GraphSAINTRandomWalkSampler(data, batch_size=2, walk_length=2, num_steps=3)
+    >>> [batch.num_nodes <= 6 for batch in loader]
+    [True, True, True]
+    """
 
     def __init__(self, data: Any, batch_size: int, walk_length: int, *arguments: Any, **options: Any):
         check_count("walk_length", walk_length, 0)

@@ -30,6 +30,14 @@ class NeighborSampler(pyg.NeighborSampler):
 
     Takes the same arguments; neighbourhoods need not be sorted by time. What is drawn follows from torch's random
     numbers (`torch.manual_seed`); from a loader of `tgraph.pyg` it does not depend on the number of workers.
+
+    >>> from torch_geometric.data import Data
+    >>> from torch_geometric.sampler import NodeSamplerInput
+    >>> from tgraph.pyg import NeighborSampler
+    >>> data = Data(edge_index=tg.generators.cycle(9).to_edge_index(), num_nodes=9)
+    >>> sampler = NeighborSampler(data, [-1])
+    >>> sampler.sample_from_nodes(NodeSamplerInput(None, torch.tensor([4]))).node
+    tensor([4, 3, 5])
     """
 
     epoch: epochs.Epoch | None = None  # set by a loader: what is drawn follows from it and from the seeds
@@ -137,7 +145,16 @@ class NeighborSampler(pyg.NeighborSampler):
 
     def sample_from_edges(self, inputs: Any, neg_sampling: Any = None) -> Any:
         """The batch of the edges in `inputs`, and of negative ones as `neg_sampling` says, which follow from the epoch,
-        too."""
+        too.
+
+        >>> from torch_geometric.data import Data
+        >>> from torch_geometric.sampler import EdgeSamplerInput
+        >>> from tgraph.pyg import NeighborSampler
+        >>> data = Data(edge_index=tg.generators.cycle(9).to_edge_index(), num_nodes=9)
+        >>> inputs = EdgeSamplerInput(None, row=torch.tensor([0]), col=torch.tensor([1]))
+        >>> NeighborSampler(data, [-1]).sample_from_edges(inputs).node
+        tensor([0, 1, 8, 2])
+        """
         if neg_sampling is not None and self.epoch is not None:
             neg_sampling = _Negatives(neg_sampling, random.key(self.epoch.draw(inputs.row, inputs.col), 1))
         return super().sample_from_edges(inputs, neg_sampling)

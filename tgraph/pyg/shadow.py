@@ -28,6 +28,13 @@ class ShaDowKHopSampler(Prefetching, pyg.ShaDowKHopSampler):
     prefetch : as of `NeighborLoader`.
 
     `torch.manual_seed`, or the `generator`, determines the batches, whatever the number of workers and threads.
+
+    >>> from torch_geometric.data import Data
+    >>> from tgraph.pyg import ShaDowKHopSampler
+    >>> data = Data(edge_index=tg.generators.cycle(9).to_edge_index(), num_nodes=9)
+    >>> loader = ShaDowKHopSampler(data, depth=1, num_neighbors=2, node_idx=torch.tensor([0, 4]), batch_size=2)
+    >>> [(batch.batch, batch.root_n_id) for batch in loader]
+    [(tensor([0, 0, 0, 1, 1, 1]), tensor([0, 4]))]
     """
 
     def __init__(
@@ -107,7 +114,15 @@ class ShaDowKHopSampler(Prefetching, pyg.ShaDowKHopSampler):
 
 class ShaDowPPRSampler(ShaDowKHopSampler):
     """As ShaDowKHopSampler, but that a seed's subgraph is of the `num_neighbors` vertices that have the highest
-    personalised PageRank, of which `alpha` and `epsilon` are told in `tgraph.sampling.PPRSampler`."""
+    personalised PageRank, of which `alpha` and `epsilon` are told in `tgraph.sampling.PPRSampler`.
+
+    >>> from torch_geometric.data import Data
+    >>> from tgraph.pyg import ShaDowPPRSampler
+    >>> data = Data(edge_index=tg.generators.barbell(4, 0).to_edge_index(), num_nodes=8)
+    >>> loader = ShaDowPPRSampler(data, num_neighbors=3, node_idx=torch.tensor([0]))
+    >>> next(iter(loader)).num_nodes
+    4
+    """
 
     def __init__(
         self,

@@ -29,6 +29,13 @@ def ahead(prepare: Callable[[Item], Batch], items: Iterable[Item], count: int = 
     A store on the disk reads for several batches at the same time, and sampling, reading and training overlap. The
     threads compute on one processor each and end with the iterator. With `count` 0 the loop calls `prepare` itself. An
     error of `prepare` is raised in the place of its batch. Raises ArgumentError for a count below 0.
+
+    >>> sampler = tg.sampling.NeighborSampler(tg.generators.cycle(6), [1], seed=7)
+    >>> def prepare(given):
+    ...     number, seeds = given
+    ...     return sampler.sample(seeds, draw=number)
+    >>> [len(batch.row) for batch in tg.sampling.ahead(prepare, enumerate(torch.arange(6).split(2)))]
+    [2, 2, 2]
     """
     if count < 0:
         raise ArgumentError(f"count: expected batches ahead, 0 for none, got {count}")

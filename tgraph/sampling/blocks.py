@@ -47,6 +47,11 @@ def blocks(sample: SamplerOutput) -> list[Block]:
     The arcs of a vertex are the same in all layers in which it receives: blocks are the beginnings of the same tensors,
     and nothing is copied. Raises ArgumentError for samples that have all arcs between their vertices (`induced`) or
     follow arcs outwards (`direction="out"`).
+
+    >>> graph = tg.Graph.from_edges([1, 2, 3], [0, 1, 2])
+    >>> sample = tg.sampling.NeighborSampler(graph, [-1, -1]).sample([0])
+    >>> [(block.source.tolist(), block.destination.tolist()) for block in tg.sampling.blocks(sample)]
+    [([0, 1, 2], [0, 1]), ([0, 1], [0])]
     """
     is_hetero = isinstance(sample.node, Mapping)
     only = ("", "", "")

@@ -164,6 +164,11 @@ def negative_edges(
     `distinct` and `seed` are those of `NegativeSampler`, which to keep where pairs are drawn again and again.
 
     Raises ArgumentError as it does, and where not exactly one of `count` and `sources` is given.
+
+    >>> graph = tg.generators.cycle(5)
+    >>> tg.sampling.negative_edges(graph, 4, seed=1)
+    tensor([[4, 0, 2, 3],
+            [2, 2, 0, 0]])
     """
     if (count is None) == (sources is None):
         raise ArgumentError("count, sources: give one of both")

@@ -171,7 +171,13 @@ class NeighborSampler:
 
     @property
     def num_neighbors(self) -> Fanouts:
-        """The fan-outs, which may be set anew."""
+        """The fan-outs, which may be set anew.
+
+        >>> sampler = tg.sampling.NeighborSampler(tg.generators.cycle(6), [2, 1])
+        >>> sampler.num_neighbors = [2, 2]
+        >>> sampler.sample([0]).num_sampled_edges
+        [2, 4]
+        """
         return self._num_neighbors
 
     @num_neighbors.setter

@@ -25,6 +25,11 @@ class SamplerOutput:
     batch : int64, the number of the seed in whose tree each vertex is, where trees are disjoint, else None.
     num_sampled_nodes : how many vertices the seeds and each hop added. num_sampled_edges : arcs that each hop added;
         None where arcs were added behind those of the hops. weight : [e], of each arc, or None.
+
+    >>> graph = tg.Graph.from_edges([1, 2], [0, 0])
+    >>> sample = tg.sampling.NeighborSampler(graph, [-1]).sample([0])
+    >>> sample.node, sample.row, sample.col, sample.edge
+    (tensor([0, 1, 2]), tensor([1, 2]), tensor([0, 0]), tensor([0, 1]))
     """
 
     node: PerNode

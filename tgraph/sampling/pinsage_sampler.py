@@ -41,6 +41,11 @@ class PinSAGESampler:
 
     Raises ArgumentError for negative numbers, probabilities out of 0 to 1, a metapath that the graph does not have,
     and, where `weighted`, graphs without weights or with negative ones.
+
+    >>> graph = tg.generators.star(4)
+    >>> sample = tg.sampling.PinSAGESampler(graph, [2], seed=1).sample([1])
+    >>> sample.node, sample.weight
+    (tensor([1, 0, 2]), tensor([10.,  3.]))
     """
 
     def __init__(
@@ -73,6 +78,11 @@ class PinSAGESampler:
 
         draw : the number of the call, which with the sampler's seed determines what is drawn; by default that of the
         previous call and one more. Raises ArgumentError for seeds that are no vertices.
+
+        >>> sampler = tg.sampling.PinSAGESampler(tg.generators.path(3), [1], num_random_walks=100, seed=1)
+        >>> sample = sampler.sample([0])
+        >>> sample.node[sample.row], sample.weight
+        (tensor([1]), tensor([100.]))
         """
         if draw is None:
             draw = self._calls

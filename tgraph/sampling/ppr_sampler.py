@@ -33,6 +33,11 @@ class PPRSampler:
         vertex; a seed takes at most 1 / (alpha * epsilon) steps along arcs.
 
     Raises ArgumentError for numbers out of range.
+
+    >>> graph = tg.generators.barbell(4, 0)
+    >>> sampler = tg.sampling.PPRSampler(graph, 3)
+    >>> sampler.sample([0]).node
+    tensor([0, 3, 1, 2])
     """
 
     def __init__(self, graph: Graph | Csr, num_neighbors: int, *, alpha: float = 0.15, epsilon: float = 1e-4):
@@ -49,7 +54,13 @@ class PPRSampler:
 
     def scores(self, seeds: Tensor | Sequence[int]) -> Csr:
         """The neighbours of each of the `seeds` as a row, the highest scores first, which are the weights, float64.
-        Raises ArgumentError for seeds that are no vertices."""
+        Raises ArgumentError for seeds that are no vertices.
+
+        >>> scores = tg.sampling.PPRSampler(tg.generators.barbell(4, 0), 3).scores([0, 7])
+        >>> scores.neighbors.view(2, 3), scores.weights.round(decimals=2)[:3]
+        (tensor([[3, 1, 2],
+                [4, 5, 6]]), tensor([0.1900, 0.1700, 0.1700], dtype=torch.float64))
+        """
         size = len(self._arcs.offset) - 1
         index = checked_vertices(seeds, size, "seeds")
         arcs = self._arcs.offset, self._arcs.neighbors
@@ -60,6 +71,10 @@ class PPRSampler:
         """The subgraphs around `seeds`, each in a tree of its own, in `batch`; raises ArgumentError as `scores` does.
 
         draw : as of other samplers; nothing depends on it.
+
+        >>> sample = tg.sampling.PPRSampler(tg.generators.barbell(4, 0), 3).sample([0, 7])
+        >>> sample.node, sample.batch
+        (tensor([0, 7, 3, 1, 2, 4, 5, 6]), tensor([0, 1, 0, 0, 0, 1, 1, 1]))
         """
         index = checked_vertices(seeds, len(self._arcs.offset) - 1, "seeds")
         rows = self.scores(index)

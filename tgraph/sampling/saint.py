@@ -15,6 +15,9 @@ from tgraph.sampling.relations import first_of_equals
 def saint_nodes(graph: Graph, count: int, key: int) -> Tensor:
     """The different vertices, ascending, of `count` draws by out-degree: the sources of edges that are drawn alike.
     Another `key`, an int, gives other ones.
+
+    >>> tg.sampling.saint_nodes(tg.generators.star(1), 8, tg.random.key(7))
+    tensor([0, 1])
     """
     arcs = random.below(key, torch.arange(count if graph.num_arcs else 0), graph.num_arcs)
     return _rows(graph, arcs).unique()
@@ -27,6 +30,9 @@ def saint_edges(graph: Graph, count: int, key: int) -> Tensor:
     Each draw takes a vertex that has arcs out of it, or into it, and one of these: no sums over all edges are needed.
     Where at least a quarter of all edges is wanted, the largest of random keys are taken (Efraimidis and Spirakis,
     "Weighted random sampling with a reservoir", IPL 2006), which has the same probabilities.
+
+    >>> tg.sampling.saint_edges(tg.generators.star(3), 3, tg.random.key(7))
+    tensor([0, 1, 2, 3])
     """
     arcs = _many_edges(graph, count, key) if 4 * count >= graph.num_arcs else _few_edges(graph, count, key)
     return torch.cat((_rows(graph, arcs), graph.decoded().neighbors[arcs].long())).unique()
@@ -35,6 +41,9 @@ def saint_edges(graph: Graph, count: int, key: int) -> Tensor:
 def saint_walks(graph: Graph, count: int, length: int, key: int) -> Tensor:
     """The different vertices, ascending, of `count` random walks of `length` steps from any vertices. Another
     `key`, an int, gives other ones.
+
+    >>> tg.sampling.saint_walks(tg.Graph.from_edges([0, 1, 2], [1, 2, 0]), 1, 2, tg.random.key(7))
+    tensor([0, 1, 2])
     """
     start = random.below(random.key(key, 0), torch.arange(count if graph.num_vertices else 0), graph.num_vertices)
     return random_walks(graph, start, length, random.key(key, 1)).unique()

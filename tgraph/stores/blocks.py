@@ -21,7 +21,19 @@ _KEY = re.compile(r"[\w,~%-]+(/[\w,~%-]+)*", re.ASCII)
 
 
 class ReplacedError(TGraphError, RuntimeError):
-    """The version of a tensor that was asked for has been replaced or deleted meanwhile."""
+    """The version of a tensor that was asked for has been replaced or deleted meanwhile.
+
+    >>> from tgraph import stores
+    >>> store = stores.MemoryStore()
+    >>> store.put("x", torch.zeros(3))
+    >>> stat = store.stat("x")
+    >>> store.delete("x")
+    True
+    >>> store.get_rows(stat)
+    Traceback (most recent call last):
+        ...
+    tgraph.stores.blocks.ReplacedError: x: replaced meanwhile; ask for its stat again
+    """
 
 
 @dataclass(frozen=True)
@@ -30,6 +42,13 @@ class Stat:
 
     key : its name. dtype, shape : of the tensor. rows : of each block but the last. version : differs between the
     versions of a key. notes : text that was put with the tensor.
+
+    >>> from tgraph import stores
+    >>> store = stores.MemoryStore()
+    >>> store.put("x", torch.zeros(3, 2), {"source": "survey"})
+    >>> stat = store.stat("x")
+    >>> stat.dtype, stat.shape, stat.notes
+    (torch.float32, (3, 2), {'source': 'survey'})
     """
 
     key: str
@@ -41,16 +60,37 @@ class Stat:
 
     @property
     def row_bytes(self) -> int:
-        """The bytes of a row."""
+        """The bytes of a row.
+
+        >>> from tgraph import stores
+        >>> store = stores.MemoryStore()
+        >>> store.put("x", torch.zeros(3, 2))
+        >>> store.stat("x").row_bytes
+        8
+        """
         return row_bytes(self.dtype, self.shape)
 
     @property
     def num_blocks(self) -> int:
-        """How many blocks the tensor has."""
+        """How many blocks the tensor has.
+
+        >>> from tgraph import stores
+        >>> store = stores.MemoryStore()
+        >>> store.put("x", torch.zeros(3, 2))
+        >>> store.stat("x").num_blocks
+        1
+        """
         return -(-self.shape[0] // self.rows)
 
     def block_shape(self, number: int) -> tuple[int, ...]:
-        """The shape of block `number`."""
+        """The shape of block `number`.
+
+        >>> from tgraph import stores
+        >>> store = stores.MemoryStore()
+        >>> store.put("x", torch.zeros(3, 2))
+        >>> store.stat("x").block_shape(0)
+        (3, 2)
+        """
         return (min(self.rows, self.shape[0] - number * self.rows), *self.shape[1:])
 
 
@@ -75,7 +115,15 @@ def rows_per_block(tensor: Tensor, size: int = BLOCK) -> int:
 
 class BlockStore(ABC):
     """Tensors under keys, as blocks of rows. A put or delete happens wholly or not at all, and a reader finds the
-    tensor as it was before or as it is after, never a mixture."""
+    tensor as it was before or as it is after, never a mixture.
+
+    >>> from tgraph import stores
+    >>> store = stores.MemoryStore()
+    >>> store.put("x", torch.arange(6.0).view(3, 2))
+    >>> store.get_rows(store.stat("x"), torch.tensor([2, 0]))
+    tensor([[4., 5.],
+            [0., 1.]])
+    """
 
     @abstractmethod
     def put(
@@ -86,32 +134,86 @@ class BlockStore(ABC):
 
         Raises ArgumentError, before anything is written, for what `checked` refuses; ReplacedError, with nothing
         changed, where the version to replace is no longer there.
+
+        >>> from tgraph import stores
+        >>> store = stores.MemoryStore()
+        >>> store.put("x", torch.zeros(3, 2), {"source": "survey"})
+        >>> before = store.stat("x")
+        >>> store.put("x", torch.ones(3, 2), replacing=before)
+        >>> store.put("x", torch.zeros(3, 2), replacing=before)
+        Traceback (most recent call last):
+            ...
+        tgraph.stores.blocks.ReplacedError: x: replaced meanwhile, so that nothing was put; read it again
         """
 
     @abstractmethod
     def delete(self, key: str) -> bool:
-        """Remove the tensor of a `key`; whether there was one."""
+        """Remove the tensor of a `key`; whether there was one.
+
+        >>> from tgraph import stores
+        >>> store = stores.MemoryStore()
+        >>> store.put("x", torch.zeros(3, 2))
+        >>> store.delete("x"), store.delete("x")
+        (True, False)
+        """
 
     @abstractmethod
     def keys(self, beginning: str = "") -> list[str]:
-        """The keys of all tensors that have this `beginning`, sorted."""
+        """The keys of all tensors that have this `beginning`, sorted.
+
+        >>> from tgraph import stores
+        >>> store = stores.MemoryStore()
+        >>> store.put("paper/x", torch.zeros(3, 2))
+        >>> store.put("author/x", torch.zeros(2, 2))
+        >>> store.keys(), store.keys("paper/")
+        (['author/x', 'paper/x'], ['paper/x'])
+        """
 
     @abstractmethod
     def stat(self, key: str) -> Stat | None:
-        """The present version of the tensor of a `key`, None where there is none."""
+        """The present version of the tensor of a `key`, None where there is none.
+
+        >>> from tgraph import stores
+        >>> store = stores.MemoryStore()
+        >>> store.put("x", torch.zeros(3, 2))
+        >>> store.stat("x").shape, store.stat("y")
+        ((3, 2), None)
+        """
 
     @abstractmethod
     def get_blocks(self, stat: Stat, numbers: Sequence[int]) -> list[Tensor]:
         """The blocks `numbers` of one version of a tensor, which `stat` names, verified. Raises ReplacedError where
-        that version is gone, FileFormatError with the key where a block is damaged."""
+        that version is gone, FileFormatError with the key where a block is damaged.
+
+        >>> from tgraph import stores
+        >>> store = stores.MemoryStore()
+        >>> store.put("x", torch.arange(3.0))
+        >>> store.get_blocks(store.stat("x"), [0])
+        [tensor([0., 1., 2.])]
+        """
 
     def get_joined(self, stat: Stat, numbers: Sequence[int]) -> Tensor:
-        """The rows of the blocks `numbers` of `stat`, those of one after those of the other. Raises as get_blocks."""
+        """The rows of the blocks `numbers` of `stat`, those of one after those of the other. Raises as get_blocks.
+
+        >>> from tgraph import stores
+        >>> store = stores.DiskStore("folder")
+        >>> store.put("x", torch.zeros(30_000, 2))
+        >>> store.stat("x").num_blocks, store.get_joined(store.stat("x"), [0, 1]).shape
+        (4, torch.Size([16384, 2]))
+        """
         return torch.cat([torch.empty((0, *stat.shape[1:]), dtype=stat.dtype), *self.get_blocks(stat, numbers)])
 
     def get_rows(self, stat: Stat, index: Tensor | None = None) -> Tensor:
         """The rows of one version of a tensor, `stat`, at `index`, int64 and in range; by default all. Raises as
-        get_blocks."""
+        get_blocks.
+
+        >>> from tgraph import stores
+        >>> store = stores.DiskStore("folder")
+        >>> store.put("x", torch.arange(6.0).view(3, 2))
+        >>> store.get_rows(store.stat("x"), torch.tensor([2, 0]))
+        tensor([[4., 5.],
+                [0., 1.]])
+        """
         if index is None:
             return self.get_joined(stat, range(stat.num_blocks))
         numbers, place = torch.unique(index // stat.rows, return_inverse=True)
@@ -119,11 +221,26 @@ class BlockStore(ABC):
         return found[place * stat.rows + index % stat.rows]  # all blocks but the last of the tensor are whole
 
     def stat_many(self, keys: Sequence[str]) -> list[Stat | None]:
-        """`stat` of the tensors of several `keys`, of which a server is asked at once."""
+        """`stat` of the tensors of several `keys`, of which a server is asked at once.
+
+        >>> from tgraph import stores
+        >>> store = stores.MemoryStore()
+        >>> store.put("x", torch.zeros(3, 2))
+        >>> [stat and stat.shape for stat in store.stat_many(["x", "y"])]
+        [(3, 2), None]
+        """
         return [self.stat(key) for key in keys]
 
     def get_many(self, wanted: Sequence[tuple[Stat, Tensor | None]]) -> list[Tensor]:
-        """`get_rows` of several tensors, `wanted` [(stat, index)], which a server or disk is asked for at once."""
+        """`get_rows` of several tensors, `wanted` [(stat, index)], which a server or disk is asked for at once.
+
+        >>> from tgraph import stores
+        >>> store = stores.MemoryStore()
+        >>> store.put("x", torch.arange(3.0))
+        >>> store.put("y", torch.arange(3))
+        >>> store.get_many([(store.stat("x"), torch.tensor([1])), (store.stat("y"), None)])
+        [tensor([1.]), tensor([0, 1, 2])]
+        """
         return [self.get_rows(stat, index) for stat, index in wanted]
 
 

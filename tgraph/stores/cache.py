@@ -31,6 +31,10 @@ class CacheStats:
 
     hits, misses : rows that were in memory, rows that were not. bytes_read : of rows, from the store. bytes_served :
     of rows, to callers.
+
+    >>> from tgraph import stores
+    >>> print(stores.CacheStats(hits=90, misses=10, bytes_read=4000, bytes_served=40000))
+    90.0% hits, 0 MB read, 0 served
     """
 
     hits: int = 0
@@ -40,7 +44,12 @@ class CacheStats:
 
     @property
     def hit_rate(self) -> float:
-        """The share of the rows that were in memory, 0 before the first."""
+        """The share of the rows that were in memory, 0 before the first.
+
+        >>> from tgraph import stores
+        >>> stores.CacheStats(hits=90, misses=10).hit_rate
+        0.9
+        """
         return self.hits / max(1, self.hits + self.misses)
 
     def __str__(self) -> str:
@@ -105,6 +114,14 @@ class CachedStore(BlockStore):
 
     store : which is read. memory : bytes, or text such as "2GB", for values and the tables that find them; what is
     being read comes on top. Raises ArgumentError for another amount.
+
+    >>> from tgraph import stores
+    >>> cache = stores.CachedStore(stores.DiskStore("folder"), "1MB")
+    >>> cache.put("x", torch.arange(1000.0).view(500, 2))
+    >>> for _ in range(2):
+    ...     rows = cache.get_rows(cache.stat("x"), torch.tensor([7, 8]))
+    >>> cache.stats().hits, cache.stats().misses
+    (2, 2)
     """
 
     def __init__(self, store: BlockStore, memory: str | int):
@@ -124,6 +141,15 @@ class CachedStore(BlockStore):
         score : [n], of each row; the number of arcs by which sampling can reach a vertex, for instance.
         Raises ArgumentError where the tensor `key` is not stored, the score has another shape or the share is not from
         0 to 1.
+
+        >>> from tgraph import stores
+        >>> graph = tg.generators.star(99)
+        >>> cache = stores.CachedStore(stores.DiskStore("folder"), "1MB")
+        >>> cache.put("x", torch.rand(100, 2))
+        >>> cache.pin("x", graph.out_degree)
+        >>> hub = cache.get_rows(cache.stat("x"), torch.tensor([0]))
+        >>> cache.stats().misses
+        0
         """
         stat = self.store.stat(key)
         if stat is None or tuple(score.shape) != stat.shape[:1]:
@@ -138,7 +164,15 @@ class CachedStore(BlockStore):
             self._held.pop(key, None)
 
     def stats(self) -> CacheStats:
-        """Hits, misses and bytes since the cache was made."""
+        """Hits, misses and bytes since the cache was made.
+
+        >>> from tgraph import stores
+        >>> cache = stores.CachedStore(stores.DiskStore("folder"), "1MB")
+        >>> cache.put("x", torch.zeros(500, 2))
+        >>> rows = cache.get_rows(cache.stat("x"), torch.tensor([7, 8]))
+        >>> cache.stats().misses
+        2
+        """
         with _LOCK:
             return replace(self._stats)
 

@@ -44,6 +44,13 @@ class DiskStore(BlockStore):
     direct : whether rows are read past the system's cache, by io_uring on Linux. A row then takes a sector of the disk
         in the place of a page, nothing is kept, and the processor has less to do. That pays where memory is short, and
         a `CachedStore` in front keeps the rows that are used most. Whole tensors are mapped all the same.
+
+    >>> from tgraph import stores
+    >>> store = stores.DiskStore("folder")
+    >>> store.put("x", torch.arange(6.0).view(3, 2))
+    >>> again = stores.DiskStore("folder")
+    >>> again.get_rows(again.stat("x"), torch.tensor([2]))
+    tensor([[4., 5.]])
     """
 
     def __init__(self, path: PathLike, *, direct: bool = False):

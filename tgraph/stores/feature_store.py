@@ -43,6 +43,13 @@ class FeatureStore(pyg.FeatureStore):
     store : by default in memory.
     Raises KeyError for a tensor that is not stored, IndexError for rows that it does not have, ArgumentError, before
     anything is written, for names, dtypes and shapes that do not fit.
+
+    >>> from tgraph.stores import DiskStore, FeatureStore
+    >>> features = FeatureStore(DiskStore("folder"))
+    >>> features["paper", "x", None] = torch.arange(6.0).view(3, 2)
+    >>> features["paper", "x", torch.tensor([2, 0])]
+    tensor([[4., 5.],
+            [0., 1.]])
     """
 
     def __init__(self, store: BlockStore | None = None):
@@ -77,7 +84,16 @@ class FeatureStore(pyg.FeatureStore):
 
     def update_tensor(self, tensor: Any, *args: Any, **kwargs: Any) -> bool:
         """Put a `tensor` in the place of another: readers find one of both. `args` and `kwargs` name it, as those of
-        `put_tensor` do."""
+        `put_tensor` do.
+
+        >>> from tgraph.stores import FeatureStore
+        >>> features = FeatureStore()
+        >>> features["paper", "x", None] = torch.zeros(3, 2)
+        >>> features.update_tensor(torch.ones(3, 2), group_name="paper", attr_name="x", index=None)
+        True
+        >>> features["paper", "x", None].sum()
+        tensor(6.)
+        """
         return self.put_tensor(tensor, *args, **kwargs)
 
     def _get_tensor_size(self, attr: pyg.TensorAttr) -> tuple[int, ...] | None:
@@ -87,12 +103,26 @@ class FeatureStore(pyg.FeatureStore):
         return torch.Size(stat.shape) if _is_all(attr.index) else self._get_tensor(attr).shape
 
     def get_all_tensor_attrs(self) -> list[TensorAttr]:
-        """All tensors but those of `EDGES`, which loaders would take for features of vertices."""
+        """All tensors but those of `EDGES`, which loaders would take for features of vertices.
+
+        >>> from tgraph.stores import FeatureStore
+        >>> features = FeatureStore()
+        >>> features["paper", "x", None] = torch.zeros(3, 2)
+        >>> [(attr.group_name, attr.attr_name) for attr in features.get_all_tensor_attrs()]
+        [('paper', 'x')]
+        """
         names = map(from_key, self.store.keys(f"{_FOLDER}/"))
         return [TensorAttr(group, name) for _, group, name in names if group != EDGES]
 
     def edge_attributes(self, edge_type: tuple[str, str, str] | None) -> list[TensorAttr]:
-        """The tensors of edges of the type `edge_type`, None for a homogeneous graph."""
+        """The tensors of edges of the type `edge_type`, None for a homogeneous graph.
+
+        >>> from tgraph.stores import EDGES, FeatureStore
+        >>> features = FeatureStore()
+        >>> features[EDGES, "weight", None] = torch.zeros(7)
+        >>> [attr.attr_name for attr in features.edge_attributes(None)]
+        ['weight']
+        """
         group = EDGES if edge_type is None else edge_type
         beginning = f"{to_key(_FOLDER, group)}/"
         return [TensorAttr(group, from_key(key)[-1]) for key in self.store.keys(beginning)]

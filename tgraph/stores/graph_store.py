@@ -29,6 +29,13 @@ class GraphStore(pyg.GraphStore):
     store : by default in memory.
     Raises KeyError for edges that are not stored, and ArgumentError, before anything is written, for names, dtypes,
     shapes, and ends that are no vertices by the `size`.
+
+    >>> from tgraph.stores import DiskStore, GraphStore
+    >>> edges = GraphStore(DiskStore("folder"))
+    >>> row, col = torch.tensor([0, 0, 1]), torch.tensor([1, 2, 2])
+    >>> edges[("paper", "cites", "paper"), "coo", False, (3, 3)] = row, col
+    >>> edges[("paper", "cites", "paper"), "coo"]
+    (tensor([0, 0, 1]), tensor([1, 2, 2]))
     """
 
     def __init__(self, store: BlockStore | None = None):
@@ -56,7 +63,14 @@ class GraphStore(pyg.GraphStore):
         return self.store.delete(_key(edge_attr))
 
     def get_all_edge_attrs(self) -> list[EdgeAttr]:
-        """All types and layouts that are stored."""
+        """All types and layouts that are stored.
+
+        >>> from tgraph.stores import GraphStore
+        >>> edges = GraphStore()
+        >>> edges[None, "coo", False, (3, 3)] = torch.tensor([0, 0, 1]), torch.tensor([1, 2, 2])
+        >>> [(attr.layout.value, attr.size) for attr in edges.get_all_edge_attrs()]
+        [('coo', (3, 3))]
+        """
         stats = map(self.store.stat, self.store.keys(f"{_FOLDER}/"))
         return [_attribute(stat) for stat in stats if stat is not None]
 

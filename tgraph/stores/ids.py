@@ -22,7 +22,15 @@ _FOLDER = "ids"
 
 class Ids:
     """A dictionary of original ids: number i is that of the i-th different one, in the order in which they were added.
-    One dictionary serves all tables that name the same vertices."""
+    One dictionary serves all tables that name the same vertices.
+
+    >>> from tgraph import stores
+    >>> ids = stores.Ids()
+    >>> ids.add(["ann", "bob", "ann"])
+    tensor([0, 1, 0])
+    >>> ids.numbers(["bob"]), ids.of([1, 0])
+    (tensor([1]), ['bob', 'ann'])
+    """
 
     def __init__(self) -> None:
         self._values: Any = None  # a pyarrow array of int64 or large_string
@@ -35,7 +43,15 @@ class Ids:
 
     def add(self, ids: Any) -> Tensor:
         """The numbers of `ids` [n], a column of pyarrow, an array or a list, int64 [n]; new ones are appended. Raises
-        ArgumentError for missing values, and for ids that are neither text nor integers, or of another kind."""
+        ArgumentError for missing values, and for ids that are neither text nor integers, or of another kind.
+
+        >>> from tgraph import stores
+        >>> ids = stores.Ids()
+        >>> ids.add([700, 3, 700])
+        tensor([0, 1, 0])
+        >>> ids.add([8, 3])
+        tensor([2, 1])
+        """
         column = self._checked(ids)
         numbers = self._looked_up(column)
         if numbers.null_count:
@@ -49,7 +65,14 @@ class Ids:
 
     def numbers(self, ids: Any, unknown: int | None = None) -> Tensor:
         """The numbers of `ids` [n] as in `add`, without new ones: they have the number `unknown`, or, where that is
-        None, raise ArgumentError with their row."""
+        None, raise ArgumentError with their row.
+
+        >>> from tgraph import stores
+        >>> ids = stores.Ids()
+        >>> numbers = ids.add(["ann", "bob"])
+        >>> ids.numbers(["bob", "eve"], unknown=-1)
+        tensor([ 1, -1])
+        """
         column = self._checked(ids)
         numbers = self._looked_up(column)
         if numbers.null_count and unknown is None:
@@ -58,7 +81,14 @@ class Ids:
         return torch.from_numpy(numbers.fill_null(unknown or 0).to_numpy().astype(np.int64))
 
     def of(self, numbers: Any) -> list[Any]:
-        """The ids of `numbers` [n]. Raises ArgumentError for a number that no id has."""
+        """The ids of `numbers` [n]. Raises ArgumentError for a number that no id has.
+
+        >>> from tgraph import stores
+        >>> ids = stores.Ids()
+        >>> numbers = ids.add(["ann", "bob"])
+        >>> ids.of([1, 1])
+        ['bob', 'bob']
+        """
         import pyarrow as pa
 
         index = torch.as_tensor(numbers).to(torch.int64)
@@ -68,7 +98,15 @@ class Ids:
         return [] if self._values is None else self._values.take(pa.array(index.numpy())).to_pylist()
 
     def save(self, store: BlockStore, group: Any = None) -> None:
-        """Put the dictionary into a `store`, under the name of a type of vertices, the `group`."""
+        """Put the dictionary into a `store`, under the name of a type of vertices, the `group`.
+
+        >>> from tgraph import stores
+        >>> ids = stores.Ids()
+        >>> numbers = ids.add(["ann", "bob"])
+        >>> ids.save(stores.DiskStore("folder"), "author")
+        >>> stores.Ids.load(stores.DiskStore("folder"), "author").of([1])
+        ['bob']
+        """
         values = self._values
         if values is None or str(values.type) == "int64":
             tensor = torch.empty(0, dtype=torch.int64) if values is None else torch.tensor(values.to_numpy())
@@ -81,7 +119,14 @@ class Ids:
 
     @classmethod
     def load(cls, store: BlockStore, group: Any = None) -> Ids:
-        """The dictionary that was saved in a `store` for a `group`. Raises KeyError where there is none."""
+        """The dictionary that was saved in a `store` for a `group`. Raises KeyError where there is none.
+
+        >>> from tgraph import stores
+        >>> stores.Ids.load(stores.MemoryStore(), "author")
+        Traceback (most recent call last):
+            ...
+        KeyError: "no ids of 'author' are stored, in ..."
+        """
         import pyarrow as pa
 
         found = read(store, to_key(_FOLDER, group))

@@ -48,6 +48,15 @@ class LadybugStore(BlockStore):
 
     path : of the database, which must not be open for writing in another process.
     Raises MissingDependencyError where the package ladybug is not installed.
+
+    >>> import ladybug
+    >>> from tgraph.stores import LadybugStore
+    >>> with ladybug.Database("papers.lbug") as database, ladybug.Connection(database) as connection:
+    ...     connection.execute("CREATE NODE TABLE paper(doi STRING PRIMARY KEY, year INT64)").close()
+    ...     connection.execute("CREATE (:paper {doi: 'a', year: 1999}), (:paper {doi: 'b', year: 2005})").close()
+    >>> store = LadybugStore("papers.lbug")
+    >>> store.get_rows(store.stat("features/paper/year")).sort().values
+    tensor([1999, 2005])
     """
 
     def __init__(self, path: PathLike):
@@ -72,7 +81,16 @@ class LadybugStore(BlockStore):
 
     def ids(self, group: str) -> Ids:
         """The primary keys of the vertices of a type, the `group`, text or integers. Raises ArgumentError for other
-        types."""
+        types.
+
+        >>> import ladybug
+        >>> from tgraph.stores import LadybugStore
+        >>> with ladybug.Database("papers.lbug") as database, ladybug.Connection(database) as connection:
+        ...     connection.execute("CREATE NODE TABLE paper(doi STRING PRIMARY KEY)").close()
+        ...     connection.execute("CREATE (:paper {doi: 'a'}), (:paper {doi: 'b'})").close()
+        >>> sorted(LadybugStore("papers.lbug").ids("paper").of([0, 1]))
+        ['a', 'b']
+        """
         if group not in self._vertices:
             raise ArgumentError(f"group: the database has no node table {group!r}, only {list(self._vertices)}")
         ids = Ids()

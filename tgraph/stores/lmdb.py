@@ -22,6 +22,12 @@ class LmdbStore(KeyValueStore):
 
     path : of the folder. max_bytes : which the database may take at most; the space is only taken as it is filled.
     Raises MissingDependencyError where the package lmdb is not installed.
+
+    >>> from tgraph import stores
+    >>> store = stores.LmdbStore("folder", max_bytes=1 << 26)
+    >>> store.put("x", torch.arange(6.0).view(3, 2))
+    >>> store.get_rows(store.stat("x"), torch.tensor([2]))
+    tensor([[4., 5.]])
     """
 
     def __init__(self, path: PathLike, max_bytes: int = 1 << 40):

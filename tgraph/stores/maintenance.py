@@ -26,6 +26,12 @@ def copy(source: BlockStore, target: BlockStore, beginning: str = "", progress: 
     source, target : the stores. beginning : of the keys; by default all. progress : whether to show a bar. Each tensor
     is there wholly or not at all when this ends early. Raises as their `get_rows` and `put`, and ArgumentError where no
     key begins so.
+
+    >>> from tgraph import stores
+    >>> memory, disk = stores.MemoryStore(), stores.DiskStore("folder")
+    >>> memory.put("paper/x", torch.zeros(3, 2))
+    >>> stores.copy(memory, disk), disk.keys()
+    (24, ['paper/x'])
     """
     done = 0
     for key in _shown(matching(source, beginning), progress):
@@ -40,6 +46,12 @@ def verify(store: BlockStore, beginning: str = "", progress: bool = False) -> li
     """Read every block, and return the errors of those that are damaged, which name the key and the place.
 
     store : which is to be read anew. beginning, progress : as for `copy`. Raises ArgumentError where no key begins so.
+
+    >>> from tgraph import stores
+    >>> store = stores.DiskStore("folder")
+    >>> store.put("x", torch.zeros(3, 2))
+    >>> stores.verify(store)
+    []
     """
     store = copying.copy(store)  # which has verified nothing yet
     return [fault for key in _shown(matching(store, beginning), progress) for fault in _damage(store, key)]
@@ -51,6 +63,13 @@ def put_file(store: BlockStore, path: PathLike, key: str | None = None) -> list[
     store : which gets them. key : of the array, by default the name of the file; for .safetensors a folder in which the
     names of the tensors are the keys. Raises ArgumentError for another kind of file and for what `put` refuses,
     FileFormatError where it is damaged.
+
+    >>> import numpy
+    >>> from tgraph import stores
+    >>> numpy.save("x.npy", numpy.zeros((3, 2), dtype="float32"))
+    >>> store = stores.MemoryStore()
+    >>> stores.put_file(store, "x.npy", "features/paper/x")
+    ['features/paper/x']
     """
     path = _known(path)
     if path.suffix == ".npy":
@@ -69,6 +88,12 @@ def get_file(store: BlockStore, path: PathLike, key: str = "") -> list[str]:
     store : which has them. path : .npy for the tensor of one key, .safetensors for all that begin with `key`, which
     keeps their notes. All of them have to fit the memory, unless they are in files. Raises ArgumentError for another
     kind of file and where there is no such tensor.
+
+    >>> from tgraph import stores
+    >>> store = stores.MemoryStore()
+    >>> store.put("paper/x", torch.zeros(3, 2))
+    >>> stores.get_file(store, "papers.safetensors", "paper/")
+    ['paper/x']
     """
     path = _known(path)
     if path.suffix == ".npy":

@@ -14,7 +14,15 @@ _WRITING = threading.Lock()
 
 
 class MemoryStore(BlockStore):
-    """Tensors in memory, each of them one block. What is put on the CPU is not copied, nor what is read as a whole."""
+    """Tensors in memory, each of them one block. What is put on the CPU is not copied, nor what is read as a whole.
+
+    >>> from tgraph import stores
+    >>> store = stores.MemoryStore()
+    >>> x = torch.arange(6.0).view(3, 2)
+    >>> store.put("x", x)
+    >>> store.get_rows(store.stat("x")).data_ptr() == x.data_ptr()
+    True
+    """
 
     def __init__(self) -> None:
         self._held: dict[str, tuple[Stat, Tensor]] = {}

@@ -40,6 +40,11 @@ def open(url: str, **options: Any) -> BlockStore:
 
     Raises ArgumentError for another beginning, MissingDependencyError where a package is not installed, ServerError
     where a server does not answer.
+
+    >>> from tgraph import stores
+    >>> store = stores.open("folder")
+    >>> type(store).__name__, type(stores.open("memory:")).__name__
+    ('DiskStore', 'MemoryStore')
     """
     found = re.match(r"(\w\w+):(//)?", url)  # a single letter is a drive of Windows
     if found is None:

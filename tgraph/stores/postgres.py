@@ -30,6 +30,12 @@ class PostgresStore(ServerStore):
     ServerStore for the arguments and errors.
 
     A put is one transaction. The space of what has been replaced is taken again after the server's VACUUM.
+
+    >>> from tgraph import stores
+    >>> store = stores.PostgresStore("postgresql://user@localhost:5432/papers")
+    >>> store.put("x", torch.zeros(3, 2))
+    >>> store.keys()
+    ['x']
     """
 
     def _start(self) -> None:

@@ -23,6 +23,12 @@ class RedisStore(ServerStore):
 
     All heads are in one hash, the blocks of a version in another, which expires unless a put is completed: the server
     removes what a killed process has left. The end of a put is one transaction.
+
+    >>> from tgraph import stores
+    >>> store = stores.RedisStore("redis://localhost:6379/0", prefix="papers")
+    >>> store.put("x", torch.zeros(3, 2))
+    >>> store.keys()
+    ['x']
     """
 
     def _start(self) -> None:

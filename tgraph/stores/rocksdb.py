@@ -33,6 +33,13 @@ class RocksDbStore(KeyValueStore):
 
     path : of the folder, which is made.
     Raises MissingDependencyError where the package rocksdict is not installed.
+
+    >>> from tgraph import stores
+    >>> store = stores.RocksDbStore("folder")
+    >>> store.put("x", torch.arange(6.0).view(3, 2))
+    >>> store.get_rows(store.stat("x"), torch.tensor([2]))
+    tensor([[4., 5.]])
+    >>> store.close()
     """
 
     def __init__(self, path: PathLike):
@@ -53,7 +60,15 @@ class RocksDbStore(KeyValueStore):
         return sorted(name[1:].decode() for name in _names(self._caught_up(), _name(beginning)))
 
     def close(self) -> None:
-        """Let other processes put. The store stays usable."""
+        """Let other processes put. The store stays usable.
+
+        >>> from tgraph import stores
+        >>> store = stores.RocksDbStore("folder")
+        >>> store.put("x", torch.zeros(3))
+        >>> store.close()
+        >>> store.keys()
+        ['x']
+        """
         with _LOCK:
             for opened in (_WRITERS, _READERS):
                 database = opened.pop(os.path.realpath(self.place), None)

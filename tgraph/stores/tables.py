@@ -46,6 +46,15 @@ def put_features(
 
     Raises ArgumentError, before anything is written, for columns that are missing or hold no numbers, an id that is
     there twice, and ids that the dictionary has and the table has not.
+
+    >>> import pyarrow
+    >>> from tgraph import stores
+    >>> features = stores.FeatureStore()
+    >>> table = pyarrow.table({"year": [1999, 2005], "x": [[0.5, 1.0], [2.0, 3.0]]})
+    >>> stores.put_features(features, "paper", table)
+    >>> features["paper", "year", None], features["paper", "x", None]
+    (tensor([1999, 2005]), tensor([[0.5000, 1.0000],
+            [2.0000, 3.0000]], dtype=torch.float64))
     """
     if (id is None) != (ids is None):
         raise ArgumentError("id, ids: give the column of the ids and the dictionary, or neither")
@@ -84,6 +93,14 @@ def put_edges(
 
     Raises ArgumentError, before anything is written, for columns that are missing, unknown ids, and ends that are no
     vertices.
+
+    >>> import pyarrow
+    >>> from tgraph import stores
+    >>> edges, ids = stores.GraphStore(), stores.Ids()
+    >>> table = pyarrow.table({"source": ["a", "b"], "target": ["b", "c"]})
+    >>> stores.put_edges(edges, ("paper", "cites", "paper"), table, ids=ids, unknown="add")
+    >>> edges[("paper", "cites", "paper"), "csc"], ids.of([0, 1, 2])
+    ((tensor([0, 1]), tensor([0, 0, 1, 2])), ['a', 'b', 'c'])
     """
     if unknown not in ("error", "add", "drop"):
         raise ArgumentError(f"unknown: expected 'error', 'add' or 'drop', got {unknown!r}")

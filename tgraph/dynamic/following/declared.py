@@ -41,16 +41,9 @@ class LinearSystem:
     max_iterations : raise NotConvergedError after so many.
     dtype : of the values.
 
-    >>> class Walks(tg.Program):
-    ...     def followed(self):
-    ...         return tg.dynamic.LinearSystem(alpha=0.5, bias=1.0, divided=False)
-    >>> store = tg.dynamic.Store()
-    >>> store.insert([0, 1], [1, 2])
-    1
-    >>> tg.dynamic.follow(Walks(), store).values
-    Traceback (most recent call last):
-        ...
-    NotImplementedError: Walks.init
+    >>> system = tg.algorithms.Katz(alpha=0.5).followed()
+    >>> system.alpha, system.bias, system.divided
+    (0.5, 1.0, False)
     """
 
     alpha: float

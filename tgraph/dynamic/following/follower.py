@@ -130,7 +130,7 @@ class Follower:
         1
         >>> follow = tg.dynamic.follow(tg.algorithms.BFS(0), store)
         >>> depth = follow.values
-        >>> follow.nbytes > 0
+        >>> follow.nbytes < 1000
         True
         """
         return self._nbytes() + sum(run.nbytes for run in tuple(self._runs))
