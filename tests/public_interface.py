@@ -13,8 +13,8 @@ from tgraph import formats, io, primitives, stores, stream
 BASES = (tg.Program, tg.Graph, formats.Layout, stores.BlockStore)
 
 MODULES = (
-    *(tg, tg.algorithms, tg.generators, tg.nn, tg.errors, tg.dynamic, tg.sampling, tg.distributed, tg.drawing),
-    *(stream, formats, io, stores),
+    *(tg, tg.algorithms, tg.generators, tg.nn, tg.errors, tg.random, tg.dynamic, tg.sampling, tg.distributed),
+    *(tg.drawing, stream, formats, io, stores),
 )
 
 

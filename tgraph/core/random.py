@@ -21,12 +21,21 @@ _ROUNDS = tuple(zip((30, 27), map(int, FACTORS), strict=True))
 
 
 def key(seed: int, purpose: int = 0) -> int:
-    """The key of a stream, an int64: another `seed` or another `purpose` gives another stream."""
+    """The key of a stream, an int64: another `seed` or another `purpose` gives another stream.
+
+    >>> tg.random.key(7) == tg.random.key(7), tg.random.key(7) == tg.random.key(7, purpose=1)
+    (True, False)
+    """
     return _as_signed(_mixed(_mixed(int(seed) + int(GOLDEN)) + int(purpose)))
 
 
 def advanced(key: int, count: int) -> int:
-    """The key of the stream whose word i is word count + i of the stream `key`."""
+    """The key of the stream whose word i is word `count` + i of the stream `key`.
+
+    >>> key = tg.random.key(7)
+    >>> tg.random.words(tg.random.advanced(key, 3), torch.tensor([0])) == tg.random.words(key, torch.tensor([3]))
+    tensor([True])
+    """
     return _as_signed(key + count * int(GOLDEN))
 
 
@@ -34,6 +43,9 @@ def words(key: int | Tensor, counter: Tensor) -> Tensor:
     """The words of the stream `key` at the `counter`s, int64 of any shape: 64 random bits each, int64 of that shape.
 
     As a tensor, `key` has a stream for each counter.
+
+    >>> tg.random.words(tg.random.key(7), torch.tensor([0, 1]))
+    tensor([ -919360232419776405, -2219383471983114839])
     """
     word = (counter + 1) * _signed(GOLDEN) + key
     for shift, factor in zip((30, 27), FACTORS, strict=True):
@@ -42,17 +54,30 @@ def words(key: int | Tensor, counter: Tensor) -> Tensor:
 
 
 def uniform(key: int | Tensor, counter: Tensor) -> Tensor:
-    """Numbers in [0, 1), multiples of 2**-53: float64 of the shape of `counter`, int64."""
+    """Numbers in [0, 1), multiples of 2**-53, from the words of `key` at the `counter`s, int64: float64 of that shape.
+
+    >>> tg.random.uniform(tg.random.key(7), torch.arange(3)).round(decimals=3)
+    tensor([0.9500, 0.8800, 0.9010], dtype=torch.float64)
+    """
     return _shifted(words(key, counter), 11).to(torch.float64) * 2.0**-53
 
 
 def below(key: int, counter: Tensor, bound: int | Tensor) -> Tensor:
-    """Integers in 0..bound - 1, int64 of the shape of `counter`, int64; `bound` is at most 2**53, and 0 gives 0."""
+    """Integers in 0..bound - 1, from the words of `key` at the `counter`s, int64: int64 of that shape. `bound` is at
+    most 2**53, and 0 gives 0.
+
+    >>> tg.random.below(tg.random.key(7), torch.arange(10), 6)
+    tensor([5, 5, 5, 0, 4, 0, 1, 4, 5, 3])
+    """
     return (uniform(key, counter) * bound).to(torch.int64)
 
 
 def permutation(key: int, n: int, device: torch.device | str = "cpu") -> Tensor:
-    """A permutation of 0..n - 1, int64 [n]."""
+    """A permutation of 0..`n` - 1 by the stream `key`, int64 [n] on the `device`.
+
+    >>> tg.random.permutation(tg.random.key(7), 5)
+    tensor([4, 1, 2, 0, 3])
+    """
     return words(key, torch.arange(n, device=device)).argsort(stable=True)
 
 
@@ -79,7 +104,14 @@ def _shifted(word: Tensor, bits: int) -> Tensor:
 
 
 def stretch(key: int, start: int, stop: int, step: int = 1) -> Words:
-    """The words number start, start + step, ... of the stream `key`, for numpy, which computes them in the cache."""
+    """The words number `start`, `start + step`, ... below `stop` of the stream `key`, uint64, for numpy, which computes
+    them in the cache.
+
+    >>> tg.random.stretch(tg.random.key(7), 0, 2).astype("int64")
+    array([ -919360232419776405, -2219383471983114839])
+    >>> tg.random.words(tg.random.key(7), torch.tensor([0, 1]))
+    tensor([ -919360232419776405, -2219383471983114839])
+    """
     word = np.arange(start + 1, stop + 1, step, dtype=np.uint64)
     word *= GOLDEN
     word += np.uint64(key % 2**64)
@@ -87,7 +119,12 @@ def stretch(key: int, start: int, stop: int, step: int = 1) -> Words:
 
 
 def mix(word: Words) -> Words:
-    """The finalizer of splitmix64, in place."""
+    """The finalizer of splitmix64 on each `word`, uint64 of any shape, in place.
+
+    >>> import numpy
+    >>> tg.random.mix(numpy.array([1, 2], dtype="uint64"))
+    array([ 6238072747940578789, 15839785061582574730], dtype=uint64)
+    """
     for shift, factor in zip((30, 27), FACTORS, strict=True):
         word ^= word >> np.uint64(shift)
         word *= factor

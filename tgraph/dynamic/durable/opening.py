@@ -84,10 +84,12 @@ def open(
 
     >>> with tg.dynamic.open("web.tgd", weights=torch.float32) as store:
     ...     store.insert([0, 1], [1, 2], [0.5, 2.0])
+    ...     reader = tg.dynamic.open("web.tgd", mode="r")  # here, or in another process
+    ...     store.insert([2], [0], [1.0])
     1
-    >>> reader = tg.dynamic.open("web.tgd", mode="r")
-    >>> reader.version, reader.snapshot().num_arcs
-    (1, 2)
+    2
+    >>> reader.version, reader.refresh(), reader.snapshot().num_arcs
+    (1, 2, 3)
     """
     inputs.check_choice(mode, "mode", get_args(Mode))
     inputs.check_choice(sync, "sync", get_args(Sync))
