@@ -36,19 +36,15 @@ class Moment(NamedTuple):
 class History:
     """The levels of a store while a block of code changes it, looked at by a thread.
 
-        with tg.dynamic.History(store) as history:
-            store.insert_from(chunks)
-        history.plot("levels.png")
-
     seconds : between two looks, which cost microseconds. `moments` holds what was seen, the beginning and the end
     included. Raises ArgumentError where `seconds` is not positive.
 
     >>> store = tg.dynamic.Store()
     >>> with tg.dynamic.History(store) as history:
-    ...     store.insert([0, 1], [1, 2])
-    1
-    >>> history.moments[-1].version
-    1
+    ...     store.insert_from([([0, 1], [1, 2]), ([2], [0])])
+    2
+    >>> history.moments[0].version, history.moments[-1].version
+    (0, 2)
     """
 
     def __init__(self, store: Store, seconds: float = 0.05):

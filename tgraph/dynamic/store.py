@@ -34,11 +34,6 @@ _PACE = 6  # times its usual duration, an insert waits at most for the compactio
 class Store:
     """A graph in memory that changes by batches of arcs, while programs run on snapshots of it.
 
-        store = tg.dynamic.Store(weights=torch.float32)
-        store.insert(src, dst, weights)
-        store.delete(src, dst)
-        ranks = tg.algorithms.pagerank(store.snapshot())
-
     weights : the dtype of the weights of arcs, None for none.
     times : the dtype of the time of each arc, for snapshots at a time, None for none.
     arc_data : {name: dtype} of other columns of arc data.
@@ -62,6 +57,8 @@ class Store:
     2
     >>> graph.num_arcs, store.snapshot().num_arcs
     (2, 1)
+    >>> tg.algorithms.bfs(store.snapshot(), 1)
+    tensor([-1,  0,  1], dtype=torch.int32)
     """
 
     def __init__(

@@ -30,8 +30,8 @@ class EliasFano(Uncompressed):
     None.
 
     >>> graph = tg.generators.complete(100)
-    >>> graph.to_format("elias_fano").layout.nbytes / graph.nbytes < 0.2
-    True
+    >>> graph.to_format("elias_fano").layout.nbytes, graph.nbytes
+    (3316, 40408)
     """
 
     name = "elias_fano"

@@ -40,9 +40,11 @@ class ModelAdvice:
     columns, dtype : of the sum that orders and layouts are timed by. cache : bytes of the second-level cache. hints :
     what to do, a sentence each.
 
-    >>> advice = tg.advise(tg.nn.GCNConv(8, 4), tg.generators.rmat(6), orders=(), layouts=())
-    >>> [layer.name for layer in advice.layers]
-    ['GCNConv']
+    >>> model, graph = tg.nn.GCNConv(8, 4), tg.generators.rmat(6)
+    >>> print(tg.advise(model, graph, orders=(), layouts=()))
+    layer      class    pass     served by ...
+    the model  GCNConv  forward  pull: ...
+    order: all 64 rows of 8 float32 fit the ... of the cache, and no order brings anything
     """
 
     layers: tuple[LayerAdvice, ...]

@@ -51,8 +51,8 @@ class Advice:
     those measured. why : the reason, in a sentence. arcs : how many were measured. features : columns of the sum.
 
     >>> advice = tg.advise(tg.generators.rmat(6), layouts=["sell"])
-    >>> advice.arcs, advice.recommended in ("csr", "sell")
-    (784, True)
+    >>> [(measured.layout, round(measured.fill, 2)) for measured in advice.measured]
+    [('csr', 1.0), ('sell', 0.42)]
     """
 
     measured: tuple[Measured, ...]

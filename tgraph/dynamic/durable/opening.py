@@ -48,10 +48,6 @@ def open(
 ) -> StoreOfFolder:
     """A graph that changes, in a folder: a `Store` whose batches outlast the process.
 
-        with tg.dynamic.open("web.tgd", weights=torch.float32) as store:
-            store.insert(src, dst, weights)  # on the disk when the call returns
-            graph = store.snapshot()
-
     path : of the folder, made where there is none.
     weights, times, arc_data, directed, multi, ids, num_vertices : as of `Store`, for a new one; of one that is there,
         what was given then holds. Labels have to be text.
@@ -83,7 +79,7 @@ def open(
     format of a later release; FileNotFoundError for a missing one to read.
 
     >>> with tg.dynamic.open("web.tgd", weights=torch.float32) as store:
-    ...     store.insert([0, 1], [1, 2], [0.5, 2.0])
+    ...     store.insert([0, 1], [1, 2], [0.5, 2.0])  # on the disk when the call returns
     ...     reader = tg.dynamic.open("web.tgd", mode="r")  # here, or in another process
     ...     store.insert([2], [0], [1.0])
     1

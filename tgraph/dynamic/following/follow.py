@@ -28,10 +28,6 @@ def follow(
     """The values of a program on a store that changes: `follow(program, store).values` are those of the store's present
     version, as `tgraph.run` on a snapshot would give them.
 
-        follow = tg.dynamic.follow(tg.algorithms.SSSP(0), store)
-        store.insert(src, dst, weights)
-        follow.values
-
     program : a `tgraph.Relaxation`, whose values are equal to the bit; a program that declares in its method `followed`
         what it computes, as `tgraph.algorithms.WCC` and `PageRank` do; `tgraph.dynamic.CoreNumbers()` or `Triangles()`.
     otherwise : what becomes of other programs: "refuse" raises an ArgumentError, "recompute" computes the values from

@@ -38,8 +38,8 @@ class CBM(Compressed):
     with virtual vertices. It is not compressed anew.
 
     >>> graph = tg.generators.complete_bipartite(50, 50)
-    >>> graph.to_format("cbm").layout.nbytes / graph.nbytes < 0.2
-    True
+    >>> graph.to_format("cbm").layout.nbytes, graph.nbytes
+    (1212, 20808)
     """
 
     name: ClassVar[str] = "cbm"

@@ -37,9 +37,8 @@ class Virtual(Compressed):
     The transpose is the adjoint DAG, not compressed anew; it may reorder parallel arcs of different weights.
 
     >>> graph = tg.generators.complete_bipartite(50, 50)
-    >>> small = graph.to_format("virtual")
-    >>> small.layout.nbytes / graph.nbytes < 0.2, small.num_edges
-    (True, 2500)
+    >>> graph.to_format("virtual").layout.nbytes, graph.nbytes
+    (1212, 20808)
     """
 
     name: ClassVar[str] = "virtual"
