@@ -57,9 +57,10 @@ def power_law_fit(values: Tensor, xmin: int | None = None) -> PowerLaw:
     xmin : where the law begins, by default the value from which on it fits best. At least two different values must be
     left from there on. Raises ArgumentError where they are not.
 
-    >>> law = tg.algorithms.power_law_fit(tg.generators.barabasi_albert(2000, 3).out_degree)
-    >>> 2.5 < law.alpha < 3.5
-    True
+    >>> degree = tg.generators.barabasi_albert(2000, 3).out_degree
+    >>> law = tg.algorithms.power_law_fit(degree)
+    >>> round(law.alpha, 1), law.xmin
+    (2.7, 4)
     """
     if not isinstance(values, Tensor) or values.is_floating_point() or values.dim() != 1:
         raise tg.errors.ArgumentError("values: expected a tensor of integers [k], such as graph.out_degree")
