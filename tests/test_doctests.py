@@ -48,8 +48,7 @@ def examples() -> dict[str, doctest.DocTest]:
     """{name: its example}; an object that has several names has the first of these."""
     finder = doctest.DocTestFinder(recurse=False)
     names = {id(value): name for name, value in reversed(PUBLIC.items()) if not isinstance(value, ModuleType)}
-    globs = {"tg": tg, "torch": torch}
-    tests = (test for name in names.values() for test in finder.find(PUBLIC[name], name, module=False, globs=globs))
+    tests = (test for name in names.values() for test in finder.find(PUBLIC[name], name, module=False, globs={}))
     return {test.name: test for test in tests if test.examples}
 
 
@@ -69,11 +68,9 @@ def goes_without(name: str, value: object) -> bool:
 
 def test_exceptions_are_names():
     pytest.importorskip("torch_geometric", reason="names of what builds on it are among them")
-    beginnings = (*PACKAGES, *SERVERS, *WITHOUT)
-    assert not [beginning for beginning in beginnings if not any(name.startswith(beginning) for name in PUBLIC)]
-    assert not [
-        beginning for beginning in (*PACKAGES, *SERVERS) if not any(name.startswith(beginning) for name in EXAMPLES)
-    ]
+    assert not [beginning for beginning in WITHOUT if not any(name.startswith(beginning) for name in PUBLIC)]
+    needing = (*PACKAGES, *SERVERS)
+    assert not [beginning for beginning in needing if not any(name.startswith(beginning) for name in EXAMPLES)]
 
 
 @pytest.fixture(autouse=True)
@@ -85,9 +82,8 @@ def untuned(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def ranks(request, monkeypatch):
+def ranks(module, monkeypatch):
     """A process group of one rank, for examples that run on any number; what torchrun says, for one that makes it."""
-    module = request.getfixturevalue("module")
     if module == "tgraph.distributed.process_group":
         for name, value in {"RANK": 0, "WORLD_SIZE": 1, "MASTER_ADDR": "localhost", "MASTER_PORT": 0}.items():
             monkeypatch.setenv(name, str(value))
@@ -99,9 +95,12 @@ def ranks(request, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of formats that do not hold all that a graph has
+@pytest.mark.parametrize("native", [True, pytest.param(False, marks=pytest.mark.thorough)], ids=["as-is", "portable"])
 @pytest.mark.parametrize("module", MODULES)
-def test_examples(module, tmp_path, monkeypatch, ranks):
-    """Each in an empty folder."""
+def test_examples(module, native, tmp_path, monkeypatch, ranks):
+    """Each in an empty folder, with whatever kernels are installed, and without."""
+    if not native:
+        monkeypatch.setenv("TGRAPH_NATIVE", "0")
     report: list[str] = []
     runner = doctest.DocTestRunner(optionflags=OPTIONS)
     tests = {name: test for name, test in EXAMPLES.items() if defined_in(PUBLIC[name]) == module}
@@ -110,6 +109,7 @@ def test_examples(module, tmp_path, monkeypatch, ranks):
         folder = tmp_path / name
         folder.mkdir()
         monkeypatch.chdir(folder)
+        tests[name].globs = {"tg": tg, "torch": torch}
         runner.run(tests[name], out=report.append)
     assert not runner.failures, "".join(report)
     if any(needs.values()):
