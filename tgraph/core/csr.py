@@ -48,6 +48,9 @@ class Csr:
     _cache: Cache = field(init=False, repr=False)
     _gradients: int = field(default=0, init=False, repr=False)
 
+    def __repr__(self) -> str:
+        return f"Csr({len(self.offset) - 1:,} rows, {self.num_columns:,} columns, {len(self.neighbors):,} arcs)"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "_cache", Cache())
         _check("offset", self.offset, (torch.int64,), self.offset.device)

@@ -36,6 +36,9 @@ class Block:
     destination: Any
     edge: Any
 
+    def __repr__(self) -> str:
+        return f"Block({self.csr})"
+
 
 def blocks(sample: SamplerOutput) -> list[Block]:
     """A block for each hop of what `NeighborSampler.sample` returned, for the layers of a model, the first one first:

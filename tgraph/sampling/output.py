@@ -40,3 +40,9 @@ class SamplerOutput:
     num_sampled_nodes: Any = None
     num_sampled_edges: Any = None
     weight: PerEdge | None = None
+
+    def __repr__(self) -> str:
+        arcs = {kind: len(row) for kind, row in self.row.items()} if isinstance(self.row, Mapping) else len(self.row)
+        node = self.node
+        vertices = {kind: len(each) for kind, each in node.items()} if isinstance(node, Mapping) else len(node)
+        return f"SamplerOutput({vertices} vertices, {arcs} arcs)"
