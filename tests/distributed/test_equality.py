@@ -70,10 +70,16 @@ def _edge(graph) -> str:
 
 
 def differences(
-    whole: tg.Graph, method: str, source: int, names: Collection[str] = (), cut: str | None = None
+    whole: tg.Graph,
+    method: str,
+    source: int,
+    names: Collection[str] = (),
+    cut: str | None = None,
+    parts: tg.Graph | None = None,
 ) -> list[str]:
-    """What differs between a graph and the same spread over ranks, by the programs of these `names`, or by all."""
-    parts = spread(whole, method=method, cut=cut)
+    """What differs between a graph and the same spread over ranks, by the programs of these `names`, or by all;
+    `parts` : the second of these, where it is there already."""
+    parts = spread(whole, method=method, cut=cut) if parts is None else parts
     place = source if parts.order is None else int((parts.order == source).nonzero())
     wrong = []
     for name, function in {**EXACT, **ADDED}.items():

@@ -21,6 +21,7 @@ from tgraph.core.building.sorting import index_dtype
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph
 from tgraph.distributed.part import Part
+from tgraph.distributed.streaming.side import Side
 from tgraph.primitives import union_find
 
 SAMPLE = 2  # arcs of each vertex that are joined first
@@ -34,11 +35,12 @@ def join(part: Part, label: Tensor, directed: bool) -> bool:
     held = part.ownership
     is_fresh = torch.equal(label, torch.arange(held.first, held.end, dtype=label.dtype, device=label.device))
     told = torch.tensor([not is_fresh, part.num_arcs])
+    samples = not directed and part.streamed is None  # a sample of blocks would take a pass of its own
     stale, arcs = held.gather(told).unbind(1)
     if bool(stale.any()):
         return False
     trees, rest = _Trees(part), None
-    if not directed and int(arcs.sum()) >= WORTH_SAMPLING * held.num_ranks:
+    if samples and int(arcs.sum()) >= WORTH_SAMPLING * held.num_ranks:
         trees.join_inside(None, SAMPLE)
         trees.link()
         rest = trees.outside_largest()
@@ -70,7 +72,7 @@ class _Trees:
         all, and so many of each."""
         if self._part.inside.num_arcs:
             with self._merging():
-                union_find.join(_first_arcs(self._part.inside, rows, width), self._own)
+                _join(self._part.inside, rows, width, self._own)
 
     def join_outside(self, rows: Tensor | None) -> None:
         """The same for all arcs to mirrors of some own vertices, or of all, and for all arcs of mirrors."""
@@ -78,9 +80,9 @@ class _Trees:
         with self._merging():
             if outside.num_arcs:
                 rows = torch.arange(self._part.num_own) if rows is None else rows
-                union_find.join(_first_arcs(outside, rows, None), self._tree)
+                _join(outside, rows, None, self._tree)
             if cut is not None and cut.num_arcs:
-                union_find.join(_first_arcs(cut, None, None), self._tree)
+                _join(cut, None, None, self._tree)
 
     @contextmanager
     def _merging(self) -> Iterator[None]:
@@ -153,7 +155,11 @@ class _Trees:
         label.copy_(self._smallest.index_select(0, self._own))
 
 
-def _first_arcs(graph: Graph, rows: Tensor | None, width: int | None) -> Subgraph:
-    """So many arcs of some vertices, int64 [j], or of all."""
+def _join(graph: Graph, rows: Tensor | None, width: int | None, label: Tensor) -> None:
+    """Merge the trees of `label` at the ends of so many arcs of some vertices, int64 [j], or of all; where these are
+    in blocks, of all arcs of all."""
+    if isinstance(graph.layout, Side):
+        graph.layout.join_to(graph, label)
+        return
     arcs = graph.selection(rows, width=width)
-    return Subgraph(graph, graph.everything(), "push", rows, arcs, mirrored=False)
+    union_find.join(Subgraph(graph, graph.everything(), "push", rows, arcs, mirrored=False), label)

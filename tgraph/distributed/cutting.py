@@ -20,7 +20,7 @@ from tgraph.core.rows import offset_of
 from tgraph.distributed.ownership import Ownership
 from tgraph.distributed.part import Part
 from tgraph.distributed.partitions import HUB_ARCS, Grid, HubCut, Placement
-from tgraph.distributed.splitting import Numbers, Rows, part_of
+from tgraph.distributed.splitting import Numbers, Rows, Take, part_of
 from tgraph.distributed.transport import exchange
 
 Cut = Literal["hubs", "grid"]
@@ -33,18 +33,19 @@ def part_by(
     dtype: torch.dtype,
     weight_dtype: torch.dtype | None,
     directed: bool,
+    take: Take | None = None,
 ) -> Part:
     """The part of this rank, as of `splitting.part_of`, with rows cut as `cut` says; to be called by all ranks.
 
     "hubs" : the arcs of rows longer than HUB_ARCS for each rank, or than a quarter of the mean of a rank's arcs where
     that is less, lie at the owners of their other ends (`partitions.cut_hubs`). "grid" : ranks are a grid, as square as
     their number allows, and arcs lie in the row of one owner and the column of the other (`two_dimensional`). None :
-    all arcs lie with their rows.
+    all arcs lie with their rows, in what `take` gives.
 
     Raises ArgumentError for any other.
     """
     if cut is None or ownership.num_ranks == 1:
-        return part_of(ownership, read, dtype, weight_dtype, directed)
+        return part_of(ownership, read, dtype, weight_dtype, directed, take)
     inputs.check_choice(cut, "cut", ("hubs", "grid"))
     row, neighbor, weights = _arcs(ownership, read, weight_dtype)
     holder = _placement(cut, ownership, row).rank(neighbor, row)

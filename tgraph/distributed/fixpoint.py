@@ -29,7 +29,8 @@ class Fixpoint:
     """The state of a relaxation; `advance` continues it.
 
     part : of this rank. graph : the whole, distributed. values : [n, ...], overwritten. active : the first frontier.
-    weights : a number for every arc, or None for those of the arcs. ordered : whether to relax in the order of buckets.
+    weights : a number for every arc, or None for those of the arcs. ordered : whether the order is free, as that of
+    buckets; else a round sends the values of before.
     """
 
     def __init__(
@@ -45,12 +46,12 @@ class Fixpoint:
         ordered: bool = True,
     ):
         self._ownership = part.ownership
-        self._policy = DirectionPolicy(graph, "push" if directed else "auto")
         self._steps: Hops | Relaxing
         first, level = _own_ids(part, active), None
         if edge == "copy" or weights is not None:  # else each arc has a weight of its own
             level = hops.level(part, values.local, first, reduction, edge, weights)
-        self._policy.settles = level is not None
+        pushes = directed or (level is None and part.streamed is not None)  # only bits are pulled from blocks
+        self._policy = DirectionPolicy(graph, "push" if pushes else "auto", settles=level is not None)
         if level is not None:
             self._steps = Hops(part, values.local, first, reduction, edge, weights, level)
         else:

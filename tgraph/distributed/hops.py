@@ -16,6 +16,7 @@ from tgraph.core.graph import Graph
 from tgraph.distributed.channel import MarksSending
 from tgraph.distributed.ownership import Active
 from tgraph.distributed.part import CutRows, Part
+from tgraph.distributed.streaming.side import Side
 from tgraph.kernels.messages import across
 from tgraph.kernels.reductions import Reduction
 from tgraph.primitives import bitmaps
@@ -99,11 +100,11 @@ class Hops:
         part, outside, inside = self._part, self._part.outside, self._part.inside
         marked, reached = bitmaps.empty(part.num_local), bitmaps.empty(part.num_own)
         if part.cut is not None:
-            bitmaps.push(part.cut.offset, part.cut.neighbors, self._lent(part.cut_rows), marked)
+            _push_along(part.cut, self._lent(part.cut_rows), marked)
             bitmaps.move(marked, 0, part.num_own, reached, 0)
-        bitmaps.push(outside.offset, outside.neighbors, self._front, marked)
+        _push_along(outside, self._front, marked)
         sending = self._to_owners(marked)
-        bitmaps.push(inside.offset, inside.neighbors, self._front, reached)
+        _push_along(inside, self._front, reached)
         self._receive(sending, reached)
         self._reach(reached & self._unvisited)
 
@@ -149,7 +150,7 @@ class Hops:
         sending = part.replies.send_marks(self._active(part.copied_by_rank), 4 * size >= part.ownership.num_rows // 8)
         reached, others = bitmaps.empty(part.num_own), bitmaps.empty(part.num_own)
         with_inside, with_outside = part.with_arcs
-        bitmaps.pull(inside.offset, inside.neighbors, self._front, self._unvisited & with_inside, reached)
+        _pull_along(inside, self._front, self._unvisited & with_inside, reached)
         near, start = bitmaps.empty(part.num_local), part.num_own
         for count, marks in zip(part.replies.receiving, sending.wait(), strict=True):
             if marks is not None:
@@ -158,7 +159,7 @@ class Hops:
         self._told |= near
         if part.cut is not None:
             back = self._to_owners(self._pulled_by_cut(part.cut, part.cut_rows, near))
-        bitmaps.pull(outside.offset, outside.neighbors, near, self._unvisited & ~reached & with_outside, others)
+        _pull_along(outside, near, self._unvisited & ~reached & with_outside, others)
         reached |= others
         if part.cut is not None:
             self._receive(back, reached)
@@ -170,7 +171,7 @@ class Hops:
         active, found = near.clone(), bitmaps.empty(self._part.num_local)
         bitmaps.move(self._front, 0, self._part.num_own, active, 0)
         wanted = bitmaps.of_ids(rows.mirrors, self._part.num_local) & ~self._told
-        bitmaps.pull(cut.offset, cut.neighbors, active, wanted, found)
+        _pull_along(cut, active, wanted, found)
         return found
 
     def _reach(self, vertices: Tensor) -> None:
@@ -180,3 +181,20 @@ class Hops:
         self._unvisited &= ~vertices
         self._size = bitmaps.measure(vertices, self._part.degree)
         bitmaps.fill(vertices, self._own, self._level.item())
+
+
+def _push_along(graph: Graph, active: Tensor, reached: Tensor) -> None:
+    """Add the neighbors of the `active` vertices to `reached`; blocks without any are not read."""
+    if isinstance(graph.layout, Side):
+        graph.layout.push_bits(active, reached)
+    else:
+        bitmaps.push(graph.offset, graph.neighbors, active, reached)
+
+
+def _pull_along(graph: Graph, front: Tensor, wanted: Tensor, reached: Tensor) -> None:
+    """Add those of the vertices in `wanted` to `reached`, which is empty, that have a neighbor in `front`; blocks
+    without any are not read."""
+    if isinstance(graph.layout, Side):
+        graph.layout.pull_bits(front, wanted, reached)
+    else:
+        bitmaps.pull(graph.offset, graph.neighbors, front, wanted, reached)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any, NoReturn, cast
 
@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from tgraph.core.csr import Csr as LocalCsr
-from tgraph.core.csr import statistics_of
 from tgraph.core.derived import computed_once
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
@@ -29,6 +28,7 @@ from tgraph.distributed.ownership import Ownership
 from tgraph.distributed.part import Part
 from tgraph.distributed.recording import recording
 from tgraph.distributed.sharded import Sharded
+from tgraph.distributed.streaming.side import Side
 from tgraph.engine.trace import Trace
 from tgraph.errors import ArgumentError
 from tgraph.formats.layout import Layout
@@ -37,6 +37,7 @@ from tgraph.kernels import choose
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.call import Call
 from tgraph.kernels.reductions import Reduction, reduction_of
+from tgraph.stream.run.scheduler import Counts, Pipeline
 
 _COMBINE: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "sum": torch.add,
@@ -111,8 +112,9 @@ class Distributed(Uncompressed):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the part of this rank."""
-        return self.part.nbytes
+        """Bytes of the part of this rank, and of all buffers for blocks."""
+        pipeline = self._pipeline
+        return self.part.nbytes + (0 if pipeline is None else pipeline.capacity * pipeline.size)
 
     @property
     def weight_dtype(self) -> torch.dtype | None:
@@ -165,7 +167,7 @@ class Distributed(Uncompressed):
             return None
         found, whole = [], self.weight_dtype.is_floating_point
         for graph in self.part.graphs:
-            statistics = statistics_of(cast(Tensor, graph.weights))
+            statistics = graph.storage.weight_statistics()
             none = (torch.inf, -torch.inf, 0.0)
             found.append((*(none if statistics is None else statistics), graph.num_arcs))
         numbers = self.ownership.gather(torch.tensor(found, dtype=torch.float64)).flatten(0, 1)
@@ -203,9 +205,34 @@ class Distributed(Uncompressed):
         """See `Layout.leads`: rank 0 does."""
         return self.ownership.rank == 0
 
-    def recording(self, trace: Trace) -> AbstractContextManager[None]:
-        """See `Layout.recording`: exchanges of all ranks."""
-        return recording(self.ownership, self.device, trace)
+    @contextmanager
+    def recording(self, trace: Trace) -> Iterator[None]:
+        """See `Layout.recording`: exchanges of all ranks, and visits of this one to blocks."""
+        with ExitStack() as stack:
+            stack.enter_context(recording(self.ownership, self.device, trace))
+            if (pipeline := self._pipeline) is not None:
+                trace.visits = stack.enter_context(pipeline.recording())
+            yield
+
+    def reserve(self, values: Any, in_place: bool) -> None:
+        """See `Layout.reserve`: of a budget, where there is one, blocks get the rest."""
+        if (within := self.part.streamed) is not None:
+            within.reserve(values, in_place)
+
+    @property
+    def _pipeline(self) -> Pipeline | None:
+        return None if self.part.streamed is None else self.part.streamed.pipeline
+
+    @property
+    def counts(self) -> Counts | None:
+        """Visits of this rank to blocks so far, and loads of them, a copy; None where arcs are in memory."""
+        return None if self._pipeline is None else self._pipeline.counts.copy()
+
+    def check_in_memory(self, what: str) -> None:
+        """Raise MemoryBudgetError, on all ranks alike, for what needs all arcs of a rank at once where these are in
+        blocks."""
+        if (within := self.part.streamed) is not None:
+            within.refuse(what)
 
     def together(self, what: Mapping[str, str]) -> AbstractContextManager[None]:
         """See `Layout.together`."""
@@ -253,12 +280,14 @@ class Distributed(Uncompressed):
     def local_rows(self) -> LocalCsr:
         """The arcs of this rank as one Csr; see `tgraph.distributed.local_rows`."""
         self.check_whole_rows()
+        self.check_in_memory("a layer that scores arcs")
         return local_rows(self.part)
 
     @computed_once
     def local_arcs(self) -> tuple[Graph, Graph]:
         """(the graph of `tgraph.distributed.local_rows.local_graph`, whose rows send; its transpose, whose rows
         receive)"""
+        self.check_in_memory("the gradient of a reduction that is no sum or mean")
         received = local_graph(self.part)
         return received.transpose_detached(), received
 
@@ -330,6 +359,8 @@ def _rows_of(graph: Graph, rows: int) -> Subgraph:
 
 
 def _reduced(graph: Graph, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
+    if isinstance(graph.layout, Side):
+        return graph.layout.reduced(data, reduction, edge)
     weights = None if edge == "copy" or graph.weights is None else graph.weights.to(data.dtype)
     return reduce_rows(graph.offset, graph.neighbors, weights, data, reduction, edge)
 
@@ -341,6 +372,8 @@ def _weighted_sums(graph: Graph, x: Tensor, step: AffineStep) -> Tensor:
 
 
 def _step(graph: Graph, step: AffineStep, rows: int) -> StepResult:
+    if isinstance(graph.layout, Side):
+        return graph.layout.affine_step(step)
     arcs, weights = _rows_of(graph, rows), graph.weights if step.weighted else None
     others = tuple(each for each in (step.scale, step.bias, step.measure, step.before) if isinstance(each, Tensor))
     call = Call(

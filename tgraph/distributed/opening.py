@@ -20,16 +20,22 @@ from tgraph.distributed.process_group import made
 from tgraph.distributed.reading import IdsInFile, owners, read_order, read_part
 from tgraph.distributed.sharded import Sharded
 from tgraph.distributed.splitting import Rows
+from tgraph.distributed.streaming.within import Within
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
 from tgraph.stream.file.blocks import BlockFile
+from tgraph.stream.memory import parse_memory
 from tgraph.stream.partitioning.cuts import partition
 
 
-def open(path: PathLike, *, cut: Cut | None = None, group: Any = None) -> Graph:
+def open(path: PathLike, *, memory: str | int | None = None, cut: Cut | None = None, group: Any = None) -> Graph:
     """Open a partitioned file in every process of a group: each reads the blocks of its own part.
 
     path : a file written by `tgraph.stream.write_partitioned`, `tgraph.stream.convert` or `tgraph partition`.
+    memory : the memory budget of a rank, such as "500MB", or bytes as an int, as of `tgraph.open`: for the data of its
+    vertices and of its mirrors, which are resident, and for arcs. Where the part of any rank does not fit its budget,
+    the arcs of all are written to blocks in a file without a name beside `path`, and read block by block whenever a
+    program needs them. None keeps parts in memory, whatever they take.
     cut : None for all arcs of a vertex at its owner; "hubs" for those of long rows at the owners of their other ends,
     which takes a sum from each rank instead of a value for each arc; "grid" for ranks in a grid, which exchange with
     those of their row and column alone: of use from some tens of ranks on. See `tgraph.distributed.cutting.part_by`.
@@ -39,22 +45,27 @@ def open(path: PathLike, *, cut: Cut | None = None, group: Any = None) -> Graph:
     the ranks, else about as many arcs. While it reads it holds its part, one block, and a byte for each vertex of the
     graph; with `cut` also all arcs that it reads, once more. Original ids, and the order of a file whose vertices were
     renumbered, are read once they are asked for.
-    Raises FileFormatError for a file that is damaged, and ArgumentError where no process group was made, or the ranks
-    have opened different files.
+    Raises FileFormatError for a file that is damaged, ArgumentError for an invalid `memory`, for a `cut` within one,
+    and where no process group was made, or the ranks have opened different files, MemoryBudgetError where a block of
+    the file, or one beside the data of the vertices, does not fit the budget of a rank, and OSError where the disk has
+    no room for the blocks.
 
     >>> tg.stream.write_partitioned(tg.generators.grid2d(30, 30), "blocks.tg", 4)
     >>> graph = tg.distributed.open("blocks.tg")  # on all ranks
     >>> graph.top(tg.algorithms.bfs(graph, 0), 1)
     [(899, 58)]
     """
-    group = made(group)
+    group, budget = made(group), None if memory is None else parse_memory(memory)
+    if budget is not None and cut is not None:
+        raise ArgumentError(f"cut: {cut!r} cuts rows in memory without limit; leave out `memory`, or `cut`")
     with together(group, {"the call": "tgraph.distributed.open"}), BlockFile(path) as file:
         _check_same(file, group)
         ownership, directed, content = owners(file, group), file.directed, _content(file)
         ids = IdsInFile(path) if file.has_vertices else None
         order = partial(read_order, path) if file.has_order else None
+        within = None if budget is None else Within(file, budget, ownership)
         layout = Distributed(
-            lambda section: read_part(path, section, ownership, cut), directed, content=lambda: [content]
+            lambda section: read_part(path, section, ownership, cut, within), directed, content=lambda: [content]
         )
     return Graph.of_storage(layout, ids, directed, order)
 

@@ -128,6 +128,11 @@ class Ownership:
         ends = torch.tensor(self.starts[1:], dtype=rows.dtype, device=rows.device)
         return torch.searchsorted(ends, rows, right=True)
 
+    def counts(self, rows: Tensor) -> Tensor:
+        """How many of the rows [k], ascending, each rank holds, int64 [p]."""
+        ends = torch.tensor(self.starts[1:], dtype=rows.dtype, device=rows.device)
+        return torch.searchsorted(rows, ends).diff(prepend=ends.new_zeros(1, dtype=torch.int64))
+
     def own(self, whole: Tensor) -> Tensor:
         """The rows of this rank, of a tensor `whole` [n, ...] that every rank has; a view.
 

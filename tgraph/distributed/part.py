@@ -14,6 +14,8 @@ from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows, offset_of
 from tgraph.distributed.channel import Channel, Sending
 from tgraph.distributed.ownership import Ownership
+from tgraph.distributed.streaming.side import Side
+from tgraph.distributed.streaming.within import Within
 from tgraph.distributed.transport import exchange
 from tgraph.formats.uncompressed import reduce_rows
 from tgraph.kernels.reductions import reduction_of
@@ -28,7 +30,8 @@ class Part:
     ownership : which vertices are whose.
     mirrors : int64 [h], ascending: the vertices of other ranks.
     inside : the arcs of own vertices to own vertices, a graph of k vertices.
-    outside : their arcs to mirrors, a directed graph of k + h vertices, of which the mirrors have no rows.
+    outside : their arcs to mirrors, a directed graph of k + h vertices, of which the mirrors have no rows. Both are in
+    CSR, or in blocks (`tgraph.distributed.streaming.side.Side`).
     cut : arcs of mirrors, whose rows are cut: a graph of k + h vertices, of which the own ones have no rows; None, on
     all ranks, where all rows lie with their owners.
 
@@ -43,8 +46,7 @@ class Part:
 
     def __post_init__(self) -> None:
         held = self.ownership
-        ends = torch.tensor(held.starts[1:], dtype=self.mirrors.dtype, device=self.mirrors.device)
-        counts = torch.searchsorted(self.mirrors, ends).diff(prepend=ends.new_zeros(1))
+        counts = held.counts(self.mirrors)
         asked = torch.empty_like(counts)
         others = (held.num_ranks - 1) * counts.element_size()
         exchange(dist.all_to_all_single, asked, counts.contiguous(), group=held.group, sent=others, received=others)
@@ -58,10 +60,16 @@ class Part:
             count = self.cut.offset.diff()[self.cut_rows.mirrors]
             self._counts_elsewhere = self.cut_rows.partials.send(count).wait()
 
+    @property
+    def streamed(self) -> Within | None:
+        """The budget within which the arcs are read block by block, on all ranks alike; None where they are in
+        memory."""
+        return self.inside.layout.within if isinstance(self.inside.layout, Side) else None
+
     @computed_once
     def degree(self) -> Tensor:
         """The arcs of each own vertex, those at other ranks included, int64 [k]."""
-        here = self.inside.offset.diff() + self.outside.offset[: self.num_own + 1].diff()
+        here = self.inside.row_offset().diff() + self.outside.row_offset()[: self.num_own + 1].diff()
         if self.cut is not None:
             self.cut_rows.combine(here, self._counts_elsewhere, torch.add)
         return here
@@ -112,7 +120,7 @@ class Part:
     @computed_once
     def with_arcs(self) -> tuple[Tensor, Tensor]:
         """Bitmaps of the own vertices that have arcs inside, and outside."""
-        inside, outside = self.inside.offset, self.outside.offset[: self.num_own + 1]
+        inside, outside = self.inside.row_offset(), self.outside.row_offset()[: self.num_own + 1]
         return bitmaps.pack(inside.diff() > 0), bitmaps.pack(outside.diff() > 0)
 
     def fetch(self, values: Tensor) -> Sending:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -15,6 +15,7 @@ from tgraph.distributed.cutting import Cut, part_by
 from tgraph.distributed.ownership import Ownership
 from tgraph.distributed.part import Part
 from tgraph.distributed.splitting import Rows
+from tgraph.distributed.streaming.within import Within
 from tgraph.files import PathLike
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.memory import page_aligned, trim_heap
@@ -46,8 +47,11 @@ def first_row_from(file: BlockFile, arc: int) -> int:
     return 0
 
 
-def read_part(path: PathLike, section: str, ownership: Ownership, cut: Cut | None = None) -> Part:
-    """The part of this rank, from the blocks of a section that hold its rows, one at a time; `cut` as of `open`."""
+def read_part(
+    path: PathLike, section: str, ownership: Ownership, cut: Cut | None = None, within: Within | None = None
+) -> Part:
+    """The part of this rank, from the blocks of a section that hold its rows, one at a time; `cut` as of `open`.
+    within : the budget of the parts of this rank, None for memory without limit."""
     with BlockFile(path) as file:
         section = section if file.directed else "rows"
         held = [
@@ -64,7 +68,8 @@ def read_part(path: PathLike, section: str, ownership: Ownership, cut: Cut | Non
                 offset = block.offset[low - block.first_row : high - block.first_row + 1]
                 yield Rows(low, offset, block.neighbors, block.weights)
 
-        part = part_by(cut, ownership, rows, file.neighbor_dtype, file.weight_dtype, file.directed)
+        take = None if within is None else partial(within.take, section)
+        part = part_by(cut, ownership, rows, file.neighbor_dtype, file.weight_dtype, file.directed, take)
     trim_heap()
     return part
 

@@ -20,6 +20,8 @@ from tgraph.distributed.channel import ChangedSending
 from tgraph.distributed.ownership import Active
 from tgraph.distributed.part import Part
 from tgraph.distributed.sharded import Sharded
+from tgraph.distributed.streaming.rounds import rounds
+from tgraph.distributed.streaming.side import Side
 from tgraph.engine.delta_stepping import NearFar
 from tgraph.kernels import choose
 from tgraph.kernels.call import Call
@@ -56,13 +58,15 @@ class Relaxing:
         self._own.copy_(values.local)
         values.local = self._own  # what is written here is seen there
         best = None if edge == "mul" else program.best_weight(graph) if edge != "copy" and graph.num_arcs else 0
-        self._inside = _rounds(part.inside, self._own, reduction, edge, weights, best)
-        self._outside = _rounds(part.outside, self._values, reduction, edge, weights, best)
+        how = reduction, edge, weights, best, ordered
+        self._inside = _rounds(part.inside, self._own, *how, inside=True)
+        self._outside = _rounds(part.outside, self._values, *how)
         self._cut: Any = None
         if part.cut is not None:
             self._by_cut = torch.full_like(self._values, reduction.identity(values.dtype))
-            self._cut = _rounds(part.cut, self._by_cut, reduction, edge, weights, best)
-        width = program.bucket_width(graph, values) if ordered and first is not None else None
+            self._cut = _rounds(part.cut, self._by_cut, *how)
+        in_buckets = ordered and first is not None and part.streamed is None  # blocks have an order of their own
+        width = program.bucket_width(graph, values) if in_buckets else None
         self._order = None if width is None else NearFar(width, values.dtype, Scratch(part.num_own))
         self._frontier = first if first is None else self._in_order(first)
         self._known: Active | None = None  # of the round before
@@ -224,8 +228,13 @@ def _rounds(
     edge: str,
     weights: Tensor | float | None,
     best: float | None,
+    ordered: bool,
+    inside: bool = False,
 ) -> Any:
-    """Rounds along the rows of a graph; `weights` None for those of its arcs."""
+    """Rounds along the rows of a graph, whose arcs are those `inside` or others; `weights` None for those of its
+    arcs."""
+    if isinstance(graph.layout, Side):
+        return rounds(graph, graph.layout, values, reduction, edge, weights, ordered, inside)
     held: Any = None if edge == "copy" else graph.weights if weights is None else weights
     kernels = choose("auto", Call("rounds", values, reduction, edge, held, graph))
     return kernels.run(graph, values, reduction, edge, held, best)

@@ -1,13 +1,13 @@
 """The rows of a rank, given piece by piece, as its part: arcs inside and outside.
 
-They are passed over twice, once to count them and to mark the mirrors, and once to store them where they belong: beside
-the part there are a piece, and a byte for each vertex of the graph.
+They are passed over twice, once to count them and to mark the mirrors, and once to store them where they belong, in
+memory or in blocks: beside the part there are a piece, and a byte for each vertex of the graph.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -16,6 +16,7 @@ from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.distributed.ownership import Ownership
 from tgraph.distributed.part import Part
+from tgraph.distributed.streaming.within import Counted
 
 # The arcs of a piece: masks and sums over them take up to 40 bytes for each.
 CHUNK = 1 << 18
@@ -83,11 +84,13 @@ def part_of(
     dtype: torch.dtype,
     weight_dtype: torch.dtype | None,
     directed: bool,
+    take: Take | None = None,
 ) -> Part:
     """The part of this rank; to be called by all.
 
     read : gives its rows, in the order of their arcs, each time that it is called. dtype, weight_dtype : of neighbors
-    and weights, None without. directed : whether the arcs inside need not lead both ways.
+    and weights, None without. directed : whether the arcs inside need not lead both ways. take : gives what takes the
+    arcs inside and outside once they are counted, or None for memory.
     """
     own = ownership.num_own
     marked = torch.zeros(ownership.num_rows, dtype=torch.bool)
@@ -103,41 +106,63 @@ def part_of(
     torch.cumsum(inside, 0, out=inside)
     torch.cumsum(outside, 0, out=outside)
     mirrors = Numbers(marked)
-    into = [
-        (
-            torch.empty(int(offset[-1]), dtype=dtype),
-            None if weight_dtype is None else torch.empty(int(offset[-1]), dtype=weight_dtype),
-        )
-        for offset in (inside, outside)
-    ]
-    _store(read, ownership, mirrors, into)
-    beyond = outside[-1:].expand(len(mirrors.vertices))
-    return Part(
-        ownership,
-        mirrors.vertices,
-        _graph(inside, *into[0], directed),
-        _graph(torch.cat((outside, beyond)), *into[1], True),
-    )
+    counted = Counted(inside, outside, mirrors.vertices)
+    sides = (None if take is None else take(counted)) or _in_memory(counted, dtype, weight_dtype)
+    _store(read, ownership, mirrors, sides)
+    return Part(ownership, mirrors.vertices, sides[0].graph(directed), sides[1].graph(True))
+
+
+class Taking(Protocol):
+    """What takes the arcs of a side."""
+
+    def add(self, neighbors: Tensor, weights: Tensor | None) -> None:
+        """The next ones, by local numbers [e], with weights [e] where there are any."""
+
+    def graph(self, directed: bool) -> Graph:
+        """The graph of all of them."""
+
+
+Take = Callable[[Counted], "tuple[Taking, Taking] | None"]
+
+
+class _InMemory:
+    """The arcs of a side in CSR. offset : int64 [n + 1]."""
+
+    def __init__(self, offset: Tensor, dtype: torch.dtype, weight_dtype: torch.dtype | None):
+        arcs = int(offset[-1])
+        self._offset, self._neighbors, self._end = offset, torch.empty(arcs, dtype=dtype), 0
+        self._weights = None if weight_dtype is None else torch.empty(arcs, dtype=weight_dtype)
+
+    def add(self, neighbors: Tensor, weights: Tensor | None) -> None:
+        begin, self._end = self._end, self._end + len(neighbors)
+        self._neighbors[begin : self._end] = neighbors
+        if self._weights is not None and weights is not None:
+            self._weights[begin : self._end] = weights
+
+    def graph(self, directed: bool) -> Graph:
+        csr = Csr.unchecked(self._offset, self._neighbors, None, len(self._offset) - 1, self._weights)
+        return Graph.of_storage(csr, directed=directed)
+
+
+def _in_memory(counted: Counted, dtype: torch.dtype, weight_dtype: torch.dtype | None) -> tuple[Taking, Taking]:
+    inside, outside, mirrors = counted
+    outside = torch.cat((outside, outside[-1:].expand(len(mirrors))))
+    return _InMemory(inside, dtype, weight_dtype), _InMemory(outside, dtype, weight_dtype)
 
 
 def _store(
     read: Callable[[], Iterable[Rows]],
     ownership: Ownership,
     mirrors: Numbers,
-    into: list[tuple[Tensor, Tensor | None]],
+    sides: tuple[Taking, Taking],
 ) -> None:
-    """Write the arcs to the (neighbors, weights) of those inside and those outside, by local numbers."""
-    ends = [0, 0]
+    """Give the arcs by local numbers to those inside and those outside."""
     for piece in _pieces(read):
         inner = _is_own(piece, ownership)
-        for side, kept in enumerate((inner, ~inner)):
+        for outer, kept in enumerate((inner, ~inner)):
             found = piece.neighbors[kept].to(torch.int64)
-            local = mirrors(found) + ownership.num_own if side else found - ownership.first
-            begin, ends[side] = ends[side], ends[side] + len(local)
-            neighbors, weights = into[side]
-            neighbors[begin : ends[side]] = local
-            if weights is not None and piece.weights is not None:
-                weights[begin : ends[side]] = piece.weights[kept]
+            local = mirrors(found) + ownership.num_own if outer else found - ownership.first
+            sides[outer].add(local, None if piece.weights is None else piece.weights[kept])
 
 
 def _pieces(read: Callable[[], Iterable[Rows]]) -> Iterator[Rows]:
@@ -147,7 +172,3 @@ def _pieces(read: Callable[[], Iterable[Rows]]) -> Iterator[Rows]:
 
 def _is_own(piece: Rows, ownership: Ownership) -> Tensor:
     return (piece.neighbors >= ownership.first) & (piece.neighbors < ownership.end)
-
-
-def _graph(offset: Tensor, neighbors: Tensor, weights: Tensor | None, directed: bool) -> Graph:
-    return Graph.of_storage(Csr.unchecked(offset, neighbors, None, len(offset) - 1, weights), directed=directed)

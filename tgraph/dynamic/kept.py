@@ -9,6 +9,7 @@ from pathlib import Path
 
 from torch import Tensor
 
+from tgraph.files.nameless import without_name
 from tgraph.stream.file.container import as_bytes, checksum, read_fully
 
 
@@ -20,7 +21,7 @@ class KeptBlocks:
     """
 
     def __init__(self, folder: Path | None, sizes: Sequence[int]):
-        self._file = -1 if folder is None else _without_name(folder)
+        self._file = -1 if folder is None else without_name(folder)
         self._sizes, self._sums = sizes, dict[int, int]()
         self._seen: set[int] = set()
         self._position = [0]
@@ -57,13 +58,3 @@ class KeptBlocks:
     def is_whole(self, block: int, memory: Tensor) -> bool:
         """Whether what was read is what was written."""
         return checksum(as_bytes(memory[: self._sizes[block]])) == self._sums[block]
-
-
-def _without_name(folder: Path) -> int:
-    """A new file, read and written past the page cache; -1 where the system has no such thing, or the folder is not
-    ours to write in."""
-    if not hasattr(os, "O_TMPFILE") or not hasattr(os, "O_DIRECT"):
-        return -1
-    with suppress(OSError):
-        return os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_DIRECT | os.O_CLOEXEC, 0o600)
-    return -1

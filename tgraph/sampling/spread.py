@@ -27,11 +27,13 @@ class SpreadArcs(StoredArcs):
     @classmethod
     def of(cls, graph: Graph, direction: str, weighted: bool, numbered: bool, name: str) -> SpreadArcs:
         """The arcs of a graph that is spread over processes. Raises ArgumentError where numbers of arcs are wanted, or
-        weights that there are not."""
+        weights that there are not, MemoryBudgetError where arcs are in blocks."""
         if numbered:
             raise ArgumentError(f"numbered: arcs of {name} have no numbers, being spread over processes; leave it out")
         found = StoredArcs.of(graph, direction, weighted, False, name)
         assert found is not None
+        layout: Any = found.storage
+        layout.check_in_memory("a sampler")
         return cls(found.storage, weighted, None, name)
 
     @computed_once

@@ -1,0 +1,135 @@
+"""Rounds of a relaxation along the rows of a side: see `tgraph.kernels.portable.rounds`.
+
+Where the order is free, the arcs inside are relaxed until nothing changes before anything is exchanged, each block with
+the best values first: an exchange costs a pass over blocks, which rounds that follow the hops would make for each hop.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tgraph.core.frontier import Frontier
+from tgraph.core.graph import Graph
+from tgraph.core.rows import Scratch
+from tgraph.core.subgraph import Subgraph
+from tgraph.distributed.streaming.side import Side
+from tgraph.kernels.reductions import Reduction
+from tgraph.stream.file.block import Block
+from tgraph.stream.run.fixpoint import ENDLESS, Fixpoint
+from tgraph.stream.run.relax import Workspace, relax_block, relax_rows
+
+
+class _Rounds:
+    """graph : of a `Side`, which is `side`. values : [num_vertices, ...], overwritten; others may improve them between
+    rounds. weights : a number, or None for those of the arcs."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        side: Side,
+        values: Tensor,
+        reduction: Reduction,
+        edge: str,
+        weights: Tensor | float | None,
+    ):
+        self._graph, self._side, self._values = graph, side, values
+        self._how = reduction, edge, weights
+        self._workspace = Workspace(side.section, graph.num_vertices)
+
+    def _rows(self, active: Tensor | None) -> Tensor:
+        """The active own vertices, int64 [j] ascending."""
+        if active is None:
+            return torch.arange(len(self._side.section.offset) - 1)
+        return active.sort().values
+
+
+class Single(_Rounds):
+    """Rounds of which each sends the values of before."""
+
+    def __init__(self, *arguments: object):
+        super().__init__(*arguments)  # type: ignore[arg-type]
+        self._scratch = Scratch(self._graph.num_vertices)
+
+    def step(self, active: Tensor | None, pull: bool) -> Tensor:
+        """One round along the rows of the active own vertices, int64 [j], None for all: who improved, int64, distinct.
+        There is no pull: `pull` is False."""
+        rows, graph = self._rows(active), self._graph
+        sub = Subgraph(graph, Frontier(graph, ids=rows), "push", rows, graph.selection(rows), mirrored=False)
+        sub.scratch = self._scratch
+        return relax_rows(self._side.section, sub, self._values, *self._how).ids
+
+
+class Across(_Rounds):
+    """The same along arcs to mirrors, which have no rows: by one visit to each block."""
+
+    def step(self, active: Tensor | None, pull: bool) -> Tensor:
+        """See `Single.step`."""
+        rows, section = self._rows(active), self._side.section
+        improved = torch.zeros(len(self._values), dtype=torch.bool)
+
+        def relax(block: Block) -> None:
+            low, high = torch.searchsorted(rows, rows.new_tensor([block.first_row, block.end_row])).tolist()
+            sends = torch.zeros(block.end_row - block.first_row, dtype=torch.bool)
+            sends[rows[low:high] - block.first_row] = True
+            reached, *_ = relax_block(
+                self._graph,
+                block,
+                self._values,
+                sends,
+                *self._how,
+                (0, ENDLESS),
+                section.splits[block.number],
+                self._workspace,
+            )
+            improved[reached] = True
+
+        section.visit_rows(rows, relax)
+        return improved.nonzero().flatten()
+
+
+class Settling(_Rounds):
+    """Along arcs to own vertices, until none of these improves."""
+
+    def __init__(self, *arguments: object):
+        super().__init__(*arguments)  # type: ignore[arg-type]
+        self._sent: Tensor | None = None  # what own vertices have sent last, [k, ...]
+
+    def step(self, active: Tensor | None, pull: bool) -> Tensor:
+        """Relax from the active own vertices on, int64 [j], None for all; who improved. Those that have not since they
+        were relaxed here last send nothing."""
+        if self._sent is None:
+            rows, self._sent = self._rows(active), self._values.clone()
+        else:
+            rows = self._rows(active)
+            rows = rows[self._better(self._values.index_select(0, rows), self._sent.index_select(0, rows))]
+            self._sent.index_copy_(0, rows, self._values.index_select(0, rows))
+        if len(rows):
+            loop = Fixpoint(self._side.section, self._graph, self._values, Frontier(self._graph, ids=rows), *self._how)
+            while not loop.advance(ENDLESS, 0)[0]:
+                pass
+        improved = self._better(self._values, self._sent).nonzero().flatten()
+        self._sent.copy_(self._values)
+        return improved
+
+    def _better(self, values: Tensor, before: Tensor) -> Tensor:
+        better = self._how[0].better(values, before)
+        return better if better.dim() == 1 else better.flatten(1).any(1)
+
+
+def rounds(
+    graph: Graph,
+    side: Side,
+    values: Tensor,
+    reduction: Reduction,
+    edge: str,
+    weights: Tensor | float | None,
+    ordered: bool,
+    inside: bool,
+) -> Any:
+    """Rounds of a relaxation on a side. ordered : whether their order is free. inside : whether arcs lead to own
+    vertices."""
+    kind = (Settling if inside else Across) if ordered else Single
+    return kind(graph, side, values, reduction, edge, weights)

@@ -1,0 +1,247 @@
+"""The parts of all ranks within their memory budgets.
+
+A part is in memory where those of all ranks are, with the data of their vertices; otherwise the arcs of all parts are
+blocks. Each rank knows what each other needs, so that all decide the same, or raise the same error.
+"""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from tgraph.core.graph import Graph
+from tgraph.distributed.ownership import Ownership
+from tgraph.distributed.streaming.blocks import PartBlocks, Writer
+from tgraph.distributed.streaming.side import Side
+from tgraph.errors import MemoryBudgetError
+from tgraph.stream.file.blocks import BlockFile
+from tgraph.stream.memory import PAGE, trim_heap
+from tgraph.stream.run.budget import (
+    BLOCKS_IN_MEMORY,
+    COPIES,
+    COPIES_IN_PLACE,
+    VERTEX_BYTES,
+    budget_for,
+    nbytes,
+    runtime_bytes,
+)
+from tgraph.stream.run.scheduler import Pipeline
+
+
+class Counted(NamedTuple):
+    """A part whose arcs are counted: where those of each own vertex begin, int64 [k + 1], inside and outside; and the
+    mirrors, int64 [h] ascending."""
+
+    inside: Tensor
+    outside: Tensor
+    mirrors: Tensor
+
+
+class Needs(NamedTuple):
+    """Bytes that a rank needs for its parts, those included that are not read yet: what stays in memory in any case,
+    all of the parts, and what reading one takes beside."""
+
+    kept: int
+    whole: int
+    reading: int
+
+    @property
+    def least(self) -> int:
+        """What will do for parts in blocks: each side is written by one at a time."""
+        return self.kept + self.reading + 2 * PAGE
+
+
+@dataclass
+class _Rank:
+    """What all ranks know of one.
+
+    memory : its budget. own : k. block : bytes of the largest block of the file that has rows of its own. unread : for
+    each section that is not read yet, about how many arcs that has here. taken : bytes of the parts so far, beside the
+    blocks of arcs. local : the most own vertices and mirrors of a part.
+    """
+
+    memory: int
+    own: int
+    block: int
+    unread: dict[str, int]
+    taken: int = 0
+    local: int = 0
+
+    @classmethod
+    def of(cls, file: BlockFile, memory: int, first: int, end: int) -> _Rank:
+        found = cls(memory, end - first, 0, dict.fromkeys(file.sections, 0))
+        for section in file.sections:
+            for extent in (file.index[number] for number in file.blocks(section)):
+                if extent.first_row < end and extent.end_row > first:
+                    found.block = max(found.block, extent.nbytes)
+                    found.unread[section] += extent.end_arc - extent.first_arc
+        return found
+
+    def resident(self, mirrors: int, copied: int) -> int:
+        """Bytes of a part beside its arcs: offsets of both sides, degrees and what is derived; numbers of mirrors, and
+        of those of others."""
+        return 8 * (5 * (self.own + 1) + mirrors + 2 * copied)
+
+
+class Within:
+    """The parts of a rank within a budget.
+
+    file : the graph. memory : the budget of this rank, in bytes.
+    pipeline : loads the blocks; None where all is in memory.
+
+    Made and called by all ranks together. Raises MemoryBudgetError, on all ranks alike, where that of any is too small
+    to read the file.
+    """
+
+    def __init__(self, file: BlockFile, memory: int, ownership: Ownership):
+        self._ownership, self._path, self._n = ownership, file.path, file.num_vertices
+        self._dtypes = file.neighbor_dtype, file.weight_dtype
+        self._arc_bytes = sum(dtype.itemsize for dtype in self._dtypes if dtype is not None)
+        self._working = file.working_bytes
+        self._per_vertex = VERTEX_BYTES
+        self._too_large = 0, 0  # a rank, and what its parts would need in memory
+        self._source: PartBlocks | None = None
+        self.pipeline: Pipeline | None = None
+        memories, starts = ownership.gather(torch.tensor(memory)).tolist(), ownership.starts
+        self._ranks = [_Rank.of(file, *each) for each in zip(memories, starts[:-1], starts[1:], strict=True)]
+        counting = [self._reading(rank) + 16 * (rank.own + 1) for rank in self._ranks]
+        self._check(counting, "a block of the file beside what counts the arcs")
+
+    def _reading(self, rank: _Rank) -> int:
+        """Bytes that reading a part takes: a byte for each vertex with what `splitting.Numbers` adds, and a block."""
+        return self._n + self._n // 32 + PAGE + rank.block + self._working
+
+    def _check(self, needed: list[int], what: str) -> None:
+        """Raise MemoryBudgetError for the rank that lacks most of the bytes that each needs."""
+        short, rank = max(
+            (need + runtime_bytes(each.memory) - each.memory, number)
+            for number, (need, each) in enumerate(zip(needed, self._ranks, strict=True))
+        )
+        if short > 0:
+            raise MemoryBudgetError(
+                f"{what} of rank {rank}",
+                budget_for(needed[rank]),
+                self._ranks[rank].memory,
+                "give more, start more ranks, or write the file in more blocks",
+            )
+
+    def take(self, section: str, counted: Counted) -> tuple[Written, Written] | None:
+        """What takes the arcs inside and outside, or None where all parts are to be in memory.
+
+        Raises MemoryBudgetError, on all ranks alike, where the budget of one does not even hold what stays in memory.
+        """
+        counts = self._ownership.counts(counted.mirrors)
+        arcs = counts.new_tensor([int(counted.inside[-1] + counted.outside[-1])])
+        told = self._ownership.gather(torch.cat((counts, arcs)))
+        columns = told[:, :-1].sum(1).tolist(), told[:, :-1].sum(0).tolist(), told[:, -1].tolist()
+        shares = list(zip(self._ranks, *columns, strict=True))
+        needs = [self._needs(section, *share) for share in shares]
+        streams = self._source is not None or not self._all_fit(needs)
+        if streams:
+            self._check([need.least for need in needs], "a block beside the data of the vertices and mirrors")
+        for rank, mirrors, copied, arcs_here in shares:
+            rank.taken += rank.resident(mirrors, copied)
+            rank.taken += 0 if streams else 8 * mirrors + self._arc_bytes * arcs_here
+            rank.local = max(rank.local, rank.own + mirrors)
+            rank.unread.pop(section, None)
+        return self._written(section, counted, needs[self._ownership.rank]) if streams else None
+
+    def _needs(self, section: str, rank: _Rank, mirrors: int, copied: int, arcs: int) -> Needs:
+        """What a rank needs. A section that is not read yet is taken to have an eighth more mirrors."""
+        kept, whole, most = rank.taken + rank.resident(mirrors, copied), 8 * mirrors + self._arc_bytes * arcs, mirrors
+        for other in (count for name, count in rank.unread.items() if name != section):
+            most = mirrors + mirrors // 8
+            kept += rank.resident(most, copied + copied // 8)
+            whole += 8 * most + self._arc_bytes * other
+        kept += self._per_vertex * max(rank.local, rank.own + most)
+        return Needs(kept, kept + whole, self._reading(rank))
+
+    def _all_fit(self, needs: list[Needs]) -> bool:
+        """Whether parts are in memory; else which rank has too little for that is noted."""
+        short = [
+            (need.whole + runtime_bytes(rank.memory) - rank.memory, number, need.whole)
+            for number, (rank, need) in enumerate(zip(self._ranks, needs, strict=True))
+        ]
+        excess, rank, needed = max(short)
+        self._too_large = rank, needed
+        return excess <= 0
+
+    # ---- blocks ------------------------------------------------------------------------------------------------------
+
+    def _written(self, section: str, counted: Counted, needs: Needs) -> tuple[Written, Written]:
+        if self._source is None:
+            self._source = PartBlocks(self._path, *self._dtypes)
+        if self.pipeline is not None:
+            self.pipeline.release()
+        left = self._mine.memory - runtime_bytes(self._mine.memory) - needs.kept
+        size = min(left // BLOCKS_IN_MEMORY, (left - needs.reading) // 2)
+        size = max(size // PAGE * PAGE, PAGE)
+        own, mirrors = self._ownership.num_own, len(counted.mirrors)
+        inside = self._source.add(f"{section}, inside", counted.inside, size)
+        outside = self._source.add(f"{section}, outside", counted.outside, size)
+        return Written(self, f"{section}, inside", inside, own), Written(
+            self, f"{section}, outside", outside, own + mirrors
+        )
+
+    def side(self, name: str, writer: Writer, num_vertices: int, directed: bool) -> Graph:
+        """A side that is written."""
+        assert self._source is not None
+        if self.pipeline is None:
+            self.pipeline = Pipeline(self._source, self._mine.memory, torch.device("cpu"))
+            weakref.finalize(self.pipeline, self._source.close)
+        self.pipeline.measure()
+        self._reserve()
+        side = Side(self, self._source, self.pipeline, name, num_vertices, writer.statistics)
+        return Graph.of_storage(side, directed=directed)
+
+    @property
+    def _mine(self) -> _Rank:
+        return self._ranks[self._ownership.rank]
+
+    def reserve(self, values: Any, in_place: bool) -> None:
+        """See `Layout.reserve`, for data of all vertices: blocks get what those of own vertices and mirrors leave.
+        Raises MemoryBudgetError where that holds no block."""
+        copies = COPIES_IN_PLACE if in_place else COPIES
+        trim_heap()
+        self._per_vertex = max(VERTEX_BYTES, copies * nbytes(values) // max(self._n, 1))
+        self._reserve()
+
+    def _reserve(self) -> None:
+        if self.pipeline is None:
+            return
+        mine = self._mine
+        taken, runtime = mine.taken + self._per_vertex * mine.local, runtime_bytes(mine.memory)
+        if taken + runtime + self.pipeline.size > mine.memory:
+            raise MemoryBudgetError(
+                f"a block beside the data of the vertices and mirrors of rank {self._ownership.rank}",
+                budget_for(taken + self.pipeline.size),
+                mine.memory,
+                "give more, or start more ranks",
+            )
+        self.pipeline.reserve(taken, runtime)
+
+    def refuse(self, what: str) -> None:
+        """Raise MemoryBudgetError for what needs the arcs of a rank in memory at once; the same on all ranks."""
+        rank, needed = self._too_large
+        raise MemoryBudgetError(
+            f"{what}, which takes the arcs of rank {rank} at once,",
+            budget_for(needed),
+            self._ranks[rank].memory,
+            "give more, or start more ranks",
+        )
+
+
+class Written:
+    """Takes the arcs of a side in their order, which become blocks."""
+
+    def __init__(self, within: Within, name: str, writer: Writer, num_vertices: int):
+        self._within, self._name, self._writer, self._num_vertices = within, name, writer, num_vertices
+        self.add = writer.add
+
+    def graph(self, directed: bool) -> Graph:
+        """The graph of the arcs, all of which were added."""
+        return self._within.side(self._name, self._writer, self._num_vertices, directed)
