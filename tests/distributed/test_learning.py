@@ -1,6 +1,6 @@
 """Layers and aggregates on graphs that are spread over ranks compute what one process does, with the same gradients."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import pytest
@@ -98,11 +98,11 @@ def found(request: pytest.FixtureRequest) -> list[dict[str, Any]]:
     return on_ranks(request.param, learn)
 
 
-def compare_layers(graph: tg.Graph, parts: tg.Graph) -> Iterator[str]:
+def compare_layers(graph: tg.Graph, parts: tg.Graph, names: Collection[str] = tuple(LAYERS)) -> Iterator[str]:
     held = parts.layout.ownership
-    for name, make in LAYERS.items():
+    for name in names:
         torch.manual_seed(3)
-        layer = make()
+        layer = LAYERS[name]()
         x, seen = torch.randn(graph.num_vertices, COLUMNS), {}
         for kind, given, where in (("one", x, graph), ("parts", held.own(x), parts)):
             given = given.clone().requires_grad_()
@@ -123,12 +123,14 @@ def compare_layers(graph: tg.Graph, parts: tg.Graph) -> Iterator[str]:
             yield f"{name}: gradients of parameters"
 
 
-def compare_aggregates(graph: tg.Graph, parts: tg.Graph) -> Iterator[str]:
+def compare_aggregates(
+    graph: tg.Graph, parts: tg.Graph, reductions: Collection[tuple[str, str]] = tuple(REDUCTIONS)
+) -> Iterator[str]:
     held = parts.layout.ownership
     random = torch.Generator().manual_seed(2)
     x = torch.randint(-3, 4, (graph.num_vertices, 3), generator=random) / 2  # ties, whose gradient goes to the first
     factor = torch.randn(graph.num_vertices, 3, generator=random)
-    for reduce, edge in REDUCTIONS:
+    for reduce, edge in reductions:
         weights = None if graph.weights is not None else 2.0
         whole, own = x.clone().requires_grad_(), held.own(x).clone().requires_grad_()
         wanted = tg.aggregate(graph, whole, reduce, edge=edge, weights=weights)

@@ -296,6 +296,16 @@ class Distributed(Uncompressed):
         """The arcs of each own row, int64 [k]."""
         return self.part.degree
 
+    def own_weights(self, dtype: torch.dtype) -> Tensor:
+        """The sum of the weights of each own row, [k] of a `dtype`."""
+        self.check_whole_rows()
+        part, ones = self.part, torch.ones((self.part.num_local, 1), dtype=dtype)
+        inside, outside = (
+            _reduced(graph, ones[: graph.num_vertices], reduction_of("sum"), "mul")
+            for graph in (part.inside, part.outside)
+        )
+        return inside[:, 0] + outside[: part.num_own, 0]
+
     def with_mirrors(self, data: Tensor) -> Tensor:
         """See `tgraph.distributed.exchange.with_mirrors`."""
         return with_mirrors(self.part, data)

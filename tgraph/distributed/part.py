@@ -117,6 +117,14 @@ class Part:
         ]
         return Channel(self.ownership, counts, [len(each) for each in vertices]), vertices
 
+    def scan_inside(self, see: Callable[[int, int, Tensor, Tensor, Tensor | None], None]) -> None:
+        """See `tgraph.formats.Layout.scan`: the arcs inside, at once or block by block."""
+        graph = self.inside
+        if isinstance(graph.layout, Side):
+            graph.layout.scan(see)
+        else:
+            see(0, 0, graph.offset, graph.neighbors, graph.weights)
+
     @computed_once
     def with_arcs(self) -> tuple[Tensor, Tensor]:
         """Bitmaps of the own vertices that have arcs inside, and outside."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -126,35 +127,32 @@ _PLAIN = SpreadWeights(None, None, "copy")
 
 def _normalised(adjacency: SpreadAdjacency, improved: bool, loops: bool, dtype: torch.dtype) -> SpreadWeights:
     """Degrees are sums over own rows; a self-loop that is there counts once, by the weight of its last arc."""
-    layout, part = adjacency.layout, adjacency.layout.part
-    weighted = adjacency.weighted
-    if weighted:
-        weight = torch.cat((part.inside.weights, part.outside.weights)).to(dtype)
-        inside, outside = weight.split([part.inside.num_arcs, part.outside.num_arcs])
-        degree = _row_sums(part.inside, inside, part.num_own) + _row_sums(part.outside, outside, part.num_own)
-    else:
-        inside, degree = torch.ones(part.inside.num_arcs, dtype=dtype), layout.own_degree.to(dtype)
+    layout, weighted = adjacency.layout, adjacency.weighted
+    degree = layout.own_weights(dtype) if weighted else layout.own_degree.to(dtype)
     loop = None
     if loops:
-        fill = 2.0 if improved and weighted else 1.0
-        loop = _further_loops(part.inside, inside, fill)
+        loop = _further_loops(layout.part, 2.0 if improved and weighted else 1.0, dtype)
         degree = degree + loop
     alone = degree == 0
     scale = degree.masked_fill(alone, 1).rsqrt().masked_fill(alone, 0)
     return SpreadWeights(scale, loop, "mul" if weighted else "copy")
 
 
-def _row_sums(graph: Graph, weights: Tensor, rows: int) -> Tensor:
-    """The sums of the `weights` [m] of the arcs of the first rows of a graph."""
-    return weights.new_zeros(rows).index_add_(0, sorting.expand_rows(graph.offset[: rows + 1]), weights)
-
-
-def _further_loops(graph: Graph, weights: Tensor, fill: float) -> Tensor:
+def _further_loops(part: Any, fill: float, dtype: torch.dtype) -> Tensor:
     """What is added to the self-loops of each vertex, so that their weights together are that of the last, or `fill`
     where there are none, [k]."""
-    row = sorting.expand_rows(graph.offset)
-    at = (row == graph.neighbors).nonzero().flatten()
-    vertex, found = row[at], weights[at]
-    last = torch.full((graph.num_vertices,), -1, dtype=torch.int64).scatter_reduce_(0, vertex, at, "amax")
-    padded = torch.cat((weights, weights.new_full((1,), fill)))
-    return padded[last] - weights.new_zeros(graph.num_vertices).index_add_(0, vertex, found)
+    total, wanted = torch.zeros(part.num_own, dtype=dtype), torch.full((part.num_own,), fill, dtype=dtype)
+    last = torch.full((part.num_own,), -1)  # the arc that `wanted` is the weight of
+
+    def see(first_arc: int, first_row: int, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> None:
+        row = sorting.expand_rows(offset) + first_row
+        at = (row == neighbors).nonzero().flatten()
+        vertex, arc = row[at], at + first_arc
+        weight = torch.ones(len(at), dtype=dtype) if weights is None else weights[at].to(dtype)
+        total.index_add_(0, vertex, weight)
+        last.scatter_reduce_(0, vertex, arc, "amax")
+        latest = last[vertex] == arc
+        wanted[vertex[latest]] = weight[latest]
+
+    part.scan_inside(see)
+    return wanted - total

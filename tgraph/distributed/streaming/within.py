@@ -54,6 +54,12 @@ class Needs(NamedTuple):
         """What will do for parts in blocks: each side is written by one at a time."""
         return self.kept + self.reading + 2 * PAGE
 
+    def block_size(self, memory: int) -> int:
+        """Bytes of a block within a budget."""
+        left = memory - runtime_bytes(memory) - self.kept
+        size = min(left // BLOCKS_IN_MEMORY, (left - self.reading) // 2)
+        return max(size // PAGE * PAGE, PAGE)
+
 
 @dataclass
 class _Rank:
@@ -61,7 +67,8 @@ class _Rank:
 
     memory : its budget. own : k. block : bytes of the largest block of the file that has rows of its own. unread : for
     each section that is not read yet, about how many arcs that has here. taken : bytes of the parts so far, beside the
-    blocks of arcs. local : the most own vertices and mirrors of a part.
+    blocks of arcs. local : the most own vertices and mirrors of a part. buffer : bytes of the largest block that parts
+    may have.
     """
 
     memory: int
@@ -70,6 +77,7 @@ class _Rank:
     unread: dict[str, int]
     taken: int = 0
     local: int = 0
+    buffer: int = 0
 
     @classmethod
     def of(cls, file: BlockFile, memory: int, first: int, end: int) -> _Rank:
@@ -143,9 +151,10 @@ class Within:
         streams = self._source is not None or not self._all_fit(needs)
         if streams:
             self._check([need.least for need in needs], "a block beside the data of the vertices and mirrors")
-        for rank, mirrors, copied, arcs_here in shares:
+        for (rank, mirrors, copied, arcs_here), need in zip(shares, needs, strict=True):
             rank.taken += rank.resident(mirrors, copied)
             rank.taken += 0 if streams else 8 * mirrors + self._arc_bytes * arcs_here
+            rank.buffer = max(rank.buffer, need.block_size(rank.memory))
             rank.local = max(rank.local, rank.own + mirrors)
             rank.unread.pop(section, None)
         return self._written(section, counted, needs[self._ownership.rank]) if streams else None
@@ -177,9 +186,7 @@ class Within:
             self._source = PartBlocks(self._path, *self._dtypes)
         if self.pipeline is not None:
             self.pipeline.release()
-        left = self._mine.memory - runtime_bytes(self._mine.memory) - needs.kept
-        size = min(left // BLOCKS_IN_MEMORY, (left - needs.reading) // 2)
-        size = max(size // PAGE * PAGE, PAGE)
+        size = needs.block_size(self._mine.memory)
         own, mirrors = self._ownership.num_own, len(counted.mirrors)
         inside = self._source.add(f"{section}, inside", counted.inside, size)
         outside = self._source.add(f"{section}, outside", counted.outside, size)
@@ -204,25 +211,19 @@ class Within:
 
     def reserve(self, values: Any, in_place: bool) -> None:
         """See `Layout.reserve`, for data of all vertices: blocks get what those of own vertices and mirrors leave.
-        Raises MemoryBudgetError where that holds no block."""
+        Raises MemoryBudgetError, on all ranks alike, where that of any holds no block."""
         copies = COPIES_IN_PLACE if in_place else COPIES
         trim_heap()
         self._per_vertex = max(VERTEX_BYTES, copies * nbytes(values) // max(self._n, 1))
+        self._check([self._taken(rank) + rank.buffer for rank in self._ranks], "a block beside the data of the program")
         self._reserve()
 
+    def _taken(self, rank: _Rank) -> int:
+        return rank.taken + self._per_vertex * rank.local
+
     def _reserve(self) -> None:
-        if self.pipeline is None:
-            return
-        mine = self._mine
-        taken, runtime = mine.taken + self._per_vertex * mine.local, runtime_bytes(mine.memory)
-        if taken + runtime + self.pipeline.size > mine.memory:
-            raise MemoryBudgetError(
-                f"a block beside the data of the vertices and mirrors of rank {self._ownership.rank}",
-                budget_for(taken + self.pipeline.size),
-                mine.memory,
-                "give more, or start more ranks",
-            )
-        self.pipeline.reserve(taken, runtime)
+        if self.pipeline is not None:
+            self.pipeline.reserve(self._taken(self._mine), runtime_bytes(self._mine.memory))
 
     def refuse(self, what: str) -> None:
         """Raise MemoryBudgetError for what needs the arcs of a rank in memory at once; the same on all ranks."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, cast
 
+import torch
 from torch import Tensor
 
 from tgraph.core.csr import Csr
@@ -22,6 +23,8 @@ class SpreadLayout(Protocol):
 
     @property
     def own_degree(self) -> Tensor: ...
+
+    def own_weights(self, dtype: torch.dtype) -> Tensor: ...
 
     @property
     def local_rows(self) -> Csr: ...
