@@ -105,6 +105,17 @@ def test_groups_are_counted(file, tmp_path):
     assert f"{len(sizes):,} components, the largest of {int(sizes.max()):,} of 512 vertices" in first[1]
 
 
+def test_parts_are_read_within_a_memory(file):
+    whole, parts = (called("bfs", file, "--progress", *more)[0] for more in ((), ("--memory", "80kB")))
+    assert whole[0] == parts[0] == 0, parts[2]
+    assert "of them loaded" in parts[2] and "of them loaded" not in whole[2]
+    assert [row for row in parts[1].splitlines() if "reached" in row] == [
+        row for row in whole[1].splitlines() if "reached" in row
+    ]
+    first, second = called("bfs", file, "--memory", "1kB")
+    assert first[0] == second[0] == 2 and "needs at least" in first[2] and "start more ranks" in first[2]
+
+
 def test_files_of_edges_as_blocks(tmp_path):
     (tmp_path / "a.el").write_text("".join(f"{i} {i * 7 % 90}\n" for i in range(300)))
     (tmp_path / "b.el").write_text("".join(f"{i * 5 % 300} {i}\n" for i in range(200)))

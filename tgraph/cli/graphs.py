@@ -103,12 +103,10 @@ def load(
         raise ArgumentError(f"{what}: a .tg file is read as it is; leave out --format, --directed, --weights, --multi")
     if io.format_module(file) is not container:
         raise ArgumentError(f"{what}: {file} is no .tg file; tgraph convert or tgraph partition --output write one")
-    if memory is None:
-        graph, by = tg.distributed.open(file), f" by {ranks.number()} ranks"
-    elif ranks.are_several():
-        raise ArgumentError("--memory: each rank has its part in memory; leave it out, and start as many as it takes")
+    if ranks.are_several():
+        graph, by = tg.distributed.open(file, memory=memory), f" by {ranks.number()} ranks"
     else:
-        graph, by = tg.open(file, memory, device), ""
+        graph, by = tg.open(file, str(memory), device), ""
     typer.echo(f"{file}: {graph.num_vertices:,} vertices, {graph.num_arcs:,} arcs, opened{by}")
     return graph
 
