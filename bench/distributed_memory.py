@@ -1,12 +1,14 @@
 """A graph on several ranks, each held to its memory by the system: PageRank, a search and components.
 
-    python -m bench.distributed_memory [--arcs 5e8] [--vertices 4e6] [--ranks 4] [--limit 1.2e9] [--folder FOLDER]
+    python -m bench.distributed_memory [--arcs 5e8] [--vertices 4e6] [--ranks 4] [--limit 1.2e9] [--memory MEMORY]
+        [--folder FOLDER]
 
 The graph is given by a rule, so that its file is written block by block and results are checked without it: vertex v is
 joined to a_k - v modulo n, for some constants a_k, where the lower of both is below a limit that rises with k. Degrees
 thus fall from low vertices to high ones, and a part of p has arcs to nearly all vertices of other ranks, which is the
 most that mirrors can take. A control group of Linux holds each rank to --limit, of which Python and torch take 250 MB,
-page cache included. All ranks run on this machine: the times are those of so many processes on its cores.
+page cache included. With --memory parts are read block by block, within that: --limit may be less than they have. All
+ranks run on this machine: the times are those of so many processes on its cores.
 """
 
 from __future__ import annotations
@@ -123,7 +125,7 @@ def as_rank(options: argparse.Namespace) -> dict[str, Any]:
     for program in programs.values():  # what they import is not of the graph
         values_of(program, small)
     resident = {"start": _resident()}
-    graph = tg.distributed.open(options.folder / "graph.tg")
+    graph = tg.distributed.open(options.folder / "graph.tg", memory=options.memory)
     seconds = {"open": time.perf_counter() - began}
     resident["open"] = _resident()
     for name, program in programs.items():
@@ -132,10 +134,13 @@ def as_rank(options: argparse.Namespace) -> dict[str, Any]:
         seconds[name] = time.perf_counter() - began
         resident[name] = _resident()
         np.save(options.folder / f"{name}-{dist.get_rank()}.npy", values.to_local().numpy())
-    part = graph.layout.part  # type: ignore[union-attr]
-    sizes = {"arcs": part.num_arcs, "own": part.num_own, "mirrors": len(part.mirrors), "part": part.nbytes}
+    layout: Any = graph.layout
+    part, read = layout.part, layout.counts
+    require((read is None) == (options.memory is None), "parts that fit the memory")
+    sizes = {"arcs": part.num_arcs, "own": part.num_own, "mirrors": len(part.mirrors)}
+    sizes["part"] = part.nbytes + (0 if read is None else VALUE * part.num_arcs)
     dist.destroy_process_group()
-    return {"seconds": seconds, "resident": resident, **sizes}
+    return {"seconds": seconds, "resident": resident, "read": str(read or "no blocks"), **sizes}
 
 
 def values_of(program: tg.Program, graph: tg.Graph) -> Tensor:
@@ -206,7 +211,7 @@ def run(options: argparse.Namespace, folder: Path) -> None:
         print(
             f"rank {rank}: {found['own']:,} vertices, {found['arcs']:,} arcs, {found['mirrors']:,} mirrors, part of "
             f"{found['part'] / 1e6:.0f} MB; {seconds}; at most MB resident after {resident}: since the start "
-            f"{taken / share:.2f} times the part and a value for each vertex in it; {peak}",
+            f"{taken / share:.2f} times the part and a value for each vertex in it; {found['read']}; {peak}",
             flush=True,
         )
     check(rule, folder, options.ranks)
@@ -216,7 +221,7 @@ def run(options: argparse.Namespace, folder: Path) -> None:
 def _rank(options: argparse.Namespace, folder: Path, rank: int, group: Path | None) -> dict[str, Any]:
     """How to start a rank, in its control group if there is one."""
     command = [sys.executable, "-m", "bench.distributed_memory", "--rank", str(rank), "--folder", str(folder)]
-    command += ["--threads", str(options.threads)]
+    command += ["--threads", str(options.threads), *(["--memory", options.memory] if options.memory else [])]
     if group is not None:
         command = ["/bin/sh", "-c", 'echo $$ > "$0" && exec "$@"', str(group / "cgroup.procs"), *command]
     environment = {"RANK": rank, "WORLD_SIZE": options.ranks, "MASTER_ADDR": "localhost", "MASTER_PORT": options.port}
@@ -236,6 +241,7 @@ def main() -> None:
     parser.add_argument("--vertices", type=float, default=4e6)
     parser.add_argument("--ranks", type=int, default=4)
     parser.add_argument("--limit", type=float, default=1.2e9, help="bytes for each rank")
+    parser.add_argument("--memory", help='budget of each rank, such as "150MB", within which it reads its part')
     parser.add_argument("--threads", type=int, default=1, help="of each rank")
     parser.add_argument("--port", type=int, default=29653, help="at which the ranks meet")
     parser.add_argument("--folder", type=Path, help="for the graph; else a temporary one")

@@ -77,7 +77,7 @@ def compare(folder: Path, some: bool) -> list[str]:
                 continue
             wrong += differences(graph, method, 5, parts=parts)
             pipeline, blocks = layout.part.streamed.pipeline, len(layout.part.streamed.pipeline.source.index)
-            if pipeline.capacity >= blocks or layout.counts.loads < 2 * blocks:
+            if blocks and (pipeline.capacity >= blocks or layout.counts.loads < 2 * blocks):
                 wrong.append(f"{graph} by {method}: {layout.counts}, {blocks} blocks, {pipeline.capacity} buffers")
             if graph.weight_dtype is not None:
                 whole = graph if parts.order is None else graph.permute(parts.order)
