@@ -46,6 +46,8 @@ def join(part: Part, label: Tensor, directed: bool) -> bool:
         rest = trees.outside_largest()
     trees.join_inside(rest, None)
     trees.join_outside(rest)
+    if part.streamed is not None:
+        part.streamed.release()
     trees.agree()
     trees.write(label)
     return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import torch
 from torch import Tensor
@@ -182,24 +182,23 @@ class Within:
     # ---- blocks ------------------------------------------------------------------------------------------------------
 
     def _written(self, section: str, counted: Counted, needs: Needs) -> tuple[Written, Written]:
-        if self._source is None:
+        if self._source is None or self.pipeline is None:
             self._source = PartBlocks(self._path, *self._dtypes)
-        if self.pipeline is not None:
-            self.pipeline.release()
+            self.pipeline = Pipeline(self._source, self._mine.memory, torch.device("cpu"))
+            weakref.finalize(self.pipeline, self._source.close)
+        self.release()
         size = needs.block_size(self._mine.memory)
         own, mirrors = self._ownership.num_own, len(counted.mirrors)
         inside = self._source.add(f"{section}, inside", counted.inside, size)
         outside = self._source.add(f"{section}, outside", counted.outside, size)
-        return Written(self, f"{section}, inside", inside, own), Written(
-            self, f"{section}, outside", outside, own + mirrors
+        return (
+            Written(self, f"{section}, inside", inside, own),
+            Written(self, f"{section}, outside", outside, own + mirrors),
         )
 
     def side(self, name: str, writer: Writer, num_vertices: int, directed: bool) -> Graph:
         """A side that is written."""
-        assert self._source is not None
-        if self.pipeline is None:
-            self.pipeline = Pipeline(self._source, self._mine.memory, torch.device("cpu"))
-            weakref.finalize(self.pipeline, self._source.close)
+        assert self._source is not None and self.pipeline is not None
         self.pipeline.measure()
         self._reserve()
         side = Side(self, self._source, self.pipeline, name, num_vertices, writer.statistics)
@@ -225,7 +224,12 @@ class Within:
         if self.pipeline is not None:
             self.pipeline.reserve(self._taken(self._mine), runtime_bytes(self._mine.memory))
 
-    def refuse(self, what: str) -> None:
+    def release(self) -> None:
+        """Free the buffers until blocks are read next, for what takes much memory meanwhile."""
+        if self.pipeline is not None:
+            self.pipeline.release()
+
+    def refuse(self, what: str) -> NoReturn:
         """Raise MemoryBudgetError for what needs the arcs of a rank in memory at once; the same on all ranks."""
         rank, needed = self._too_large
         raise MemoryBudgetError(
