@@ -55,10 +55,11 @@ def open(path: PathLike, *, memory: str | int | None = None, cut: Cut | None = N
     >>> graph.top(tg.algorithms.bfs(graph, 0), 1)
     [(899, 58)]
     """
-    group, budget = made(group), None if memory is None else parse_memory(memory)
-    if budget is not None and cut is not None:
-        raise ArgumentError(f"cut: {cut!r} cuts rows in memory without limit; leave out `memory`, or `cut`")
+    group = made(group)
     with together(group, {"the call": "tgraph.distributed.open"}), BlockFile(path) as file:
+        budget = None if memory is None else parse_memory(memory)
+        if budget is not None and cut is not None:
+            raise ArgumentError(f"cut: {cut!r} cuts rows in memory without limit; leave out `memory`, or `cut`")
         _check_same(file, group)
         ownership, directed, content = owners(file, group), file.directed, _content(file)
         ids = IdsInFile(path) if file.has_vertices else None
