@@ -106,6 +106,7 @@ def _outcome(sent: bytes) -> tuple[str, Any]:
             world_size=number,
             timeout=datetime.timedelta(seconds=timeout),
         )
+        dist.barrier()  # a rank that ended its group at once would end it while others still connect to it
         value = function(*args)
         if dist.is_initialized():  # unless the function has seen it end
             dist.barrier()

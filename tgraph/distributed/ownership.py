@@ -129,7 +129,11 @@ class Ownership:
         return torch.searchsorted(ends, rows, right=True)
 
     def counts(self, rows: Tensor) -> Tensor:
-        """How many of the `rows` int64 [k], ascending, each rank holds, int64 [p]."""
+        """How many of the `rows` int64 [k], ascending, each rank holds, int64 [p].
+
+        >>> tg.distributed.Ownership((0, 4, 6, 9)).counts(torch.tensor([0, 5, 8]))
+        tensor([1, 1, 1])
+        """
         ends = torch.tensor(self.starts[1:], dtype=rows.dtype, device=rows.device)
         return torch.searchsorted(rows, ends).diff(prepend=ends.new_zeros(1, dtype=torch.int64))
 
