@@ -28,8 +28,8 @@ import torch.distributed as dist
 import tgraph as tg
 from bench.network import Network
 from bench.report import table
-from tgraph.distributed.channel import Sending
-from tgraph.distributed.part import Part
+from tgraph.distributed.parts.part import Part
+from tgraph.distributed.ranks.channel import Sending
 
 ROOT = Path(__file__).parents[1]
 RANKS = 2

@@ -84,7 +84,7 @@ def untuned(tmp_path, monkeypatch):
 @pytest.fixture
 def ranks(module, monkeypatch):
     """A process group of one rank, for examples that run on any number; what torchrun says, for one that makes it."""
-    if module == "tgraph.distributed.process_group":
+    if module == "tgraph.distributed.ranks.process_group":
         for name, value in {"RANK": 0, "WORLD_SIZE": 1, "MASTER_ADDR": "localhost", "MASTER_PORT": 0}.items():
             monkeypatch.setenv(name, str(value))
     elif module.startswith("tgraph.distributed."):

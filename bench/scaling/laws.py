@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom, poisson
 
 from bench.scaling.placing import grid_rows
-from tgraph.distributed.partitions import HUB_ARCS
+from tgraph.distributed.parts.partitions import HUB_ARCS
 
 A, B, C, EDGE_FACTOR = 0.57, 0.19, 0.19, 16  # of tg.generators.rmat
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 import tgraph as tg
 from bench.scaling.volumes import Volumes, count
-from tgraph.distributed.partitions import Placement, cut_hubs, two_dimensional
+from tgraph.distributed.parts.partitions import Placement, cut_hubs, two_dimensional
 from tgraph.stream.partitioning.parts import Parts
 
 CHUNK = 2**22

@@ -16,7 +16,7 @@ from ranks import on_ranks
 import tgraph as tg
 from tgraph.algorithms import BFS, HITS, SSSP, PageRank
 from tgraph.distributed import gather, spread
-from tgraph.distributed.checkpoint import SpreadKeeper
+from tgraph.distributed.programs.checkpoint import SpreadKeeper
 from tgraph.engine import compiled_loop
 
 

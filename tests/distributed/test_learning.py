@@ -13,8 +13,8 @@ from torch.nn.parallel import DistributedDataParallel
 import tgraph as tg
 from tgraph.distributed import Ownership, Sharded, from_local, spread
 from tgraph.distributed.layout import Distributed
-from tgraph.distributed.part import Part
-from tgraph.distributed.splitting import Rows, part_of
+from tgraph.distributed.parts.part import Part
+from tgraph.distributed.parts.splitting import Rows, part_of
 from tgraph.errors import ArgumentError
 from tgraph.nn import GATConv, GATv2Conv, GCNConv, GINConv, GraphConv, SAGEConv, TransformerConv
 

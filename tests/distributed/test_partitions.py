@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from strategies import arcs, graphs, random_graph
 
 import tgraph as tg
-from tgraph.distributed import partitions
-from tgraph.distributed.partitions import cut_hubs, two_dimensional
+from tgraph.distributed.parts import partitions
+from tgraph.distributed.parts.partitions import cut_hubs, two_dimensional
 from tgraph.errors import ArgumentError
 
 SIDES = st.sampled_from([1, 2, 3, 5])

@@ -13,7 +13,7 @@ from torch.distributed import HashStore, TCPStore
 
 import tgraph as tg
 from tgraph.algorithms import BFS
-from tgraph.distributed.process_group import _agreed
+from tgraph.distributed.ranks.process_group import _agreed
 from tgraph.errors import RankError
 
 pytestmark = pytest.mark.fault
@@ -88,7 +88,7 @@ for waits in ((0, 0), (0, 0.5), (0.5, 0)):
             tg.distributed.init_process_group("gloo", timeout=30)
             total = torch.tensor([rank + 1])
             dist.all_reduce(total)
-            assert not tg.distributed.process_group.may_hear_the_dead()
+            assert not tg.distributed.ranks.process_group.may_hear_the_dead()
             os.write(1, b"%d " % total.item())
             os.kill(os.getpid(), signal.SIGKILL)
     for child in ranks:

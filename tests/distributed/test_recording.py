@@ -13,7 +13,7 @@ from ranks import on_ranks
 
 import tgraph as tg
 from tgraph.algorithms import BFS, SSSP, WCC, PageRank
-from tgraph.distributed import transport
+from tgraph.distributed.ranks import transport
 from tgraph.engine.records import Share
 from tgraph.engine.trace import plot
 from tgraph.errors import NotConvergedError

@@ -1,13 +1,14 @@
 """Graphs that are spread over the processes of a torch.distributed group."""
 
-from tgraph.distributed import by_row, checkpoint, reducing  # noqa: F401  operators of spread data, and its files
 from tgraph.distributed.converting import convert
-from tgraph.distributed.failures import together
+from tgraph.distributed.data import by_row, reducing  # noqa: F401  operators of spread data
+from tgraph.distributed.data.sharded import Sharded, from_local
 from tgraph.distributed.features import FeatureRows
 from tgraph.distributed.opening import gather, open, spread
-from tgraph.distributed.ownership import Ownership
-from tgraph.distributed.process_group import init_process_group
-from tgraph.distributed.sharded import Sharded, from_local
+from tgraph.distributed.programs import checkpoint  # noqa: F401  files of spread data
+from tgraph.distributed.ranks.failures import together
+from tgraph.distributed.ranks.ownership import Ownership
+from tgraph.distributed.ranks.process_group import init_process_group
 
 __all__ = [
     "FeatureRows",

@@ -20,8 +20,8 @@ from torch import Tensor
 
 from tgraph.core.building.inputs import as_count
 from tgraph.core.rows import offset_of
-from tgraph.distributed.failures import together
-from tgraph.distributed.process_group import made
+from tgraph.distributed.ranks.failures import together
+from tgraph.distributed.ranks.process_group import made
 from tgraph.files import PathLike
 from tgraph.files.atomic_write import room_for, whole_file
 from tgraph.stream.file.block_sorter import BlockSorter

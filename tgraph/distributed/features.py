@@ -6,7 +6,7 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.distributed.opening import layout_of
-from tgraph.distributed.requests import Requests
+from tgraph.distributed.ranks.requests import Requests
 from tgraph.errors import ArgumentError
 
 

@@ -16,18 +16,18 @@ from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Subgraph
-from tgraph.distributed.channel import Sending
-from tgraph.distributed.components import join
-from tgraph.distributed.exchange import with_mirrors
-from tgraph.distributed.factories import Spreading
-from tgraph.distributed.failures import together
-from tgraph.distributed.fixpoint import Fixpoint
-from tgraph.distributed.learning import aggregate
-from tgraph.distributed.local_rows import local_graph, local_rows
-from tgraph.distributed.ownership import Ownership
-from tgraph.distributed.part import Part
-from tgraph.distributed.recording import recording
-from tgraph.distributed.sharded import Sharded
+from tgraph.distributed.data.factories import Spreading
+from tgraph.distributed.data.sharded import Sharded
+from tgraph.distributed.learning.aggregation import aggregate
+from tgraph.distributed.learning.local_rows import local_graph, local_rows
+from tgraph.distributed.learning.mirrors import with_mirrors
+from tgraph.distributed.parts.part import Part
+from tgraph.distributed.programs.components import join
+from tgraph.distributed.programs.fixpoint import Fixpoint
+from tgraph.distributed.ranks.channel import Sending
+from tgraph.distributed.ranks.failures import together
+from tgraph.distributed.ranks.ownership import Ownership
+from tgraph.distributed.ranks.recording import recording
 from tgraph.distributed.streaming.side import Side
 from tgraph.engine.trace import Trace
 from tgraph.errors import ArgumentError
@@ -266,7 +266,7 @@ class Distributed(Uncompressed):
         return part.cut_rows.partials.send(reduced(part.cut, memory).index_select(0, part.cut_rows.mirrors))
 
     def aggregate(self, graph: Graph, data: Tensor, *arguments: Any) -> Tensor | None:
-        """See `tgraph.distributed.learning.aggregate`."""
+        """See `tgraph.distributed.learning.aggregation.aggregate`."""
         return aggregate(graph, self, data, *arguments)
 
     def check_whole_rows(self) -> None:
@@ -278,15 +278,14 @@ class Distributed(Uncompressed):
 
     @computed_once
     def local_rows(self) -> LocalCsr:
-        """The arcs of this rank as one Csr; see `tgraph.distributed.local_rows`."""
+        """The arcs of this rank as one Csr; see `tgraph.distributed.learning.local_rows`."""
         self.check_whole_rows()
         self.check_in_memory("a layer that scores arcs")
         return local_rows(self.part)
 
     @computed_once
     def local_arcs(self) -> tuple[Graph, Graph]:
-        """(the graph of `tgraph.distributed.local_rows.local_graph`, whose rows send; its transpose, whose rows
-        receive)"""
+        """(the graph of `local_rows.local_graph`, whose rows send; its transpose, whose rows receive)"""
         self.check_in_memory("the gradient of a reduction that is no sum or mean")
         received = local_graph(self.part)
         return received.transpose_detached(), received
@@ -307,7 +306,7 @@ class Distributed(Uncompressed):
         return inside[:, 0] + outside[: part.num_own, 0]
 
     def with_mirrors(self, data: Tensor) -> Tensor:
-        """See `tgraph.distributed.exchange.with_mirrors`."""
+        """See `tgraph.distributed.learning.mirrors.with_mirrors`."""
         return with_mirrors(self.part, data)
 
     def affine_step(self, step: AffineStep) -> StepResult:

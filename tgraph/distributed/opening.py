@@ -11,15 +11,15 @@ import torch.distributed as dist
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.distributed.cutting import Cut, part_by
-from tgraph.distributed.failures import together
+from tgraph.distributed.data.sharded import Sharded
 from tgraph.distributed.layout import Distributed
-from tgraph.distributed.ownership import Ownership
-from tgraph.distributed.part import Part
-from tgraph.distributed.process_group import made
-from tgraph.distributed.reading import IdsInFile, owners, read_order, read_part
-from tgraph.distributed.sharded import Sharded
-from tgraph.distributed.splitting import Rows
+from tgraph.distributed.parts.cutting import Cut, part_by
+from tgraph.distributed.parts.part import Part
+from tgraph.distributed.parts.reading import IdsInFile, owners, read_order, read_part
+from tgraph.distributed.parts.splitting import Rows
+from tgraph.distributed.ranks.failures import together
+from tgraph.distributed.ranks.ownership import Ownership
+from tgraph.distributed.ranks.process_group import made
 from tgraph.distributed.streaming.within import Within
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
@@ -38,7 +38,7 @@ def open(path: PathLike, *, memory: str | int | None = None, cut: Cut | None = N
     program needs them. None keeps parts in memory, whatever they take.
     cut : None for all arcs of a vertex at its owner; "hubs" for those of long rows at the owners of their other ends,
     which takes a sum from each rank instead of a value for each arc; "grid" for ranks in a grid, which exchange with
-    those of their row and column alone: of use from some tens of ranks on. See `tgraph.distributed.cutting.part_by`.
+    those of their row and column alone: of use from some tens of ranks on.
     group : a process group of torch.distributed; None is the default one.
 
     A rank owns consecutive vertices, those of as many blocks as any other where their number is a multiple of that of

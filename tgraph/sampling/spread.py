@@ -12,7 +12,7 @@ from torch import Tensor
 from tgraph.core import random
 from tgraph.core.derived import computed_once
 from tgraph.core.graph import Graph
-from tgraph.distributed.requests import Requests
+from tgraph.distributed.ranks.requests import Requests
 from tgraph.errors import ArgumentError
 from tgraph.sampling.hops import Chosen
 from tgraph.sampling.relations import Arcs

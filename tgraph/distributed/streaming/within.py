@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.distributed.ownership import Ownership
+from tgraph.distributed.ranks.ownership import Ownership
 from tgraph.distributed.streaming.blocks import PartBlocks, Writer
 from tgraph.distributed.streaming.side import Side
 from tgraph.errors import MemoryBudgetError

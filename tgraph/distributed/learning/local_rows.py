@@ -8,7 +8,7 @@ from tgraph.core.building.sorting import expand_rows
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.core.rows import offset_of
-from tgraph.distributed.part import Part
+from tgraph.distributed.parts.part import Part
 
 
 def local_rows(part: Part) -> Csr:

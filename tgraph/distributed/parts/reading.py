@@ -11,10 +11,10 @@ import torch.distributed as dist
 from torch import Tensor
 
 from tgraph.core.ids import VertexIds
-from tgraph.distributed.cutting import Cut, part_by
-from tgraph.distributed.ownership import Ownership
-from tgraph.distributed.part import Part
-from tgraph.distributed.splitting import Rows
+from tgraph.distributed.parts.cutting import Cut, part_by
+from tgraph.distributed.parts.part import Part
+from tgraph.distributed.parts.splitting import Rows
+from tgraph.distributed.ranks.ownership import Ownership
 from tgraph.distributed.streaming.within import Within
 from tgraph.files import PathLike
 from tgraph.stream.file.blocks import BlockFile

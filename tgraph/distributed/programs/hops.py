@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.distributed.channel import MarksSending
-from tgraph.distributed.ownership import Active
-from tgraph.distributed.part import CutRows, Part
+from tgraph.distributed.parts.part import CutRows, Part
+from tgraph.distributed.ranks.channel import MarksSending
+from tgraph.distributed.ranks.ownership import Active
 from tgraph.distributed.streaming.side import Side
 from tgraph.kernels.messages import across
 from tgraph.kernels.reductions import Reduction

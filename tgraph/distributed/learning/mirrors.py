@@ -7,7 +7,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph.distributed.part import Part
+from tgraph.distributed.parts.part import Part
 
 
 def with_mirrors(part: Part, data: Tensor) -> Tensor:

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.distributed.by_row import _column, _spread
-from tgraph.distributed.ownership import Ownership
-from tgraph.distributed.sharded import Sharded, serves
+from tgraph.distributed.data.by_row import _column, _spread
+from tgraph.distributed.data.sharded import Sharded, serves
+from tgraph.distributed.ranks.ownership import Ownership
 from tgraph.errors import ArgumentError
 
 aten = torch.ops.aten

@@ -20,7 +20,7 @@ from torch import Tensor
 from tgraph.core.building.sorting import index_dtype
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph
-from tgraph.distributed.part import Part
+from tgraph.distributed.parts.part import Part
 from tgraph.distributed.streaming.side import Side
 from tgraph.primitives import union_find
 

@@ -12,11 +12,11 @@ from torch import Tensor
 from tgraph.core.derived import computed_once
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows, offset_of
-from tgraph.distributed.channel import Channel, Sending
-from tgraph.distributed.ownership import Ownership
+from tgraph.distributed.ranks.channel import Channel, Sending
+from tgraph.distributed.ranks.ownership import Ownership
+from tgraph.distributed.ranks.transport import exchange
 from tgraph.distributed.streaming.side import Side
 from tgraph.distributed.streaming.within import Within
-from tgraph.distributed.transport import exchange
 from tgraph.formats.uncompressed import reduce_rows
 from tgraph.kernels.reductions import reduction_of
 from tgraph.primitives import bitmaps

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from tgraph.distributed.ownership import gather
+from tgraph.distributed.ranks.ownership import gather
 from tgraph.errors import ArgumentError, RankError
 
 # Seconds for which a rank that failed waits for others to fail likewise, and for which one that lost its connection

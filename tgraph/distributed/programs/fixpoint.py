@@ -13,11 +13,11 @@ from torch import Tensor
 from tgraph.core.direction import DirectionPolicy
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.distributed import hops
-from tgraph.distributed.hops import Hops
-from tgraph.distributed.part import Part
-from tgraph.distributed.relaxing import Relaxing
-from tgraph.distributed.sharded import Sharded
+from tgraph.distributed.data.sharded import Sharded
+from tgraph.distributed.parts.part import Part
+from tgraph.distributed.programs import hops
+from tgraph.distributed.programs.hops import Hops
+from tgraph.distributed.programs.relaxing import Relaxing
 from tgraph.kernels.reductions import Reduction
 
 # One round: (pulled, active vertices, active arcs, changed vertices, milliseconds, clock at the beginning); the numbers

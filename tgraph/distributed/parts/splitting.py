@@ -14,8 +14,8 @@ from torch import Tensor
 
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
-from tgraph.distributed.ownership import Ownership
-from tgraph.distributed.part import Part
+from tgraph.distributed.parts.part import Part
+from tgraph.distributed.ranks.ownership import Ownership
 from tgraph.distributed.streaming.within import Counted
 
 # The arcs of a piece: masks and sums over them take up to 40 bytes for each.

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_flatten
 
 from tgraph.core.ranking import largest
-from tgraph.distributed.ownership import Ownership
+from tgraph.distributed.ranks.ownership import Ownership
 from tgraph.errors import ArgumentError
 
 _BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}  # integers by their bytes

@@ -16,10 +16,10 @@ from torch import Tensor
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Scratch
-from tgraph.distributed.channel import ChangedSending
-from tgraph.distributed.ownership import Active
-from tgraph.distributed.part import Part
-from tgraph.distributed.sharded import Sharded
+from tgraph.distributed.data.sharded import Sharded
+from tgraph.distributed.parts.part import Part
+from tgraph.distributed.ranks.channel import ChangedSending
+from tgraph.distributed.ranks.ownership import Active
 from tgraph.distributed.streaming.rounds import rounds
 from tgraph.distributed.streaming.side import Side
 from tgraph.engine.delta_stepping import NearFar

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 import torch
 
-from tgraph.distributed import transport
-from tgraph.distributed.ownership import Ownership
+from tgraph.distributed.ranks import transport
+from tgraph.distributed.ranks.ownership import Ownership
 from tgraph.engine.records import Exchange, shares
 from tgraph.engine.trace import Trace
 

@@ -10,7 +10,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from tgraph.distributed.transport import exchange
+from tgraph.distributed.ranks.transport import exchange
 
 # Bytes of a value which each rank sends to each other straight; larger ones are passed on from rank to rank. That takes
 # fewer bytes, and for small values several times as long.

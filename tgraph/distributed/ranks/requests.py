@@ -7,8 +7,8 @@ import torch.distributed as dist
 from torch import Tensor
 
 from tgraph.core.rows import gather_rows, offset_of
-from tgraph.distributed.channel import Channel
-from tgraph.distributed.ownership import Ownership
+from tgraph.distributed.ranks.channel import Channel
+from tgraph.distributed.ranks.ownership import Ownership
 
 
 class Requests:

@@ -12,8 +12,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from tgraph.distributed.ownership import Ownership
-from tgraph.distributed.transport import begin, exchange
+from tgraph.distributed.ranks.ownership import Ownership
+from tgraph.distributed.ranks.transport import begin, exchange
 from tgraph.primitives import bitmaps
 
 # How the changed slots of a message are named: not at all, by number, by a bit for each slot, or because all are sent.

@@ -17,11 +17,11 @@ from tgraph.core.building import inputs
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.core.rows import offset_of
-from tgraph.distributed.ownership import Ownership
-from tgraph.distributed.part import Part
-from tgraph.distributed.partitions import HUB_ARCS, Grid, HubCut, Placement
-from tgraph.distributed.splitting import Numbers, Rows, Take, part_of
-from tgraph.distributed.transport import exchange
+from tgraph.distributed.parts.part import Part
+from tgraph.distributed.parts.partitions import HUB_ARCS, Grid, HubCut, Placement
+from tgraph.distributed.parts.splitting import Numbers, Rows, Take, part_of
+from tgraph.distributed.ranks.ownership import Ownership
+from tgraph.distributed.ranks.transport import exchange
 
 Cut = Literal["hubs", "grid"]
 

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.core.system.library import needs_grad
-from tgraph.distributed.exchange import with_mirrors
-from tgraph.distributed.sharded import Sharded, from_local
+from tgraph.distributed.data.sharded import Sharded, from_local
+from tgraph.distributed.learning.mirrors import with_mirrors
 from tgraph.errors import ArgumentError
 from tgraph.kernels.messages import across, column, columns_of
 from tgraph.kernels.reductions import REDUCTIONS, check_edge_operation, reduction_of

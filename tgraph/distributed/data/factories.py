@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from tgraph.distributed.ownership import Ownership
-from tgraph.distributed.sharded import Sharded
+from tgraph.distributed.data.sharded import Sharded
+from tgraph.distributed.ranks.ownership import Ownership
 
 # Fewer rows are made on every rank: an operation on spread data takes longer than one on so many.
 LARGE = 1 << 16

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_map
 
-from tgraph.distributed.ownership import Ownership
-from tgraph.distributed.sharded import Sharded, serves
+from tgraph.distributed.data.sharded import Sharded, serves
+from tgraph.distributed.ranks.ownership import Ownership
 from tgraph.errors import ArgumentError
 
 aten = torch.ops.aten

@@ -20,8 +20,8 @@ import torch.distributed as dist
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.distributed.process_group import may_hear_the_dead
-from tgraph.distributed.sharded import Sharded
+from tgraph.distributed.data.sharded import Sharded
+from tgraph.distributed.ranks.process_group import may_hear_the_dead
 from tgraph.engine import checkpoint
 from tgraph.engine.checkpoint import REMEDY, Checkpoint, Keeper
 from tgraph.errors import ArgumentError, FileFormatError

@@ -1,0 +1,1 @@
+"""Vertex data that is spread over ranks, and the operators on it."""

@@ -1,0 +1,1 @@
+"""Programs over the parts of all ranks."""
