@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = (
     ("tgraph.cli", "tgraph.__main__"),
     ("tgraph.networkx",),
+    ("tgraph.pages",),
     ("tgraph.algorithms",),
     ("tgraph",),  # the public names: what algorithms, the command and users import
     ("tgraph.tuning", "tgraph.drawing", "tgraph.pyg"),
@@ -25,6 +26,7 @@ LAYERS = (
     ("tgraph.primitives", "tgraph.formats"),
     ("tgraph.kernels",),
     ("tgraph.core",),
+    ("tgraph.markup",),
     ("tgraph.files",),
     ("tgraph._native",),
     ("tgraph.errors",),
@@ -126,6 +128,7 @@ def test_what_is_heavy_is_imported_when_it_is_needed():
         "networkx",
         "pyarrow",
         "torch_geometric",
+        "jinja2",
     )
     code = f"import sys, tgraph; print(*(name for name in {heavy!r} if name in sys.modules))"
     assert interpreters.run(code).stdout == "\n"

@@ -57,6 +57,11 @@ def test_drawing(tmp_path):
     assert all(positions.shape[1] == 2 for positions in found)
 
 
+def test_pages(tmp_path):
+    tg.report(GRAPH, title="R-MAT").save(tmp_path / "report.html")
+    assert "<bdi>R-MAT</bdi>" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
 def test_a_graph_that_changes():
     store = tg.dynamic.Store(torch.float32)
     assert store.insert([0, 1, 2], [1, 2, 0], [1, 2, 3]) == 1 and store.delete([1], [2]) == 2
@@ -184,7 +189,8 @@ def test_structure():
     assert -1 <= run.degree_assortativity(graph) <= 1 and -1 <= run.numeric_assortativity(graph, values) <= 1
     assert run.attribute_assortativity(graph, values) < 1 == run.reciprocity(graph)
     assert len(run.average_neighbor_degree(graph)) == n == int(run.degree_distribution(graph).sum())
-    assert isinstance(run.power_law_fit(graph.out_degree), run.PowerLaw)
+    law = run.power_law_fit(graph.out_degree)
+    assert isinstance(law, run.PowerLaw) and 0 <= run.power_law_p_value(graph.out_degree, law) <= 1
 
 
 def test_components_and_orders():
@@ -366,7 +372,18 @@ def test_nothing_public_is_left_out():
     tree = ast.parse(Path(__file__).read_text())
     named = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     named |= {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
-    results = {"Advice", "Checkpoint", "ModelAdvice", "Program", "Received", "Relaxation", "Run", "Subgraph", "Trace"}
+    results = {
+        "Advice",
+        "Checkpoint",
+        "ModelAdvice",
+        "Program",
+        "Received",
+        "Relaxation",
+        "Report",
+        "Run",
+        "Subgraph",
+        "Trace",
+    }
     results |= {
         "Tuned",
         "Acceleration",

@@ -4,7 +4,7 @@ A graph is a handful of tensors; a program is INIT and a loop of TENSORIZE and C
 """
 
 import importlib
-from types import ModuleType
+from typing import Any
 
 from tgraph import distributed, drawing, dynamic, errors, generators, nn, primitives, sampling
 from tgraph.core import derived_graphs, random  # noqa: F401  derived_graphs attaches methods of Graph
@@ -17,7 +17,7 @@ from tgraph.drawing.draw import draw
 from tgraph.engine.checkpoint import Checkpoint
 from tgraph.engine.run import Run, run
 from tgraph.engine.run_each import run_each
-from tgraph.engine.trace import Trace
+from tgraph.engine.tracing.trace import Trace
 from tgraph.io import read, verify, write
 from tgraph.io.arrow import from_table
 from tgraph.io.convert import from_edge_index, from_networkx, from_pandas, from_scipy
@@ -41,6 +41,7 @@ __all__ = [
     "Program",
     "Received",
     "Relaxation",
+    "Report",
     "Run",
     "Subgraph",
     "Trace",
@@ -69,6 +70,7 @@ __all__ = [
     "random",
     "read",
     "reconstruct",
+    "report",
     "run",
     "run_each",
     "sampling",
@@ -80,11 +82,13 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> ModuleType:
-    """`tgraph.algorithms`, which is written against the names above, as a user would write it."""
-    if name != "algorithms":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return globals().setdefault(name, importlib.import_module("tgraph.algorithms"))
+def __getattr__(name: str) -> Any:
+    """`tgraph.algorithms` and `tgraph.report`, which are written against the names above, as a user would write it."""
+    if name == "algorithms":
+        return globals().setdefault(name, importlib.import_module("tgraph.algorithms"))
+    if name in ("Report", "report"):
+        return globals().setdefault(name, getattr(importlib.import_module("tgraph.pages"), name))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 beside.find_algorithms()

@@ -1,6 +1,6 @@
 """Structure: parts and combinations of graphs, and how degrees and attributes are mixed."""
 
-from tgraph.algorithms.structure.degrees import PowerLaw, degree_distribution, power_law_fit
+from tgraph.algorithms.structure.degrees import PowerLaw, degree_distribution, power_law_fit, power_law_p_value
 from tgraph.algorithms.structure.mixing import (
     attribute_assortativity,
     average_neighbor_degree,
@@ -37,6 +37,7 @@ __all__ = [
     "line_graph",
     "numeric_assortativity",
     "power_law_fit",
+    "power_law_p_value",
     "quotient_graph",
     "reciprocity",
     "symmetric_difference",

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
 import tgraph as tg
 
 LARGEST_EXPONENT, STEPS = 30.0, 80
+SINGLE, CELLS = 256, 256  # values that samples count one by one, and ranges of them that they count beyond
 RATIO = (5**0.5 - 1) / 2  # of golden sections
 
 
@@ -83,6 +85,51 @@ def power_law_fit(values: Tensor, xmin: int | None = None) -> PowerLaw:
         _error(alpha[best], starts[best], tail[best]),
         int(tail[best]),
     )
+
+
+def power_law_p_value(values: Tensor, law: PowerLaw, *, samples: int = 100, seed: int = 0) -> float:
+    """How well the `law` that `power_law_fit` found fits the `values` [k]: of `samples` drawn from the law with the
+    `seed`, each with an exponent fitted to it, the share that is as far from its own law as the values are from theirs.
+    Below 0.1 a power law fits badly.
+
+    As in section 4 of the paper, but that samples keep xmin: that of the data was chosen to fit best, so that the value
+    is on the high side, and a law that is refused here would be there. Large values are counted by ranges of 7 %.
+    Raises ArgumentError for fewer than one sample.
+    """
+    if samples < 1:
+        raise tg.errors.ArgumentError(f"samples: expected at least one, got {samples}")
+    first = torch.arange(SINGLE, dtype=torch.float64) + law.xmin
+    ranges = torch.logspace(0, 1, CELLS + 1, base=float(1.07**CELLS), dtype=torch.float64)
+    start = torch.cat((first, (ranges * (law.xmin + SINGLE)).round().unique()))  # of each cell; the last has no end
+    alpha, xmin = torch.tensor([law.alpha]), torch.tensor([float(law.xmin)])
+    below = torch.special.zeta(alpha, start) / torch.special.zeta(alpha, xmin)
+    chance = (below - torch.cat((below[1:], below.new_zeros(1)))).clamp(min=0).numpy()
+    drawn = torch.from_numpy(np.random.default_rng(seed).multinomial(law.tail, chance / chance.sum(), size=samples))
+    drawn = drawn.to(torch.float64)
+    logarithm = torch.cat((first.log(), _mean_logarithms(start[SINGLE:], law.alpha)))
+    fitted = _exponents(xmin.expand(samples), (drawn @ logarithm) / law.tail)
+    found = values[values >= law.xmin].cpu().to(torch.float64).sort().values
+    reached = torch.searchsorted(found, start[1:])  # how many are below each cell but the first
+    own = _cell_distance(reached[None].to(torch.float64) / law.tail, start, alpha, xmin)
+    others = _cell_distance(drawn.cumsum(1)[:, :-1] / law.tail, start, fitted, xmin)
+    return float((others >= own).to(torch.float64).mean())
+
+
+def _mean_logarithms(start: Tensor, alpha: float) -> Tensor:
+    """The mean logarithm of the values of a power law between each two starts, and beyond the last: by integrals."""
+    tail = start ** (1 - alpha)
+    moment = tail * (start.log() + 1 / (alpha - 1))
+    mass, moments = (
+        tail - torch.cat((tail[1:], tail.new_zeros(1))),
+        moment - torch.cat((moment[1:], moment.new_zeros(1))),
+    )
+    return torch.where(mass > 0, moments / mass, start.log())
+
+
+def _cell_distance(below: Tensor, start: Tensor, alpha: Tensor, xmin: Tensor) -> Tensor:
+    """The largest difference of the shares [s, cells - 1] below each cell but the first and those of s laws."""
+    law = 1 - torch.special.zeta(alpha[:, None], start[None, 1:]) / torch.special.zeta(alpha, xmin)[:, None]
+    return (below - law).abs().amax(1)
 
 
 def _exponents(xmin: Tensor, mean_logarithm: Tensor) -> Tensor:

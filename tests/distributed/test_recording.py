@@ -14,8 +14,8 @@ from ranks import on_ranks
 import tgraph as tg
 from tgraph.algorithms import BFS, SSSP, WCC, PageRank
 from tgraph.distributed.ranks import transport
-from tgraph.engine.records import Share
-from tgraph.engine.trace import plot
+from tgraph.engine.tracing.records import Share
+from tgraph.engine.tracing.trace import plot
 from tgraph.errors import NotConvergedError
 
 SLEEP = 0.2

@@ -18,7 +18,7 @@ import typer
 from typer.core import TyperGroup
 
 import tgraph as tg
-from tgraph.cli import dynamic, ranks, report, stores
+from tgraph.cli import dynamic, pages, ranks, report, stores
 from tgraph.cli.command import steps
 from tgraph.cli.comparison import compare
 from tgraph.cli.conversion import convert
@@ -149,6 +149,7 @@ for topic, algorithms in TOPICS.items():
     for name, algorithm in algorithms.items():
         chain(app, name, algorithm.help, load, *steps(algorithm), topic=topic)
 chain(app, "info", "What a graph is like.", load, info)
+chain(app, "report", "A page on a graph: sizes, degrees, distances, communities, a drawing ...", load, pages.report)
 chain(app, "advise", "What each layout of the arcs costs and gains, and which one to take.", read, recommend)
 chain(app, "partition", "Cut a graph into parts of equally many arcs, few of which lead to others.", read, parts)
 chain(app, "draw", "A picture of a graph, or a page to look around in.", read, picture)

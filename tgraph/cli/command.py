@@ -14,7 +14,7 @@ import typer
 
 import tgraph as tg
 from tgraph.cli import report
-from tgraph.cli.options import OPTIONS, TABLES, Backend, Device, Mode, Output, Progress, picture_file
+from tgraph.cli.options import OPTIONS, TABLES, Backend, Device, Mode, Output, Progress, trace_file
 from tgraph.errors import ArgumentError
 from tgraph.files.atomic_write import replacing
 
@@ -81,7 +81,10 @@ def execute(
     backend: Backend = "auto",
     device: Device = "cpu",
     output: Output = None,
-    trace: Annotated[Path | None, typer.Option(callback=picture_file, help="Draw what each iteration did.")] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(callback=trace_file, help="Draw what each iteration did, or write it as a page, .html."),
+    ] = None,
     checkpoint: Annotated[Path | None, typer.Option(help="Keep the state of the run there, and go on from it.")] = None,
     progress: Progress = False,
 ) -> None:

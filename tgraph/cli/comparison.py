@@ -10,7 +10,7 @@ from typing import Any
 import tgraph as tg
 from tgraph.algorithms import BFS, HITS, SSSP, WCC, PageRank
 from tgraph.cli import report
-from tgraph.engine.trace import plot
+from tgraph.engine.tracing.trace import plot
 
 HEADER = ("algorithm", "iterations", "switches", "time", "edges/s", "found")
 

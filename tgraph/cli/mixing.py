@@ -70,8 +70,11 @@ def degrees(graph: tg.Graph, count: Tensor) -> str:
     text = f"degree {mean:.4g} on average, {max(len(count) - 1, 0):,} at most"
     if int((count[1:] > 0).sum()) < 2:
         return text
-    law = tg.algorithms.power_law_fit(degree.repeat_interleave(count))
-    return f"{text}; from {law.xmin:,} on a power law of exponent {law.alpha:.3g} (distance {law.ks:.2g})"
+    each = degree.repeat_interleave(count)
+    law = tg.algorithms.power_law_fit(each)
+    fits = "fits" if tg.algorithms.power_law_p_value(each, law) >= 0.1 else "fits badly"
+    law_said = f"a power law of exponent {law.alpha:.3g} {fits} (distance {law.ks:.2g})"
+    return f"{text}; from {law.xmin:,} on {law_said}"
 
 
 def degrees_frame(graph: tg.Graph, count: Tensor) -> Any:

@@ -14,6 +14,7 @@ from tgraph.errors import ArgumentError
 
 TABLES = {".parquet": "to_parquet", ".csv": "to_csv"}
 PICTURES = (".png", ".svg", ".pdf")
+PAGES = (".html", ".htm")
 
 
 def graph_file(path: Path) -> Path:
@@ -34,6 +35,22 @@ def picture_file(path: Path | None) -> Path | None:
     if path is not None and path.suffix.lower() not in PICTURES:
         raise ArgumentError(f"{path} has none of the extensions of a picture, {', '.join(PICTURES)}")
     return path and writable(path)
+
+
+def trace_file(path: Path | None) -> Path | None:
+    """A file in which a trace can be drawn, or written as a page."""
+    if path is not None and path.suffix.lower() in PAGES:
+        return writable(path)
+    if path is not None and path.suffix.lower() not in PICTURES:
+        raise ArgumentError(f"{path} has none of the extensions of a picture or page, {', '.join(PICTURES + PAGES)}")
+    return path and writable(path)
+
+
+def page_file(path: Path) -> Path:
+    """A file in which a page can be written."""
+    if path.suffix.lower() not in PAGES:
+        raise ArgumentError(f"--output: {path} has none of the extensions of a page, {', '.join(PAGES)}")
+    return writable(path)
 
 
 def writable(path: Path) -> Path:

@@ -21,7 +21,7 @@ PYTHON = {
     r"pass weight='name' instead of weights=(\S+)": r"name it by --weights in place of \1",
     r"format=\{": "--format {",
     r"use tg\.run\(fuse=False\)": "this is a fault of tgraph",
-    r"read the file with tgraph\.read or tgraph\.open in one process, or write the algorithm .*": (
+    r"read the file with tgraph\.read or tgraph\.open in one process(, or write the algorithm .*)?": (
         "start the command without torchrun"
     ),
     r"tgraph\.write": "tgraph convert",

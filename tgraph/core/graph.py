@@ -18,6 +18,7 @@ from tgraph.core.storage import Layout, Storage
 from tgraph.core.system import devices
 from tgraph.core.vertices import GraphVertices, OriginalIds
 from tgraph.errors import ArgumentError
+from tgraph.markup.labels import definitions
 
 if TYPE_CHECKING:
     import networkx
@@ -589,9 +590,7 @@ class Graph(GraphVertices):
         return self.ids(source), self.ids(int(arcs.neighbors[position]))
 
     def __repr__(self) -> str:
-        counted = self.directed or "num_self_loops" in self._cache.values
-        edges = f"{self.num_edges:,} edges" if counted else f"{self.num_arcs:,} arcs"
-        parts = [f"{self.num_vertices:,} vertices", edges, "directed" if self.directed else "undirected"]
+        parts = [f"{self.num_vertices:,} vertices", self._counted(), "directed" if self.directed else "undirected"]
         if self.weight_dtype is not None:
             parts.append(f"weights {str(self.weight_dtype).removeprefix('torch.')}")
         if self._ids is not None:
@@ -599,6 +598,22 @@ class Graph(GraphVertices):
         parts += [_readable(self.nbytes), str(self.device)]
         parts += [] if self.layout is None else [f"layout {self.layout.name}"]
         return f"Graph({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        weights = "none" if self.weight_dtype is None else str(self.weight_dtype).removeprefix("torch.")
+        ids = "0 to n - 1" if self._ids is None else "integers" if self._ids.are_integers else "labels"
+        facts = {
+            "vertices": f"{self.num_vertices:,}, ids are {ids}",
+            "edges": f"{self._counted()}, {'directed' if self.directed else 'undirected'}",
+            "weights": weights,
+            "storage": f"{'CSR' if self.layout is None else self.layout.name}, {_readable(self.nbytes)}, {self.device}",
+        }
+        return definitions("Graph", facts)
+
+    def _counted(self) -> str:
+        """Edges where their number is known, else arcs."""
+        counted = self.directed or "num_self_loops" in self._cache.values
+        return f"{self.num_edges:,} edges" if counted else f"{self.num_arcs:,} arcs"
 
 
 def _unless_identity(ids: Tensor) -> Tensor | None:

@@ -29,7 +29,7 @@ from tgraph.distributed.ranks.failures import together
 from tgraph.distributed.ranks.ownership import Ownership
 from tgraph.distributed.ranks.recording import recording
 from tgraph.distributed.streaming.side import Side
-from tgraph.engine.trace import Trace
+from tgraph.engine.tracing.trace import Trace
 from tgraph.errors import ArgumentError
 from tgraph.formats.layout import Layout
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows

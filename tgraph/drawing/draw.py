@@ -144,7 +144,7 @@ def _picture(
     from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure
 
-    low, high = _frame(points)
+    low, high = frame(points)
     width, height = high - low
     figure = Figure(figsize=(inches, inches * height / width))
     axes = figure.add_axes((0, 0, 1, 0.95 if title else 1))
@@ -180,7 +180,7 @@ def _picture(
     figure.savefig(file, format=kind, dpi=150, facecolor="white")
 
 
-def _frame(points: NDArray) -> tuple[NDArray, NDArray]:
+def frame(points: NDArray) -> tuple[NDArray, NDArray]:
     """The lower left and upper right corner of a picture of the points, at most twice as wide as high and half as
     high again as wide."""
     low, high = (points.min(0), points.max(0)) if len(points) else (np.zeros(2), np.ones(2))

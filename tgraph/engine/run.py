@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, cast
 
 import torch
@@ -23,7 +23,8 @@ from tgraph.engine.delta_stepping import NearFar
 from tgraph.engine.overflow import Watch
 from tgraph.engine.progress import Advance, progress_bar
 from tgraph.engine.state import Run, State
-from tgraph.engine.trace import Trace
+from tgraph.engine.tracing.records import Conditions
+from tgraph.engine.tracing.trace import Trace
 from tgraph.errors import ArgumentError, NotConvergedError
 from tgraph.files import PathLike
 from tgraph.kernels import Choice, check_backend, watched
@@ -145,6 +146,8 @@ def _begun(
     state = State(program, graph, backend, mode, plan, values, active)
     if trace:
         state.trace = Trace(graph, type(program).__name__)
+        has_loop = plan.loop is not None and plan.loop.backend is not None
+        state.trace.conditions = Conditions(mode, backend, plan.width, has_loop)
     if saved is not None:
         state.restore(saved)
     if plan.loop is None or plan.loop.backend is None or not len(state.active):
@@ -160,7 +163,7 @@ def _run_rounds(state: State, advance: Advance, keeper: Keeper | None) -> int:
     With a width, in the order of buckets. Returns how many vertices are still active."""
     plan = state.plan
     if plan.loop is not None and len(state.active) and state.trace is not None:
-        state.trace.choices.append(str(plan.loop))
+        state.trace.note(plan.loop)
     if plan.width is not None:
         state.order = NearFar(plan.width, state.values.dtype, state.scratch)
         state.active = state.order.next(state.values, state.active)
@@ -312,5 +315,12 @@ def _not_converged(state: State, active: int) -> str:
 
 def _recording(state: State) -> AbstractContextManager[None]:
     """What a graph reads from outside of memory, or from other processes, goes to the trace."""
-    layout, trace = state.graph.layout, state.trace
-    return nullcontext() if trace is None or layout is None else layout.recording(trace)
+    return nullcontext() if state.trace is None else _recorded(state.graph, state.trace)
+
+
+@contextmanager
+def _recorded(graph: Graph, trace: Trace) -> Iterator[None]:
+    before = graph.caches.keys()
+    with nullcontext() if graph.layout is None else graph.layout.recording(trace):
+        yield
+    trace.conditions.transposed = "transpose" in graph.caches.keys() - before

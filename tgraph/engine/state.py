@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from torch import Tensor
+
 from tgraph.core.derived import computed_once
 from tgraph.core.direction import DirectionPolicy
 from tgraph.core.frontier import Frontier
@@ -13,7 +15,8 @@ from tgraph.core.rows import Scratch
 from tgraph.engine.deferral import Deferral
 from tgraph.engine.delta_stepping import NearFar
 from tgraph.engine.plan import Plan
-from tgraph.engine.trace import Trace
+from tgraph.engine.tracing.trace import Trace
+from tgraph.markup.labels import definitions
 from tgraph.model.program import Program
 
 
@@ -37,6 +40,24 @@ class Run:
     converged: bool
     residual: float | None = None
     trace: Trace | None = None
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "values": _shape(self.values),
+            "iterations": f"{self.iterations:,}" + ("" if self.converged else ", not converged"),
+        }
+        facts |= {} if self.residual is None else {"residual": f"{self.residual:.3g}"}
+        facts |= {} if self.trace is None else {"trace": f"{self.trace.milliseconds:,.1f} ms; see .trace"}
+        return definitions("Run", facts)
+
+
+def _shape(values: Any) -> str:
+    """What vertex data is like, without looking at it."""
+    if isinstance(values, dict):
+        return "; ".join(f"{name}: {_shape(data)}" for name, data in values.items())
+    if not isinstance(values, Tensor):
+        return type(values).__name__
+    return f"{str(values.dtype).removeprefix('torch.')} {list(values.shape)} on {values.device}"
 
 
 @dataclass(eq=False)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import torch
 
 from tgraph.core.system.text import table
+from tgraph.markup.labels import preformatted
 from tgraph.tuning.layout_advice import Advice
 from tgraph.tuning.order_advice import OrderAdvice
 from tgraph.tuning.profiler import Step
@@ -61,6 +62,9 @@ class ModelAdvice:
     def __str__(self) -> str:
         parts = (_layers(self), _orders(self), _layouts(self), self.hints)
         return "\n\n".join(text for part in parts if (text := "\n".join(part)))
+
+    def _repr_html_(self) -> str:
+        return preformatted(self)
 
 
 def numbers(shape: tuple[int, ...], dtype: torch.dtype) -> str:

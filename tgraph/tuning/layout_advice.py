@@ -15,6 +15,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.system.text import table
 from tgraph.errors import ArgumentError
 from tgraph.formats import LAYOUTS, known
+from tgraph.markup.labels import preformatted
 from tgraph.model.operators import aggregate
 from tgraph.tuning.backends import Timer, timer_on
 
@@ -70,6 +71,9 @@ class Advice:
         ]
         refused = (f"{name}: not measured, {reason}" for name, reason in self.refused.items())
         return "\n".join([table(rows, left=(0,)), *refused, f"recommended: {self.recommended}, {self.why}"])
+
+    def _repr_html_(self) -> str:
+        return preformatted(self)
 
 
 def advise_graph(

@@ -3,6 +3,7 @@
 import math
 
 import networkx as nx
+import numpy
 import pytest
 import torch
 from hypothesis import given, settings
@@ -221,9 +222,32 @@ def test_power_laws_equal_igraph():
         assert found.tail == int((degree >= found.xmin).sum()) and 0 < found.sigma < 1
 
 
+def test_a_law_fits_what_follows_it_and_nothing_else():
+    draw = numpy.random.default_rng(0)
+    values = torch.from_numpy(draw.zipf(2.5, 5000))
+    law = run.power_law_fit(values)
+    assert run.power_law_p_value(values, law) > 0.1
+    assert run.power_law_p_value(values, law, seed=1) == run.power_law_p_value(values, law, seed=1)
+    others = torch.from_numpy(draw.poisson(20, 5000)), torch.from_numpy(draw.geometric(0.05, 5000))
+    assert [run.power_law_p_value(each, run.power_law_fit(each, 5)) for each in others] == [0, 0]
+
+
+def test_samples_of_a_law_are_as_far_from_theirs_as_from_each_other():
+    """With xmin given, the value is uniform over 0..1."""
+    found = []
+    for seed in range(40):
+        values = torch.from_numpy(numpy.random.default_rng(seed).zipf(2.2, 2000))
+        found.append(run.power_law_p_value(values, run.power_law_fit(values, 1), seed=seed))
+    assert 0.35 < sum(found) / len(found) < 0.65 and min(found) < 0.2 and max(found) > 0.8
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (
+            lambda graph: run.power_law_p_value(torch.arange(9), run.power_law_fit(torch.arange(9)), samples=0),
+            "samples: expected at least one",
+        ),
         (lambda graph: run.k_hop(graph, 0, -1), "k: a number of hops"),
         (lambda graph: run.quotient_graph(graph, torch.ones(5)), "labels: expected one integer per vertex"),
         (lambda graph: run.numeric_assortativity(graph, torch.ones(5)), "values: expected one per vertex"),

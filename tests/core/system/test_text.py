@@ -23,3 +23,4 @@ def test_three_digits_and_no_exponent(number, shown):
 
 def test_durations():
     assert duration(0.0123) == "12.3 ms" and duration(2.5) == "2.50 s"
+    assert duration(0.0000123) == "12.3 µs" and duration(0) == "0.0 ms"

@@ -15,7 +15,9 @@ def scaled(number: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time in milliseconds or in seconds, whichever reads better."""
+    """A time in microseconds, milliseconds or seconds, whichever reads better."""
+    if 0 < seconds < 1e-4:
+        return f"{seconds * 1e6:.1f} µs"
     return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 

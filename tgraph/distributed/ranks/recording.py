@@ -10,8 +10,8 @@ import torch
 
 from tgraph.distributed.ranks import transport
 from tgraph.distributed.ranks.ownership import Ownership
-from tgraph.engine.records import Exchange, shares
-from tgraph.engine.trace import Trace
+from tgraph.engine.tracing.records import Exchange, shares
+from tgraph.engine.tracing.trace import Trace
 
 
 @contextmanager

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.system import native
-from tgraph.engine.records import Visit
+from tgraph.engine.tracing.records import Visit
 from tgraph.errors import MemoryBudgetError
 from tgraph.stream.file.blocks import Block
 from tgraph.stream.memory import page_aligned

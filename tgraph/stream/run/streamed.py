@@ -15,7 +15,7 @@ from tgraph.core.frontier import Frontier
 from tgraph.core.rows import gather_rows, gather_stretches, offset_of
 from tgraph.core.subgraph import Subgraph
 from tgraph.core.system import devices
-from tgraph.engine.trace import Trace
+from tgraph.engine.tracing.trace import Trace
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.formats.layout import Layout
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, reduced_in
@@ -149,7 +149,8 @@ class Streamed(Uncompressed):
 
     @contextmanager
     def recording(self, trace: Trace) -> Iterator[None]:
-        """See `Layout.recording`: visits to blocks."""
+        """See `Layout.recording`: visits to blocks, and the budget."""
+        trace.conditions.memory = self.memory
         with self.pipeline.recording() as trace.visits:
             yield
 

@@ -13,7 +13,7 @@ import tgraph as tg
 from tgraph.algorithms import BFS, HITS, SSSP, PageRank
 from tgraph.core.subgraph import whole
 from tgraph.core.system import native
-from tgraph.engine.trace import Trace, plot
+from tgraph.engine.tracing.trace import Trace, plot
 from tgraph.kernels import watched
 
 COLUMNS = ["iteration", "direction", "active_vertices", "active_edges", "changed_vertices", "milliseconds", "backend"]

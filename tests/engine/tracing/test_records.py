@@ -2,7 +2,7 @@
 
 import pytest
 
-from tgraph.engine.records import Exchange, joined, shares
+from tgraph.engine.tracing.records import Exchange, joined, shares
 
 
 def exchange(rank, travelling, waiting, sent=0, received=0):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tgraph.engine.records import Exchange, Interval, Share, Visit, joined
+from tgraph.engine.tracing.records import Exchange, Interval, Share, Visit, joined
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -26,6 +26,29 @@ class Iteration:
 
 
 @dataclass(frozen=True)
+class Served:
+    """Which backend served an operator, and why those preferred to it did not: {name: reason}."""
+
+    operator: str
+    backend: str | None
+    refused: dict[str, str]
+
+
+@dataclass
+class Conditions:
+    """What a run was given: the mode and the backend that were asked for, the width of its buckets (None without),
+    whether a backend ran its loop, the memory budget in bytes of a streamed graph (None for others), and whether the
+    run made the transpose of the graph."""
+
+    mode: str = "auto"
+    backend: str = "auto"
+    width: float | None = None
+    loop: bool = False
+    memory: int | None = None
+    transposed: bool = False
+
+
+@dataclass(frozen=True)
 class Visit:
     """One visit to a block of a streamed graph: its number, the bytes that were loaded for it (0 where it was still in
     memory), and when loading and computing on it began and ended, by `time.perf_counter`."""

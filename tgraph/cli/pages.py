@@ -1,0 +1,30 @@
+"""`tgraph report`: what one would look at first in a graph, as a page."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import tgraph as tg
+from tgraph.cli import report as lines
+from tgraph.cli.options import File, page_file
+
+
+def report(
+    graph: tg.Graph,
+    /,
+    *,
+    file: File,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", callback=page_file, help="The page to write, .html.", show_default=True)
+    ] = Path("report.html"),
+    title: Annotated[str, typer.Option(help="What stands above (default: the name of the file).")] = "",
+    seed: Annotated[int, typer.Option(help="Another seed draws other samples.")] = 0,
+) -> None:
+    """Measure the graph and write what was found as one page that needs nothing else."""
+    start = time.perf_counter()
+    tg.report(graph, title=title or file.name, seed=seed).save(output)
+    typer.echo(f"{output}: written in {lines.duration(time.perf_counter() - start)}")

@@ -1,0 +1,58 @@
+"""Names that come with a graph, as text that a page can show whatever is in them."""
+
+from __future__ import annotations
+
+import unicodedata
+from html import escape
+from typing import Any
+
+LONGEST = 60  # characters of a label that are shown
+JOINERS = "\u200c\u200d"  # parts of words and of emoji
+UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}  # control, format, surrogates, private, unassigned, separators
+ISOLATE, END = "\u2068", "\u2069"  # what <bdi> is in text without elements
+
+
+class Markup(str):
+    """Text that is HTML already, and is not escaped again."""
+
+    def __html__(self) -> str:
+        return self
+
+
+def readable(value: Any) -> str:
+    """What a label says in characters that can be seen: others, such as marks that turn the direction of what follows,
+    are shown as escapes; of a long one the beginning and the length."""
+    text = str(value)
+    shown = "".join(map(_visible, text[:LONGEST])) or '""'
+    return shown if len(text) <= LONGEST else f"{shown}… ({len(text):,} characters)"
+
+
+def label(value: Any) -> Markup:
+    """A label as HTML: escaped, and isolated from the direction of the text around it (`bdi`)."""
+    return Markup(f"<bdi>{escape(readable(value))}</bdi>")
+
+
+def isolated(value: Any) -> str:
+    """A label in text without elements, such as the title of a mark in a picture."""
+    return f"{ISOLATE}{readable(value)}{END}"
+
+
+def definitions(title: str, facts: dict[str, Any]) -> Markup:
+    """A small table of facts, in the style of the notebook that it is shown in."""
+    rows = "".join(
+        f'<tr><th scope="row" style="text-align:left">{escape(name)}</th>'
+        f'<td style="text-align:left">{fact if isinstance(fact, Markup) else escape(readable(fact))}</td></tr>'
+        for name, fact in facts.items()
+    )
+    return Markup(f'<table><caption style="text-align:left">{escape(title)}</caption><tbody>{rows}</tbody></table>')
+
+
+def preformatted(text: Any) -> Markup:
+    """Lines as they are."""
+    return Markup(f"<pre>{escape(str(text))}</pre>")
+
+
+def _visible(character: str) -> str:
+    if character in JOINERS or unicodedata.category(character) not in UNSEEN:
+        return character
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")

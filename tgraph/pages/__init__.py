@@ -1,0 +1,5 @@
+"""Reports on graphs, as pages."""
+
+from tgraph.pages.report import Report, report
+
+__all__ = ["Report", "report"]

@@ -1,0 +1,106 @@
+"""A report on a graph: what one would look at first, on one page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import tgraph as tg
+from tgraph.core.system.text import duration
+from tgraph.errors import ArgumentError, MemoryBudgetError
+from tgraph.markup.labels import label, readable
+from tgraph.markup.page import Page, Section, Table
+from tgraph.pages.degrees import degrees
+from tgraph.pages.groups import clustering, communities, cores
+from tgraph.pages.layouts import layouts
+from tgraph.pages.paths import components, distances
+from tgraph.pages.picture import picture
+from tgraph.pages.ranking import ranking
+from tgraph.pages.size import size
+from tgraph.pages.study import Study
+
+Part = Callable[[Study], Section]
+PARTS: dict[str, Part] = {
+    "Size": size,
+    "Drawing": picture,
+    "Degrees": degrees,
+    "Components": components,
+    "Distances": distances,
+    "Clustering": clustering,
+    "Cores": cores,
+    "Communities": communities,
+    "Top vertices": ranking,
+    "Layouts": layouts,
+}
+USES_OTHERS = ("Drawing",)  # communities and ranks, which count to the sections that show them
+STREAMED = ("Size", "Degrees", "Components", "Distances", "Top vertices")  # what goes block by block
+IN_MEMORY = "it needs all arcs in memory, and the graph is read block by block within a budget"
+
+
+class Report(Page):
+    """A report on a graph. A notebook shows it, `save` writes it to a file .html, `html` is its text, and `values` are
+    the numbers in it: {section: {name: value}}."""
+
+    @property
+    def values(self) -> dict[str, dict[str, Any]]:
+        """The numbers of each section that has any, by its name."""
+        return {section.name: section.values for section in self.sections if section.values}
+
+    def __repr__(self) -> str:
+        return f"Report({readable(self.title)}, {len(self.sections)} sections; save(path) writes the page)"
+
+
+def report(graph: tg.Graph, *, title: str = "", seed: int = 0) -> Report:
+    """A report on the `graph`: its size, a drawing, degrees, components, distances, clustering, cores, communities, top
+    vertices, and what other layouts would bring, with the time that each took.
+
+    What would take long on a large graph is measured on a sample drawn with the `seed`, and the page says so, with the
+    error: distances and centralities by searches from some vertices, layouts on a part of the arcs, beyond 20 million
+    arcs also clustering. Of a streamed graph it has what can be computed block by block, and says what is left out.
+    `title` stands above; by default it is "A graph".
+
+    Raises ArgumentError for what is no graph, and for one that is spread over ranks.
+    """
+    if not isinstance(graph, tg.Graph):
+        raise ArgumentError(f"graph: expected a tgraph.Graph, got {type(graph).__name__}; see Graph.from_*")
+    if graph.layout is not None and graph.layout.spreads:
+        raise ArgumentError(
+            "graph: it is spread over ranks, and one process makes a report; read the file with tgraph.read or "
+            "tgraph.open in one process"
+        )
+    study = Study(graph, seed)
+    found: dict[str, Section] = {}
+    seconds: dict[str, float] = {}
+    missing: dict[str, str] = {}
+    for name in sorted(PARTS, key=USES_OTHERS.__contains__):
+        if name != "Size" and not graph.num_vertices:
+            continue
+        if study.streams and name not in STREAMED:
+            missing[name] = IN_MEMORY
+            continue
+        start = time.perf_counter()
+        try:
+            found[name] = PARTS[name](study)
+        except MemoryBudgetError as refusal:
+            missing[name] = str(refusal)
+        seconds[name] = time.perf_counter() - start
+    sections = [*(found[name] for name in PARTS if name in found), _made(seconds, missing)]
+    kind = "A directed graph" if graph.directed else "An undirected graph"
+    lead = f"{kind} of {graph.num_vertices:,} vertices and {graph.num_edges:,} edges."
+    return Report(label(title) if title else "A graph", lead, sections)
+
+
+def _made(seconds: dict[str, float], missing: dict[str, str]) -> Section:
+    """How long the sections took, and what was left out."""
+    tables = [Table("Time", ("section", "ms"), [(name, 1e3 * took) for name, took in seconds.items()], bars=1)]
+    if missing:
+        tables.append(Table("Left out", ("section", "why"), list(missing.items())))
+    return Section(
+        "making",
+        "How this was made",
+        f"By tgraph {tg.__version__}, in {duration(sum(seconds.values()))}.",
+        tables=tables,
+        notes=["What several sections need counts to the first of them."],
+        half=True,
+    )
