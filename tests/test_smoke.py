@@ -394,6 +394,7 @@ def test_nothing_public_is_left_out():
         "drawing",
         "errors",
         "primitives",
+        "progress",
     }
     public = {*tg.__all__, *tg.algorithms.__all__, *tg.generators.__all__, *tg.nn.__all__, *tg.stream.__all__}
     public |= {*tg.sampling.__all__, *tg.dynamic.__all__, *tg.distributed.__all__}

@@ -6,7 +6,7 @@ A graph is a handful of tensors; a program is INIT and a loop of TENSORIZE and C
 import importlib
 from typing import Any
 
-from tgraph import distributed, drawing, dynamic, errors, generators, nn, primitives, sampling
+from tgraph import distributed, drawing, dynamic, errors, generators, nn, primitives, progress, sampling
 from tgraph.core import derived_graphs, random  # noqa: F401  derived_graphs attaches methods of Graph
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
@@ -67,6 +67,7 @@ __all__ = [
     "one_torch_thread",
     "open",
     "primitives",
+    "progress",
     "random",
     "read",
     "reconstruct",

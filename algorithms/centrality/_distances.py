@@ -45,7 +45,8 @@ def groups(graph: tg.Graph, vertices: Tensor, batch: int | None = None) -> Itera
     """The vertices in groups from which to search at once: as many for each thread, since each takes whole searches."""
     fitting = max(1, min(AT_ONCE // max(graph.num_vertices, 1), 64))
     threads = torch.get_num_threads()
-    return iter(vertices.split(batch or fitting // threads * threads or fitting) if len(vertices) else ())
+    parts = vertices.split(batch or fitting // threads * threads or fitting) if len(vertices) else ()
+    return iter(tg.progress.track(parts, "searches", unit="groups"))
 
 
 def distances(graph: tg.Graph, sources: Tensor, weighted: bool, **options: Any) -> Tensor:

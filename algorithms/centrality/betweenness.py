@@ -78,7 +78,7 @@ def betweenness(
         raise tg.errors.ArgumentError(f"batch: must be positive, got {batch}")
     total = torch.zeros(n, dtype=torch.float64, device=graph.device)
     with tg.one_torch_thread(options.get("backend", "auto")):
-        for group in chosen.split(batch) if len(chosen) else ():
+        for group in tg.progress.track(chosen.split(batch) if len(chosen) else (), "betweenness"):
             for dependency in dependencies(graph, group, endpoints, weighted, **options):
                 total += dependency  # one by one, so that sums do not depend on the size of a batch
     sampled = chosen if k is not None and k != n else None

@@ -102,7 +102,7 @@ def _found(graph: tg.Graph, chosen: Tensor, weighted: bool, options: dict[str, A
                 held = (distance >= 0) & (distance != float("inf"))
                 yield distance.masked_fill(~held, 0), held
             return
-        for group in chosen.split(SEARCHED_AT_ONCE) if len(chosen) else ():
+        for group in tg.progress.track(chosen.split(SEARCHED_AT_ONCE) if len(chosen) else (), "closeness"):
             counts = tg.primitives.multi_source.level_counts(graph, group, **options)
             yield torch.arange(counts.shape[1], device=counts.device), counts
 

@@ -46,7 +46,8 @@ def current_flow_closeness(
         own = pseudo_inverse(net).diagonal()
     else:
         found = []
-        for group in torch.arange(n, device=graph.device).split(max(1, AT_ONCE // n)):
+        parts = torch.arange(n, device=graph.device).split(max(1, AT_ONCE // n))
+        for group in tg.progress.track(parts, "current flow"):
             column = torch.arange(len(group), device=graph.device)
             current = torch.zeros((n, len(group)), dtype=torch.float64, device=graph.device)
             current[group, column] = 1
@@ -124,7 +125,8 @@ def _carried(net: tg.Graph, method: str, tol: float) -> tuple[Tensor, Tensor, Te
     inverse = pseudo_inverse(net) if use_dense(net, method) else None
     between = 2 * torch.arange(n, device=net.device, dtype=torch.float64) - (n - 1)
     parts = []
-    for some in torch.arange(len(once), device=net.device).split(max(1, AT_ONCE // n)):
+    pieces = torch.arange(len(once), device=net.device).split(max(1, AT_ONCE // n))
+    for some in tg.progress.track(pieces, "current flow"):
         if inverse is not None:
             drop = inverse[source[some]] - inverse[target[some]]
         else:

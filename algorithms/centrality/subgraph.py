@@ -55,7 +55,7 @@ def _dense(graph: tg.Graph, normalized: bool) -> Tensor:
 def _quadrature(graph: tg.Graph, normalized: bool, tol: float) -> Tensor:
     n = graph.num_vertices
     together, found, largest = max(1, AT_ONCE // n), [], -torch.inf
-    for group in torch.arange(n, device=graph.device).split(together):
+    for group in tg.progress.track(torch.arange(n, device=graph.device).split(together), "subgraph centrality"):
         logarithm, top = _lanczos(graph, group, tol, normalized)
         found.append(logarithm)
         largest = max(largest, top)

@@ -48,7 +48,7 @@ def ecg(
     offset, neighbors = arcs.offset, arcs.neighbors.long()
     source = torch.arange(graph.num_vertices, device=graph.device).repeat_interleave(offset.diff())
     votes = torch.zeros(len(neighbors), dtype=torch.float64, device=graph.device)
-    for member in range(ensemble_size):
+    for member in tg.progress.track(range(ensemble_size), "ECG"):
         level = louvain_levels(graph, weighted=weighted, seed=seed + 1000 * member, max_level=1, backend=backend)[0]
         votes += level[source] == level[neighbors]
     inside = core_number(graph, backend=backend) >= 2

@@ -105,7 +105,7 @@ def _pairs(walks: Tensor, window: int, epochs: int, batch: int, seed: int) -> It
     k, size = walks.shape
     place = torch.arange(size, device=walks.device)
     together = max(1, batch // (2 * size))
-    for epoch in range(epochs):
+    for epoch in tg.progress.track(range(epochs), "node2vec", unit="epochs"):
         order = tg.random.permutation(tg.random.key(seed, 3 + 2 * epoch), k, walks.device)
         for rows in order.split(together) if k else ():
             held, centers, contexts = walks[rows], [], []

@@ -18,6 +18,7 @@ import typer
 from typer.core import TyperGroup
 
 import tgraph as tg
+from tgraph import progress
 from tgraph.cli import dynamic, pages, ranks, report, stores
 from tgraph.cli.command import steps
 from tgraph.cli.comparison import compare
@@ -115,7 +116,8 @@ def chain(group: typer.Typer, name: str, help: str, *steps: Callable[..., Any], 
     def command(**given: Any) -> None:
         results: list[Any] = []
         try:
-            with ranks.together(spreads=load in steps or convert in steps or doctor in steps):
+            spreads = load in steps or convert in steps or doctor in steps
+            with ranks.together(spreads), progress.shown(), progress.busy(name):
                 for step, own in zip(steps, options, strict=True):
                     results.append(step(*results, **{name: given[name] for name in own}))
         except TGraphError as mistake:

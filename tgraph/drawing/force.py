@@ -15,6 +15,7 @@ from tgraph.drawing.pivots import embedded
 from tgraph.errors import ArgumentError
 from tgraph.model.operators import aggregate
 from tgraph.primitives.repulsion import repulsion
+from tgraph.progress import track
 
 
 def forceatlas2(
@@ -51,7 +52,7 @@ def forceatlas2(
         place = place * (5 * n**0.5)  # about as wide as forces would make it
     mass = adjacency.out_degree.to(torch.float64) + 1
     force, speed, efficiency = torch.zeros_like(place), 1.0, 1.0
-    for _ in range(iterations if n > 1 else 0):
+    for _ in track(range(iterations if n > 1 else 0), "ForceAtlas2"):
         before, force = force, scaling * repulsion(place, mass, theta=theta).to(place.device)
         force -= _gravity(place, mass, gravity, strong_gravity)
         force += _logarithmic(adjacency, place) if linlog else _linear(adjacency, place)
@@ -92,7 +93,7 @@ def spring(
     place = _start(adjacency, positions, seed)
     ones = torch.ones(n, dtype=torch.float64, device=place.device)
     temperature = 0.1 * max(float((place.amax(0) - place.amin(0)).max()), 1e-3) if n else 0.0
-    for step in range(iterations if n > 1 else 0):
+    for step in track(range(iterations if n > 1 else 0), "spring"):
         force = k * k * repulsion(place, ones, theta=theta).to(place.device) + _squared(adjacency, place) / k
         length = force.norm(dim=1).clamp(min=1e-12)
         limit = temperature * (1 - step / iterations)

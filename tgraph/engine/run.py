@@ -30,6 +30,7 @@ from tgraph.files import PathLike
 from tgraph.kernels import Choice, check_backend, watched
 from tgraph.kernels.messages import is_per_arc
 from tgraph.model.program import Program, Relaxation
+from tgraph.progress import is_wanted
 
 # Brings a graph to a device and within a budget of memory; set by `tgraph.stream`, which stands above.
 place: Callable[[Graph, str | int | None, torch.device | str | None], Graph] | None = None
@@ -60,7 +61,7 @@ def run(
         trace then has steps called "affine_step") and no checkpoint is kept. The values are those of the program as it
         is written, to rounding; sums are taken in float64. False executes each operation by itself.
     trace : record what each iteration did.
-    progress : show a progress bar on stderr.
+    progress : show a progress bar on stderr; `tgraph.progress` says where one is shown without.
     max_iterations : raise NotConvergedError, which carries the partial Run, after so many; by default the program's
         own limit, and for a Relaxation n + 1 (2n + 1 where reduce and edge are alike), which only a cycle that improves
         without end exceeds.
@@ -97,8 +98,8 @@ def run(
         state = _begun(program, graph, mode, backend, trace, max_iterations, keeper)
         by_backend = state.policy is None
         state.deferral = Deferral.of(program, graph, backend) if fuse and not by_backend and keeper is None else None
-        shown = progress and (graph.layout is None or graph.layout.leads)
-        showing = progress_bar(state) if shown else nullcontext(_show_nothing)
+        shown = is_wanted(progress) and (graph.layout is None or graph.layout.leads)
+        showing = progress_bar(state, progress) if shown else nullcontext(_show_nothing)
         with showing as advance, _recording(state):
             remaining = (_run_loop if by_backend else _run_rounds)(state, advance, keeper)
         unfinished = remaining and state.iterations != program.rounds

@@ -14,6 +14,7 @@ from typing import Any
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.atomic_write import replacing
+from tgraph.progress import bar, is_wanted
 
 CODECS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -27,7 +28,8 @@ _MAGIC = {
 
 @contextmanager
 def open_bytes(path: PathLike, progress: bool = False) -> Iterator[Any]:
-    """The decompressed content, as a stream with `read(size)`; `progress` shows a bar over the compressed bytes.
+    """The decompressed content, as a stream with `read(size)`; `progress` shows a bar over the compressed bytes, which
+    `tgraph.progress` may do without.
 
     The compression is detected from the first bytes, not the extension. Errors of the compressed data inside the `with`
     block become a FileFormatError.
@@ -51,16 +53,19 @@ def _decompressed(path: PathLike, codec: str | None, progress: bool, stack: Exit
     import pyarrow
 
     raw = stack.enter_context(pyarrow.OSFile(os.fspath(path), "rb"))
-    if progress:
-        from tqdm import tqdm
+    watched = is_wanted(progress)
+    if watched:
+        from tqdm.utils import CallbackIOWrapper
 
         total, name = os.path.getsize(path), os.path.basename(path)
-        raw = stack.enter_context(tqdm.wrapattr(raw, "read", total=total, desc=name))
+        options = {"unit": "B", "unit_scale": True, "unit_divisor": 1024}
+        found = stack.enter_context(bar(name, total=total, asked=progress, **options))
+        raw = CallbackIOWrapper(found.update, raw, "read")
     if codec == "xz":
         return stack.enter_context(lzma.LZMAFile(raw))
     if codec is not None:
         return stack.enter_context(pyarrow.CompressedInputStream(raw, codec))
-    return stack.enter_context(pyarrow.PythonFile(raw, "r")) if progress else raw
+    return stack.enter_context(pyarrow.PythonFile(raw, "r")) if watched else raw
 
 
 def blocks(stream: Any, size: int = 1 << 22) -> Iterator[bytes]:

@@ -18,6 +18,7 @@ from tgraph.formats.ell import ELL
 from tgraph.formats.layout import Layout
 from tgraph.formats.sell import SELL
 from tgraph.formats.wsb import WSB
+from tgraph.progress import busy
 
 __all__ = ["LAYOUTS", "Layout", "convert", "known", "load", "make"]
 
@@ -65,7 +66,8 @@ def convert(graph: Graph, name: str, **options: Any) -> Graph:
     plain = graph.to_csr()
     if name == "csr" and not options:
         return plain
-    return Graph.of_storage(make(name, plain, **options), plain._ids, plain.directed, plain.order)
+    with busy(f"layout {name}"):
+        return Graph.of_storage(make(name, plain, **options), plain._ids, plain.directed, plain.order)
 
 
 def load(

@@ -12,6 +12,7 @@ from tgraph.core.building.inputs import check_choice
 from tgraph.core.graph import Graph
 from tgraph.errors import MissingDependencyError
 from tgraph.primitives.community import label_propagation
+from tgraph.progress import busy
 
 # Approximate vertices per part of a METIS partition: float32 rows of a few columns for them fit a second-level cache.
 PART = 4096
@@ -38,7 +39,8 @@ def reorder(graph: Graph, method: str) -> Graph:
     """
     check_choice(method, "method", tuple(ORDERS))
     undirected = graph.to_undirected() if graph.directed else graph
-    return graph.permute(ORDERS[method](undirected).to(graph.device))
+    with busy(f"order by {method}"):
+        return graph.permute(ORDERS[method](undirected).to(graph.device))
 
 
 def by_degree(graph: Graph) -> Tensor:

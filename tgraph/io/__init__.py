@@ -31,6 +31,7 @@ from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
 from tgraph.files.byte_stream import CODECS, stem
 from tgraph.io.text.names import Columns
+from tgraph.progress import busy
 
 # Each format is the module of that name, with `read(path, **options)` and `write(graph, path)`.
 FORMATS: dict[str, tuple[str, ...]] = {
@@ -92,7 +93,8 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
             raise ArgumentError(f"{name}: no option of the format {short}; its options are: {listed}")
     if progress and "progress" in known:
         options["progress"] = True
-    graph = module.read(path, **options)
+    with busy(f"read {Path(path).name}"):
+        graph = module.read(path, **options)
     if options.get("weights") is None and options.get("weight") is None:
         taken = columns_of(path, format=format, **options)
         if taken is not None and taken.numbers:
@@ -152,7 +154,8 @@ def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
     suffix = Path(path).suffix.lower()
     if suffix in CODECS and module.__name__.endswith(BINARY):
         raise ArgumentError(f"path: binary formats are not compressed once more; write {stem(path).name!r} instead")
-    module.write(graph if module.__name__ == "tgraph.io.tg" else graph.to_csr(), path)  # .tg holds layouts
+    with busy(f"write {Path(path).name}"):
+        module.write(graph if module.__name__ == "tgraph.io.tg" else graph.to_csr(), path)  # .tg holds layouts
 
 
 def verify(path: PathLike) -> int:
@@ -169,7 +172,8 @@ def verify(path: PathLike) -> int:
     module = format_module(path)
     if not hasattr(module, "verify"):
         raise ArgumentError(f"path: only .tg files have checksums to verify, not {Path(path).name!r}")
-    return module.verify(path)
+    with busy(f"verify {Path(path).name}"):
+        return module.verify(path)
 
 
 def format_module(path: PathLike, format: str | None = None) -> ModuleType:

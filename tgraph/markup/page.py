@@ -46,8 +46,9 @@ class Table:
     def share(self, row: Sequence[Any]) -> int:
         """How long the bar of a row is, in percent of the longest."""
         assert self.bars is not None
-        most = max((float(each[self.bars]) for each in self.rows), default=0.0)
-        return round(100 * max(float(row[self.bars]), 0.0) / most) if most > 0 and math.isfinite(most) else 0
+        values = (float(each[self.bars]) for each in self.rows)
+        most, own = max(filter(math.isfinite, values), default=0.0), float(row[self.bars])
+        return round(100 * min(own, most) / most) if own > 0 and most > 0 else 0
 
 
 @dataclass(frozen=True)

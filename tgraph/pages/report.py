@@ -73,7 +73,7 @@ def report(graph: tg.Graph, *, title: str = "", seed: int = 0) -> Report:
     found: dict[str, Section] = {}
     seconds: dict[str, float] = {}
     missing: dict[str, str] = {}
-    for name in sorted(PARTS, key=USES_OTHERS.__contains__):
+    for name in tg.progress.track(sorted(PARTS, key=USES_OTHERS.__contains__), "report", unit="sections"):
         if name != "Size" and not graph.num_vertices:
             continue
         if study.streams and name not in STREAMED:

@@ -34,7 +34,7 @@ class Study:
     @cached_property
     def simple(self) -> tg.Graph:
         """The graph without directions, parallel edges and self-loops."""
-        return self.graph.to_undirected().without_self_loops()
+        return self.graph.decoded().to_undirected().without_self_loops()
 
     @cached_property
     def component(self) -> Tensor:

@@ -14,6 +14,7 @@ from torch import Tensor
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike, checksummed
 from tgraph.files.atomic_write import replacing, room_for
+from tgraph.progress import bar
 from tgraph.stores.blocks import BlockStore, Stat, read, repeated
 
 SUFFIXES = ".npy", ".safetensors"
@@ -114,12 +115,11 @@ def matching(store: BlockStore, beginning: str) -> list[str]:
 
 
 def _shown(keys: list[str], progress: bool) -> Iterator[str]:
-    from tqdm import tqdm
-
-    with tqdm(keys, disable=not progress, unit=" tensors") as bar:
-        for key in bar:
-            bar.set_postfix_str(key)
+    with bar("tensors", total=len(keys), unit=" tensors", asked=progress) as shown:
+        for key in keys:
+            shown.set_postfix_str(key)
             yield key
+            shown.update()
 
 
 def _damage(store: BlockStore, key: str) -> list[FileFormatError]:

@@ -17,6 +17,7 @@ from tgraph.errors import ArgumentError
 from tgraph.formats import LAYOUTS, known
 from tgraph.markup.labels import preformatted
 from tgraph.model.operators import aggregate
+from tgraph.progress import track
 from tgraph.tuning.backends import Timer, timer_on
 
 # Arcs that are measured, at most. A larger graph is sampled by this many ranges of consecutive vertices.
@@ -105,7 +106,7 @@ def measured_layouts(
     timer = timer or timer_on(graph.device)
     data = torch.ones((graph.num_vertices, features), dtype=dtype, device=graph.device)
     measured, refused = [_measured(graph, "csr", 0.0, data, timer)], {}
-    for name in layouts:
+    for name in track(layouts, "layouts"):
         if name == "csr":
             continue
         begin = time.perf_counter()

@@ -103,8 +103,8 @@ def slow_backend(trace: TraceData) -> Finding | None:
     what = f"Portable torch code served {reasons[0].operator} in {_share(trace, slow):.0%} of the time"
     if trace.conditions.backend == "portable":
         return Finding(f"{what}, as was asked for.", 'backend="auto" takes compiled kernels where they serve.')
-    because = "; ".join(f"{name}: {reason}" for name, reason in reasons[0].refused.items())
-    return Finding(f"{what}. Faster backends refused it.", f"What would have to change, by backend: {because}.")
+    name, why = next(iter(reasons[0].refused.items()), ("", ""))
+    return Finding(f"{what}.", f"The backend {name} is faster, and did not serve it: {why}." if name else "")
 
 
 def waiting_for_ranks(trace: TraceData) -> Finding | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.files import PathLike
 from tgraph.kernels.reductions import REDUCTIONS
+from tgraph.progress import bar
 from tgraph.stream.features.applying import apply
 from tgraph.stream.features.column_slabs import even_width, pieces, read_columns, slices
 from tgraph.stream.features.matrix import (
@@ -118,7 +119,7 @@ def aggregate(
         with (
             _by_column(features, path, plan, budget - arcs.resident) as columnwise,
             create_features(path, shape, dtype, piece=plan.piece) as writer,
-            _bar(progress, shape[1]) as advance,
+            bar("aggregate", total=shape[1], unit=" columns", asked=progress) as shown,
         ):
             trim_heap()
             rows = shape[0] + arcs.source.virtual_rows
@@ -128,20 +129,8 @@ def aggregate(
                 data = buffer[: rows * width].view(rows, width)
                 read_columns(columnwise, columns, data[: shape[0]], plan.piece)
                 _pull(layout, data, reduce, edge, writer, columns.start)
-                advance(width)
+                shown.update(width)
     return FeatureFile(path)
-
-
-@contextmanager
-def _bar(show: bool, columns: int) -> Iterator[Callable[[int], object]]:
-    """A function to call after each pass, with the columns that are done."""
-    if not show:
-        yield lambda count: None
-        return
-    from tqdm import tqdm
-
-    with tqdm(desc="aggregate", total=columns, unit=" columns") as bar:
-        yield bar.update
 
 
 def _budget(graph: Graph, memory: str | int | None) -> int:

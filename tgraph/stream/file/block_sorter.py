@@ -16,6 +16,7 @@ from tgraph.core.rows import offset_of
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
 from tgraph.files.atomic_write import whole_file
+from tgraph.progress import track
 from tgraph.stream.file.container import SECTIONS
 from tgraph.stream.file.edge_reader import ArcSource, table_bytes
 from tgraph.stream.file.external_sort import Buckets, Edges
@@ -184,8 +185,4 @@ class BlockSorter:
             writer.block(number, in_section, local_offset(offset, block), neighbors[arcs], own)
 
     def _with_progress(self, items: Iterable[Any], name: str, total: int) -> Iterable[Any]:
-        if not self._progress:
-            return items
-        from tqdm import tqdm
-
-        return tqdm(items, desc=name, total=total)
+        return track(items, name, total=total, asked=self._progress)

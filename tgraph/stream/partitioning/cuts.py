@@ -11,6 +11,7 @@ from tgraph.core.building import inputs
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats import reordering
+from tgraph.progress import busy
 from tgraph.stream.partitioning.parts import Parts, both_ways, by_label, equal_shares, round_to_rows
 from tgraph.stream.partitioning.well_connected import well_connect
 
@@ -27,9 +28,10 @@ def partition(graph: Graph, parts: int, method: str = "ebp", seed: int = 0) -> P
     tensor([  0, 239, 480, 721, 960])
     """
     inputs.check_choice(method, "method", METHODS)
-    if method == "wcp":
-        return well_connected(graph, parts, seed)
-    return edge_balanced(graph, parts) if method == "ebp" else by_metis(graph, parts)
+    with busy(f"partition by {method}"):
+        if method == "wcp":
+            return well_connected(graph, parts, seed)
+        return edge_balanced(graph, parts) if method == "ebp" else by_metis(graph, parts)
 
 
 def edge_balanced(graph: Graph, parts: int) -> Parts:

@@ -1,0 +1,117 @@
+"""Progress bars for whoever looks.
+
+A function with an option `progress` shows its bar where that is True. All others, and everything that these call, show
+one within `shown()`, which the `tgraph` command enters, on a terminal and for what takes more than two seconds; one bar
+at a time, the outermost. TGRAPH_PROGRESS=1 in the environment is `shown()` for the whole process, and TGRAPH_PROGRESS=0
+turns all bars off.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+VARIABLE = "TGRAPH_PROGRESS"
+DELAY = 2.0  # seconds, before which nobody wonders
+TICK = 0.5
+
+_is_shown = ContextVar("is_shown", default=False)
+_open_bars: list[Any] = []
+
+
+@contextmanager
+def shown(show: bool = True) -> Iterator[None]:
+    """A context in which what takes more than two seconds shows its progress on the terminal, or does not."""
+    before = _is_shown.set(show)
+    try:
+        yield
+    finally:
+        _is_shown.reset(before)
+
+
+def is_wanted(asked: bool = False) -> bool:
+    """Whether to show a bar now: `asked` for, or within `shown()` on a terminal, where there is none yet."""
+    told = os.environ.get(VARIABLE, "")
+    if told == "0":
+        return False
+    return asked or ((_is_shown.get() or told == "1") and not _open_bars and sys.stderr.isatty())
+
+
+@contextmanager
+def bar(
+    what: str, *, total: float | None = None, unit: str = "it", asked: bool = False, **options: Any
+) -> Iterator[Any]:
+    """A tqdm bar for `what`, with its `update`; one that is not wanted takes no time.
+
+    asked : show it at once, also where nobody looks. options : those of tqdm.
+    """
+    from tqdm import tqdm
+
+    if not is_wanted(asked):
+        yield tqdm(disable=True)
+        return
+    options |= {"total": total, "unit": unit, "delay": 0 if asked else DELAY, "file": sys.stderr}
+    with tqdm(desc=what, **options) as found:
+        _open_bars.append(found)
+        try:
+            yield found
+        finally:
+            _open_bars.remove(found)
+
+
+def track(
+    items: Iterable[T], what: str, *, total: float | None = None, unit: str = "it", asked: bool = False
+) -> Iterable[T]:
+    """The items, counted by a bar where one is wanted."""
+    return _tracked(items, what, total, unit, asked) if is_wanted(asked) else items
+
+
+def _tracked(items: Iterable[T], what: str, total: float | None, unit: str, asked: bool) -> Iterator[T]:
+    total = len(items) if total is None and hasattr(items, "__len__") else total
+    with bar(what, total=total, unit=unit, asked=asked) as found:
+        for item in items:
+            yield item
+            found.update()
+
+
+@contextmanager
+def busy(what: str) -> Iterator[None]:
+    """A context that shows `what` is being done and for how long, where a bar is wanted: for what cannot be counted.
+    Within it others show bars, which take its place."""
+    if not is_wanted():
+        yield
+        return
+    done = threading.Event()
+    clock = threading.Thread(target=_tick, args=(what, done, time.monotonic()), daemon=True)
+    clock.start()
+    try:
+        yield
+    finally:
+        done.set()
+        clock.join()
+
+
+def _tick(what: str, done: threading.Event, begin: float) -> None:
+    from tqdm import tqdm
+
+    if done.wait(DELAY):
+        return
+    found = None
+    while not done.is_set():
+        if _open_bars and found is not None:
+            found.close()
+            found = None
+        elif not _open_bars:
+            found = tqdm(bar_format="{desc}", leave=False, file=sys.stderr) if found is None else found
+            found.set_description_str(f"{what}: {tqdm.format_interval(time.monotonic() - begin)}")
+        done.wait(TICK)
+    if found is not None:
+        found.close()
