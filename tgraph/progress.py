@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -75,7 +75,7 @@ def track(
 
 
 def _tracked(items: Iterable[T], what: str, total: float | None, unit: str, asked: bool) -> Iterator[T]:
-    total = len(items) if total is None and hasattr(items, "__len__") else total
+    total = len(items) if total is None and isinstance(items, Sized) else total
     with bar(what, total=total, unit=unit, asked=asked) as found:
         for item in items:
             yield item

@@ -359,6 +359,17 @@ def test_vertices_with_text_ids(tmp_path):
     assert column(output, "component")["dan"] == "cid"
 
 
+def test_a_report_and_a_trace_are_pages(file, tmp_path):
+    shown = tgraph("report", file, "--output", tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert re.search(r"report\.html: written in", shown) and f"<bdi>{Path(file).name}</bdi>" in page
+    assert "6 vertices and 5 edges" in page
+    tgraph("report", file, "--output", tmp_path / "report.html", "--title", "<Roads>")
+    assert "<bdi>&lt;Roads&gt;</bdi>" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "trace: " in tgraph("bfs", file, "--trace", tmp_path / "trace.html")
+    assert "Trace of BFS" in (tmp_path / "trace.html").read_text(encoding="utf-8")
+
+
 def test_trace_and_progress(file, tmp_path):
     picture = tmp_path / "trace.png"
     result = CliRunner().invoke(app, ["bfs", str(file), "--trace", str(picture), "--progress"])
@@ -579,6 +590,7 @@ def test_mistakes_with_blocks(file, tmp_path, command, message):
         (("bfs", "{file}", "--output", "{folder}/x.txt"), "none of the extensions .parquet, .csv"),
         (("bfs", "{file}", "--output", "{folder}/no/x.csv"), "no folder"),
         (("bfs", "{file}", "--trace", "{folder}/x.txt"), "extensions of a picture"),
+        (("report", "{file}", "--output", "{folder}/x.txt"), "extensions of a page, .html, .htm"),
         (("bfs", "{file}", "--backend", "abacus"), "backend: 'abacus'"),
         (("bfs", "{file}", "--mode", "sideways"), "sideways"),
         (("bfs", "{file}", "--multi", "some"), "multi: 'some'"),

@@ -47,3 +47,7 @@ def test_facts_are_escaped():
     text = definitions("<b>", {"a<i>": "<script>", "raw": Markup("<bdi>x</bdi>")})
     assert Seen(text).elements.count("bdi") == 1
     assert "script" not in Seen(text).elements and "b" not in Seen(text).elements and "<script>" in Seen(text).said
+
+
+def test_marks_do_not_pile_up():
+    assert readable("e" + "\u0301" * 6) == "e" + "\u0301" * 4 + "\\u0301" * 2

@@ -58,7 +58,7 @@ def _decompressed(path: PathLike, codec: str | None, progress: bool, stack: Exit
         from tqdm.utils import CallbackIOWrapper
 
         total, name = os.path.getsize(path), os.path.basename(path)
-        options = {"unit": "B", "unit_scale": True, "unit_divisor": 1024}
+        options: dict[str, Any] = {"unit": "B", "unit_scale": True, "unit_divisor": 1024}
         found = stack.enter_context(bar(name, total=total, asked=progress, **options))
         raw = CallbackIOWrapper(found.update, raw, "read")
     if codec == "xz":

@@ -8,6 +8,7 @@ from typing import Any
 
 LONGEST = 60  # characters of a label that are shown
 JOINERS = "\u200c\u200d"  # parts of words and of emoji
+STACKED = 4  # marks on one letter; more would cover the lines around it
 UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}  # control, format, surrogates, private, unassigned, separators
 ISOLATE, END = "\u2068", "\u2069"  # what <bdi> is in text without elements
 
@@ -22,8 +23,11 @@ class Markup(str):
 def readable(value: Any) -> str:
     """What a label says in characters that can be seen: others, such as marks that turn the direction of what follows,
     are shown as escapes; of a long one the beginning and the length."""
-    text = str(value)
-    shown = "".join(map(_visible, text[:LONGEST])) or '""'
+    text, marks, shown = str(value), 0, ""
+    for character in text[:LONGEST]:
+        marks = marks + 1 if unicodedata.category(character).startswith("M") else 0
+        shown += _visible(character) if marks <= STACKED else _escaped(character)
+    shown = shown or '""'
     return shown if len(text) <= LONGEST else f"{shown}… ({len(text):,} characters)"
 
 
@@ -55,4 +59,8 @@ def preformatted(text: Any) -> Markup:
 def _visible(character: str) -> str:
     if character in JOINERS or unicodedata.category(character) not in UNSEEN:
         return character
+    return _escaped(character)
+
+
+def _escaped(character: str) -> str:
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")

@@ -18,14 +18,16 @@ class Scale:
     whole: bool = False
 
     @classmethod
-    def over(cls, numbers: Iterable[float], logarithmic: bool = False, zero: bool = False) -> Scale:
+    def over(
+        cls, numbers: Iterable[float], logarithmic: bool = False, zero: bool = False, whole: bool = False
+    ) -> Scale:
         """The scale that holds all finite `numbers`, those above 0 where it is logarithmic, and 0 if asked for."""
         held = [number for number in numbers if math.isfinite(number) and (number > 0 or not logarithmic)]
         held = [*held, 0.0] if zero and not logarithmic else held
         low, high = (min(held), max(held)) if held else (1.0, 10.0)
         if logarithmic:
-            return cls(low / 1.3, high * 1.3 if high > low else low * 10, True)
-        return cls(low, high if high > low else low + 1)
+            return cls(low / 1.3, high * 1.3 if high > low else low * 10, True, whole)
+        return cls(low, high if high > low else low + 1, whole=whole)
 
     def place(self, number: float) -> float:
         """Where a number lies: 0 at `low`, 1 at `high`, and between them what is outside or has no logarithm."""

@@ -125,7 +125,7 @@ def cores(study: Study) -> Section:
     width = -(-len(count) // 150)
     at = [(k, int(above[k])) for k in range(0, len(count), width)]
     title = "Vertices of a core number or more"
-    y = Scale.over([size for _, size in at], logarithmic=True)
+    y = Scale.over([1, *(size for _, size in at)], logarithmic=True, whole=True)
     chart = Chart(
         title,
         "How many vertices are in the core of each number",

@@ -48,7 +48,8 @@ def sizes_chart(name: str, sizes: Tensor) -> Figure:
     size, count = sizes.unique(return_counts=True)
     at = list(zip(size.tolist(), count.tolist(), strict=True))
     title = f"Sizes of {name}"
-    x, y = Scale.over([1, *size.tolist()], logarithmic=True), Scale.over([1, *count.tolist()], logarithmic=True)
+    x = Scale.over([1, *size.tolist()], logarithmic=True, whole=True)
+    y = Scale.over([1, *count.tolist()], logarithmic=True, whole=True)
     chart = Chart(title, f"How many {name} there are of each size, logarithmic axes", x, y, "vertices", "count")
     tips = [f"{c:,} of {s:,} {'vertex' if s == 1 else 'vertices'}" for s, c in at]
     chart.points(at, "dot a", tips, radius=3.2)

@@ -54,13 +54,9 @@ def picture(study: Study) -> Section:
     else:
         view = _pixels(points, src, dst, group, area)
     notes = [f"A sample of {len(src):,} edges is drawn."] if some else []
-    alone, left = int((study.simple.out_degree == 0).sum()), int((~keep).sum())
-    if left:
-        far = left - alone if left > alone else 0
-        notes.append(
-            f"Not drawn: {alone:,} vertices without neighbours"
-            + (f", and {far:,} that lie far from the others." if far else ".")
-        )
+    alone = (study.simple.out_degree == 0).cpu().numpy()
+    left = {"without neighbours": int((alone & ~keep).sum()), "far from the others": int((~alone & ~keep).sum())}
+    notes += [f"Not drawn: {count:,} vertices {why}." for why, count in left.items() if count]
     return Section("picture", "Drawing", figures=[Figure(title, {"": view}, caption, wide=True)], notes=notes)
 
 
@@ -140,9 +136,9 @@ def _vectors(
                 f"{escape(isolated(_brief(names[i])))}</text>"
             )
     said = f"Drawing of the graph: {len(points):,} vertices and {len(src):,} edges"
-    return Markup(
-        f'<svg class="drawing" viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{said}">{"".join(marks)}</svg>'
-    )
+    side, above = (90, 24) if len(points) <= NAMED else (0, 0)  # room for names
+    box = f"{-side} {-above} {WIDTH + 2 * side} {height + 2 * above:.0f}"
+    return Markup(f'<svg class="drawing" viewBox="{box}" role="img" aria-label="{said}">{"".join(marks)}</svg>')
 
 
 def _brief(name: object) -> str:

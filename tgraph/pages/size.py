@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 import tgraph as tg
-from tgraph.core.system.text import scaled
+from tgraph.core.system.text import in_bytes
 from tgraph.markup.labels import Markup, label
 from tgraph.markup.page import Fact, Section, number
 from tgraph.pages.study import Study
@@ -34,7 +34,7 @@ def size(study: Study) -> Section:
         facts.append(Fact("Reciprocity", number(mutual), "of arcs have their reverse"))
     facts.append(_weights(graph))
     layout = "CSR" if graph.layout is None else f"layout {graph.layout.name}"
-    facts.append(Fact("Memory", f"{scaled(graph.nbytes)}B" if graph.nbytes else "0 B", f"{layout}, on {graph.device}"))
+    facts.append(Fact("Memory", in_bytes(graph.nbytes), f"{layout}, on {graph.device}"))
     lead = "" if n else "The graph has no vertices: there is nothing to measure."
     notes = []
     if graph.weight_dtype is not None:

@@ -123,7 +123,7 @@ def shares(*ranks):
     ("ranks", "what", "remedy"),
     [
         ([(3.0, 0.1, 1, 10), (1.0, 2.1, 1, 10)], "rank 0 computed 1.5 times", 'cut="hubs"'),
-        ([(1.0, 1.0, 100, 1000), (1.0, 1.0, 100, 1000)], "200 exchanges of 10B", "Fewer ranks"),
+        ([(1.0, 1.0, 100, 1000), (1.0, 1.0, 100, 1000)], "200 exchanges of 10 B", "Fewer ranks"),
         ([(1.0, 1.0, 2, 10**9), (1.0, 1.0, 2, 10**9)], "the network is what is slow", "wcp"),
     ],
 )

@@ -14,6 +14,11 @@ def scaled(number: float) -> str:
     return f"{number:.3g}"
 
 
+def in_bytes(count: float) -> str:
+    """A number of bytes to three digits, with its unit."""
+    return f"{scaled(count)}B" if count >= 1000 else f"{count:.0f} B"
+
+
 def duration(seconds: float) -> str:
     """A time in microseconds, milliseconds or seconds, whichever reads better."""
     if 0 < seconds < 1e-4:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tgraph.core.system.text import duration, scaled
+from tgraph.core.system.text import duration, in_bytes
 from tgraph.engine.tracing.data import TraceData, counted
 from tgraph.engine.tracing.records import Interval, Iteration, joined
 
@@ -46,18 +46,18 @@ def waiting_for_the_disk(trace: TraceData) -> Finding | None:
         return None
     read, blocks = sum(visit.nbytes for visit in loads), {visit.block: visit.nbytes for visit in loads}
     once = sum(blocks.values())
-    what = f"Computing waited for the disk in {(both - busy) / both:.0%} of the time: {scaled(read)}B were loaded"
+    what = f"Computing waited for the disk in {(both - busy) / both:.0%} of the time: {in_bytes(read)} were loaded"
     if read <= 1.2 * once or trace.conditions.memory is None:
         return Finding(
-            f"{what}, each block about once, at {scaled(read / max(length(loading), 1e-9))}B/s.",
+            f"{what}, each block about once, at {in_bytes(read / max(length(loading), 1e-9))}/s.",
             "More memory would not help one run: it has to read the graph once. Later runs on the same graph find in "
             "memory what fits.",
         )
     enough = trace.conditions.memory + once
     return Finding(
         f"{what}, every block {read / once:.1f} times on average.",
-        f'With memory="{-(-enough // 10**6):,}MB" in place of {scaled(trace.conditions.memory)}B every block that was '
-        "used stays in memory and is loaded once.".replace(",", ""),
+        f'With memory="{-(-enough // 10**6)}MB" in place of {in_bytes(trace.conditions.memory)} every block that was '
+        "used stays in memory and is loaded once.",
     )
 
 
@@ -130,12 +130,12 @@ def waiting_for_ranks(trace: TraceData) -> Finding | None:
     each = sum(share.bytes_sent for share in trace.shares) / max(exchanges, 1)
     if each < SMALL_MESSAGES:
         return Finding(
-            f"{what}, in {exchanges:,} exchanges of {scaled(each)}B on average: what counts is the time that a message "
-            "takes to set out, not its size.",
+            f"{what}, in {exchanges:,} exchanges of {in_bytes(each)} on average: what counts is the time that a "
+            "message takes to set out, not its size.",
             "Fewer ranks have less to wait for; a graph that fits one machine is faster there.",
         )
     return Finding(
-        f"{what}, in {exchanges:,} exchanges of {scaled(each)}B on average: the network is what is slow.",
+        f"{what}, in {exchanges:,} exchanges of {in_bytes(each)} on average: the network is what is slow.",
         "Parts with fewer arcs between them send less: tgraph partition --method wcp; and see tgraph doctor under "
         "torchrun for what the network does.",
     )

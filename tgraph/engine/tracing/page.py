@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import groupby
 
-from tgraph.core.system.text import duration, scaled
+from tgraph.core.system.text import duration, in_bytes, scaled
 from tgraph.engine.tracing.data import TraceData, counted
 from tgraph.engine.tracing.findings import Finding, findings, length
 from tgraph.engine.tracing.records import Interval, Iteration, joined
@@ -43,10 +43,10 @@ def _summary(trace: TraceData) -> Section:
     ]
     loads = [visit for visit in trace.visits if visit.loading is not None]
     if trace.visits:
-        facts.append(Fact("Read", f"{scaled(sum(visit.nbytes for visit in loads))}B", f"in {len(loads):,} blocks"))
+        facts.append(Fact("Read", in_bytes(sum(visit.nbytes for visit in loads)), f"in {len(loads):,} blocks"))
     if trace.shares:
         sent = sum(share.bytes_sent for share in trace.shares)
-        facts.append(Fact("Sent", f"{scaled(sent)}B", f"by {_count_ranks(trace):,} ranks"))
+        facts.append(Fact("Sent", in_bytes(sent), f"by {_count_ranks(trace):,} ranks"))
     found = findings(trace)
     return Section(
         "summary",
@@ -176,12 +176,12 @@ def _blocks(trace: TraceData) -> Section:
     read, times = sum(visit.nbytes for visit in loads), {visit.block for visit in visits}
     facts = [
         Fact("Visits to blocks", f"{len(visits):,}", f"to {len(times):,} blocks"),
-        Fact("Loaded", f"{len(loads):,}", f"{scaled(read)}B; the others were still in memory"),
-        Fact("Reading", duration(reading), f"{scaled(read / reading)}B/s" if reading else ""),
+        Fact("Loaded", f"{len(loads):,}", f"{in_bytes(read)}; the others were still in memory"),
+        Fact("Reading", duration(reading), f"{in_bytes(read / reading)}/s" if reading else ""),
         Fact("Computing", duration(busy), f"waited for reads {duration(both - busy)}"),
     ]
     if trace.conditions.memory is not None:
-        facts.append(Fact("Memory", f"{scaled(trace.conditions.memory)}B", "budget of the graph"))
+        facts.append(Fact("Memory", in_bytes(trace.conditions.memory), "budget of the graph"))
     chart = Chart(
         "Blocks over time",
         "When blocks were loaded, above, and computed on, below",
@@ -198,7 +198,7 @@ def _blocks(trace: TraceData) -> Section:
     return Section(
         "blocks",
         "Blocks read from the disk",
-        f"{scaled(read)}B were loaded in {counted(len(loads), 'read')}; "
+        f"{in_bytes(read)} were loaded in {counted(len(loads), 'read')}; "
         f"{(busy + reading - both) / max(min(busy, reading), 1e-12):.0%} of the shorter of reading and computing was "
         "hidden by the other.",
         facts=facts,
