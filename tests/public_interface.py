@@ -14,7 +14,7 @@ BASES = (tg.Program, tg.Graph, formats.Layout, stores.BlockStore)
 
 MODULES = (
     *(tg, tg.algorithms, tg.generators, tg.nn, tg.errors, tg.random, tg.dynamic, tg.sampling, tg.distributed),
-    *(tg.drawing, stream, formats, io, stores),
+    *(tg.drawing, tg.progress, stream, formats, io, stores),
 )
 
 

@@ -37,6 +37,7 @@ WITHOUT = {
     "tgraph.formats.csr.CSR.": "what a layout tells the engine",
     "tgraph.formats.dcsr.DCSR.": "what a layout tells the engine",
     "tgraph.Trace.add_rounds": "what a backend tells the engine",
+    "tgraph.Trace.note": "what a backend tells the engine",
     "tgraph.pyg.HGTSampler.sample_from_edges": "raises an error alone",
 }
 OF_LAYERS = ("forward", "reset_parameters")  # the classes have examples

@@ -29,7 +29,11 @@ _open_bars: list[Any] = []
 
 @contextmanager
 def shown(show: bool = True) -> Iterator[None]:
-    """A context in which what takes more than two seconds shows its progress on the terminal, or does not."""
+    """A context in which what takes more than two seconds shows its progress on the terminal, or does not.
+
+    >>> with tg.progress.shown():
+    ...     ranks = tg.algorithms.pagerank(tg.generators.rmat(10))
+    """
     before = _is_shown.set(show)
     try:
         yield
@@ -38,7 +42,11 @@ def shown(show: bool = True) -> Iterator[None]:
 
 
 def is_wanted(asked: bool = False) -> bool:
-    """Whether to show a bar now: `asked` for, or within `shown()` on a terminal, where there is none yet."""
+    """Whether to show a bar now: `asked` for, or within `shown()` on a terminal, where there is none yet.
+
+    >>> tg.progress.is_wanted()
+    False
+    """
     told = os.environ.get(VARIABLE, "")
     if told == "0":
         return False
@@ -52,6 +60,10 @@ def bar(
     """A tqdm bar for `what`, with its `update`; one that is not wanted takes no time.
 
     asked : show it at once, also where nobody looks. options : those of tqdm.
+
+    >>> with tg.progress.bar("bytes", total=100, unit="B") as bar:
+    ...     for size in (60, 40):
+    ...         done = bar.update(size)
     """
     from tqdm import tqdm
 
@@ -70,7 +82,11 @@ def bar(
 def track(
     items: Iterable[T], what: str, *, total: float | None = None, unit: str = "it", asked: bool = False
 ) -> Iterable[T]:
-    """The items, counted by a bar where one is wanted."""
+    """The items, counted by a bar where one is wanted.
+
+    >>> [source for source in tg.progress.track([3, 5], "searches")]
+    [3, 5]
+    """
     return _tracked(items, what, total, unit, asked) if is_wanted(asked) else items
 
 
@@ -85,7 +101,11 @@ def _tracked(items: Iterable[T], what: str, total: float | None, unit: str, aske
 @contextmanager
 def busy(what: str) -> Iterator[None]:
     """A context that shows `what` is being done and for how long, where a bar is wanted: for what cannot be counted.
-    Within it others show bars, which take its place."""
+    Within it others show bars, which take its place.
+
+    >>> with tg.progress.busy("order by degree"):
+    ...     graph = tg.generators.rmat(10).reorder("degree")
+    """
     if not is_wanted():
         yield
         return

@@ -95,6 +95,13 @@ def power_law_p_value(values: Tensor, law: PowerLaw, *, samples: int = 100, seed
     As in section 4 of the paper, but that samples keep xmin: that of the data was chosen to fit best, so that the value
     is on the high side, and a law that is refused here would be there. Large values are counted by ranges of 7 %.
     Raises ArgumentError for fewer than one sample.
+
+    >>> degree = tg.generators.barabasi_albert(2000, 3).out_degree
+    >>> tg.algorithms.power_law_p_value(degree, tg.algorithms.power_law_fit(degree)) > 0.1
+    True
+    >>> alike = torch.tensor([4] * 500 + [5] * 500 + [6] * 500)
+    >>> tg.algorithms.power_law_p_value(alike, tg.algorithms.power_law_fit(alike, 4))
+    0.0
     """
     if samples < 1:
         raise tg.errors.ArgumentError(f"samples: expected at least one, got {samples}")

@@ -26,6 +26,7 @@ MODULES = {
     "distributed": "Several machines",
     "formats": "Layouts",
     "drawing": "Pictures",
+    "progress": "Progress bars",
     "networkx": "networkx",
     "errors": "Errors",
 }

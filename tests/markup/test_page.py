@@ -64,7 +64,7 @@ def page():
         more=[table],
         notes=[EVIL],
     )
-    return Page(label(EVIL), EVIL, [section])
+    return Page(EVIL, EVIL, [section])
 
 
 def test_what_is_given_is_text():

@@ -15,7 +15,7 @@ from typing import Any
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
 from tgraph.files.atomic_write import replacing
-from tgraph.markup.labels import Markup
+from tgraph.markup.labels import Markup, label, readable
 
 HEIGHT = 700  # pixels of the frame that a notebook shows a page in
 
@@ -84,16 +84,20 @@ class Section:
 class Page:
     """A page of HTML. A notebook shows it in a frame, `save` writes it to a file, and `html` is its text.
 
-    It asks for nothing else: the Content-Security-Policy in it allows its own style and script, by their hashes, and
-    pictures that it holds.
+    `title` may be any text, and is shown as labels are. The page asks for nothing else: the Content-Security-Policy in
+    it allows its own style and script, by their hashes, and pictures that it holds.
     """
 
-    def __init__(self, title: str | Markup, lead: str | Markup, sections: Sequence[Section]):
+    def __init__(self, title: str, lead: str | Markup, sections: Sequence[Section]):
         self.title, self.lead, self.sections = title, lead, list(sections)
 
     @property
     def html(self) -> str:
-        """The text of the page."""
+        """The text of the page.
+
+        >>> tg.report(tg.generators.path(5), title="<A path>").html.partition("<h1>")[2][:30]
+        '<bdi>&lt;A path&gt;</bdi></h1>'
+        """
         from jinja2 import Environment, PackageLoader, StrictUndefined
 
         environment = Environment(
@@ -104,7 +108,7 @@ class Page:
             lstrip_blocks=True,
         )
         environment.filters["cell"] = cell
-        environment.filters["number"] = number
+        environment.filters |= {"label": label, "readable": readable}
         style, script = _part("page.css"), _part("page.js")
         return environment.get_template("page.html").render(
             page=self,
@@ -123,7 +127,10 @@ class Page:
         )
 
     def save(self, path: PathLike) -> None:
-        """Write the page to a file .html or .htm. Raises ArgumentError for another extension."""
+        """Write the page to a file .html or .htm. Raises ArgumentError for another extension.
+
+        >>> tg.report(tg.generators.path(5)).save("path.html")
+        """
         if not os.fspath(path).lower().endswith((".html", ".htm")):
             raise ArgumentError(f"path: {os.path.basename(path)} has not the extension .html")
         with replacing(path) as temporary:
@@ -132,7 +139,7 @@ class Page:
     def _repr_html_(self) -> str:
         """The page in a frame of its own, in which its style and script do not touch the notebook."""
         return (
-            f'<iframe srcdoc="{escape(self.html)}" sandbox="allow-scripts" title="{escape(str(self.title))}" '
+            f'<iframe srcdoc="{escape(self.html)}" sandbox="allow-scripts" title="{escape(readable(self.title))}" '
             f'width="100%" height="{HEIGHT}" style="border: 0"></iframe>'
         )
 

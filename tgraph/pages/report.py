@@ -9,7 +9,7 @@ from typing import Any
 import tgraph as tg
 from tgraph.core.system.text import duration
 from tgraph.errors import ArgumentError, MemoryBudgetError
-from tgraph.markup.labels import label, readable
+from tgraph.markup.labels import readable
 from tgraph.markup.page import Page, Section, Table
 from tgraph.pages.degrees import degrees
 from tgraph.pages.groups import clustering, communities, cores
@@ -40,11 +40,20 @@ IN_MEMORY = "it needs all arcs in memory, and the graph is read block by block w
 
 class Report(Page):
     """A report on a graph. A notebook shows it, `save` writes it to a file .html, `html` is its text, and `values` are
-    the numbers in it: {section: {name: value}}."""
+    the numbers in it: {section: {name: value}}.
+
+    >>> tg.report(tg.generators.path(5), title="A path")
+    Report(A path, 11 sections; save(path) writes the page)
+    """
 
     @property
     def values(self) -> dict[str, dict[str, Any]]:
-        """The numbers of each section that has any, by its name."""
+        """The numbers of each section that has any, by its name.
+
+        >>> report = tg.report(tg.generators.path(5))
+        >>> report.values["distances"]["longest"], report.values["clustering"]["triangles"]
+        (4, 0)
+        """
         return {section.name: section.values for section in self.sections if section.values}
 
     def __repr__(self) -> str:
@@ -61,6 +70,12 @@ def report(graph: tg.Graph, *, title: str = "", seed: int = 0) -> Report:
     `title` stands above; by default it is "A graph".
 
     Raises ArgumentError for what is no graph, and for one that is spread over ranks.
+
+    >>> graph = tg.generators.barabasi_albert(200, 3)
+    >>> report = tg.report(graph, title="Preferential attachment")
+    >>> report.save("report.html")
+    >>> report.values["cores"]["largest"]
+    3
     """
     if not isinstance(graph, tg.Graph):
         raise ArgumentError(f"graph: expected a tgraph.Graph, got {type(graph).__name__}; see Graph.from_*")
@@ -88,7 +103,7 @@ def report(graph: tg.Graph, *, title: str = "", seed: int = 0) -> Report:
     sections = [*(found[name] for name in PARTS if name in found), _made(seconds, missing)]
     kind = "A directed graph" if graph.directed else "An undirected graph"
     lead = f"{kind} of {graph.num_vertices:,} vertices and {graph.num_edges:,} edges."
-    return Report(label(title) if title else "A graph", lead, sections)
+    return Report(title or "A graph", lead, sections)
 
 
 def _made(seconds: dict[str, float], missing: dict[str, str]) -> Section:
