@@ -29,7 +29,8 @@ _open_bars: list[Any] = []
 
 @contextmanager
 def shown(show: bool = True) -> Iterator[None]:
-    """A context in which what takes more than two seconds shows its progress on the terminal, or does not.
+    """A context in which what takes more than two seconds shows its progress on the terminal; where `show` is False, it
+    does not.
 
     >>> with tg.progress.shown():
     ...     ranks = tg.algorithms.pagerank(tg.generators.rmat(10))
@@ -59,7 +60,8 @@ def bar(
 ) -> Iterator[Any]:
     """A tqdm bar for `what`, with its `update`; one that is not wanted takes no time.
 
-    asked : show it at once, also where nobody looks. options : those of tqdm.
+    total : how many there are, where that is known. unit : what is counted. asked : show it at once, also where nobody
+    looks. options : those of tqdm.
 
     >>> with tg.progress.bar("bytes", total=100, unit="B") as bar:
     ...     for size in (60, 40):
@@ -82,7 +84,8 @@ def bar(
 def track(
     items: Iterable[T], what: str, *, total: float | None = None, unit: str = "it", asked: bool = False
 ) -> Iterable[T]:
-    """The items, counted by a bar where one is wanted.
+    """The `items`, counted by a bar where one is wanted. `what`, `total`, by default the length of the items, `unit` and
+    `asked` are those of `bar`.
 
     >>> [source for source in tg.progress.track([3, 5], "searches")]
     [3, 5]

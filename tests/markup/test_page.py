@@ -108,3 +108,8 @@ def test_bars_are_in_proportion():
     table = Table("", ("x",), [(2.0,), (1.0,), (0.0,)], bars=0)
     assert [table.share(row) for row in table.rows] == [100, 50, 0]
     assert Table("", ("x",), [(0,)], bars=0).share((0,)) == 0
+
+
+def test_a_half_without_another_is_whole():
+    halves = [Section(name, name, half=name != "c") for name in "abcd"]
+    assert [section.half for section in Page("", "", halves).sections] == [True, True, False, False]

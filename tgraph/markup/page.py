@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib import resources
+from itertools import groupby
 from typing import Any
 
 from tgraph.errors import ArgumentError
@@ -90,6 +91,10 @@ class Page:
 
     def __init__(self, title: str, lead: str | Markup, sections: Sequence[Section]):
         self.title, self.lead, self.sections = title, lead, list(sections)
+        for half, group in groupby(self.sections, key=lambda section: section.half):
+            beside = list(group)
+            if half and len(beside) % 2:
+                beside[-1].half = False  # there is none to stand beside it
 
     @property
     def html(self) -> str:

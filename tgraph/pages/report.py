@@ -117,5 +117,4 @@ def _made(seconds: dict[str, float], missing: dict[str, str]) -> Section:
         f"By tgraph {tg.__version__}, in {duration(sum(seconds.values()))}.",
         tables=tables,
         notes=["What several sections need counts to the first of them."],
-        half=True,
     )
