@@ -84,8 +84,8 @@ def bar(
 def track(
     items: Iterable[T], what: str, *, total: float | None = None, unit: str = "it", asked: bool = False
 ) -> Iterable[T]:
-    """The `items`, counted by a bar where one is wanted. `what`, `total`, by default the length of the items, `unit` and
-    `asked` are those of `bar`.
+    """The `items`, counted by a bar where one is wanted. `what`, `total` (by default the length of the items), `unit`
+    and `asked` are those of `bar`.
 
     >>> [source for source in tg.progress.track([3, 5], "searches")]
     [3, 5]

@@ -48,6 +48,11 @@ def test_what_is_read_once_needs_no_memory():
     trace.visits = [Visit(i, 100, (2.0 * i, 2.0 * i + 1), (2.0 * i + 1, 2.0 * i + 1.1)) for i in range(4)]
     assert "about once" in rules.waiting_for_the_disk(trace).what
     trace.visits = [Visit(i, 100, (2.0 * i, 2.0 * i + 0.1), (2.0 * i + 0.1, 2.0 * i + 2)) for i in range(4)]
+    trace.visits = [Visit(i % 2, 100, (2.0 * i, 2.0 * i + 1), (2.0 * i + 1, 2.0 * i + 1.1)) for i in range(4)]
+    trace.conditions.memory = None
+    assert "2.0 times on average" in rules.waiting_for_the_disk(trace).what
+    assert "A larger memory=" in rules.waiting_for_the_disk(trace).remedy
+    trace.visits = [Visit(i, 100, (2.0 * i, 2.0 * i + 0.1), (2.0 * i + 0.1, 2.0 * i + 2)) for i in range(4)]
     assert rules.waiting_for_the_disk(trace) is None and rules.waiting_for_the_disk(made()) is None
 
 

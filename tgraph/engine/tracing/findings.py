@@ -47,15 +47,20 @@ def waiting_for_the_disk(trace: TraceData) -> Finding | None:
     read, blocks = sum(visit.nbytes for visit in loads), {visit.block: visit.nbytes for visit in loads}
     once = sum(blocks.values())
     what = f"Computing waited for the disk in {(both - busy) / both:.0%} of the time: {in_bytes(read)} were loaded"
-    if read <= 1.2 * once or trace.conditions.memory is None:
+    if read <= 1.2 * once:
         return Finding(
             f"{what}, each block about once, at {in_bytes(read / max(length(loading), 1e-9))}/s.",
             "More memory would not help one run: it has to read the graph once. Later runs on the same graph find in "
             "memory what fits.",
         )
+    what = f"{what}, every block {read / once:.1f} times on average."
+    if trace.conditions.memory is None:  # of the part of a rank, which is read as it says
+        return Finding(
+            what, "A larger memory= keeps more of them between iterations; so do more ranks, each with its own."
+        )
     enough = trace.conditions.memory + once
     return Finding(
-        f"{what}, every block {read / once:.1f} times on average.",
+        what,
         f'With memory="{-(-enough // 10**6)}MB" in place of {in_bytes(trace.conditions.memory)} every block that was '
         "used stays in memory and is loaded once.",
     )
