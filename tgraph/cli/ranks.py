@@ -28,7 +28,7 @@ def only_first_speaks() -> Iterator[None]:
     one learns of what others fail of, and prints it."""
     with ExitStack() as stack:
         if are_several() and int(os.environ["RANK"]):
-            nowhere = stack.enter_context(open(os.devnull, "w"))
+            nowhere = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))
             stack.enter_context(redirect_stdout(nowhere))
             stack.enter_context(redirect_stderr(nowhere))
         yield

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from tgraph.files import PathLike
 from tgraph.files.checksummed import as_bytes
+from tgraph.files.positioned import open_to_read
 from tgraph.stream.file.blocks import drop_pages, open_direct
 from tgraph.stream.file.container import read_fully
 from tgraph.stream.memory import PAGE, aligned, let_go, page_aligned
@@ -37,7 +38,7 @@ class Column:
             with suppress(FileNotFoundError):
                 self._file = open_direct(os.fspath(place.path))
                 self._is_direct = self._file >= 0
-                self._file = self._file if self._is_direct else os.open(place.path, os.O_RDONLY)
+                self._file = self._file if self._is_direct else open_to_read(place.path)
 
     def close(self) -> None:
         """Close the file; the tensor stays."""

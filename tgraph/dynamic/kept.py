@@ -10,6 +10,7 @@ from pathlib import Path
 from torch import Tensor
 
 from tgraph.files.nameless import without_name
+from tgraph.files.positioned import write_at
 from tgraph.stream.file.container import as_bytes, checksum, read_fully
 
 
@@ -48,7 +49,7 @@ class KeptBlocks:
             return
         data = as_bytes(memory[: self._sizes[block]])
         with suppress(OSError):  # there is no room
-            if os.pwrite(self._file, data, self._position[block]) == len(data):
+            if write_at(self._file, data, self._position[block]) == len(data):
                 self._sums[block] = checksum(data)
 
     def read(self, block: int, memory: Tensor) -> None:

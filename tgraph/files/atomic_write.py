@@ -7,6 +7,7 @@ import glob
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -75,7 +76,9 @@ def remove_leftovers(path: PathLike, suffix: str) -> None:
 
 
 def _runs(process: int) -> bool:
-    """Whether a process with this id exists, for any user."""
+    """Whether a process with this id exists, for any user; True where to ask would end it."""
+    if sys.platform == "win32":
+        return True
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from tgraph.files import Pause
+from tgraph.files.positioned import write_at
 
 STAGED = 1 << 22  # bytes that are written at a time, whole pages
 PIECE = 1 << 20  # the same where others wait for the disk
@@ -82,7 +83,7 @@ class PastCache:
             times, begin = None if self._pause is None else self._pause(), time.perf_counter()
             end = STAGED if times is None else min(done + PIECE, STAGED)
             try:
-                done += os.pwrite(file, memoryview(buffer)[done:end], position + done)
+                done += write_at(file, memoryview(buffer)[done:end], position + done)
                 if times is not None:
                     if file != self._direct:
                         os.fsync(file)

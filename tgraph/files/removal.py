@@ -24,6 +24,9 @@ def remove(path: Path, pause: Pause | None = None) -> None:
 
     Some file systems tell the disk what they free, which then does nothing else for a while: 50 ms for 100 MB, say.
     """
+    if fcntl is None:  # on Windows, where nobody can remove what is open
+        path.unlink(missing_ok=True)
+        return
     try:
         file = os.open(path, os.O_RDWR)
     except FileNotFoundError:

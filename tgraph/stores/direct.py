@@ -8,6 +8,7 @@ from pathlib import Path
 
 from torch import Tensor
 
+from tgraph.files.positioned import open_to_read, read_at
 from tgraph.kernels.portable.pieces import read_pieces
 
 _SECTOR = 512  # bytes of the smallest reads of most devices; of others, a page
@@ -39,15 +40,15 @@ class DirectFile:
 
 def _opened(path: Path) -> int:
     try:
-        return os.open(path, os.O_RDONLY | getattr(os, "O_DIRECT", 0))
+        return open_to_read(path, getattr(os, "O_DIRECT", 0))
     except OSError:  # some file systems refuse the flag
-        return os.open(path, os.O_RDONLY)
+        return open_to_read(path)
 
 
 def _reads(file: int, size: int) -> bool:
     """Whether the device reads so little."""
     with mmap.mmap(-1, mmap.PAGESIZE) as memory, memoryview(memory) as view, view[:size] as part:
         try:
-            return os.preadv(file, [part], size) >= 0
+            return read_at(file, part, size) >= 0
         except OSError:
             return False

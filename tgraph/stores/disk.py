@@ -17,14 +17,10 @@ from torch import Tensor
 
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike, checksummed
+from tgraph.files.locking import lock, unlock
 from tgraph.stores.blocks import BlockStore, ReplacedError, Stat, check_version, checked, row_bytes, rows_per_block
 from tgraph.stores.direct import DirectFile
 from tgraph.stores.pages import Pages, read_alone
-
-try:
-    import fcntl
-except ImportError:  # Windows, where the writers of one file have to be in one process
-    fcntl = None  # type: ignore[assignment]
 
 SUFFIX = ".safetensors"
 AHEAD = 256  # blocks that are asked of the disk before they are verified
@@ -273,11 +269,8 @@ def _lock_present(path: Path, held: contextlib.ExitStack) -> str | None:
 
 @contextlib.contextmanager
 def _lock(file: BinaryIO) -> Iterator[None]:
-    if fcntl is None:
-        yield
-        return
-    fcntl.flock(file, fcntl.LOCK_EX)
+    lock(file)
     try:
         yield
     finally:
-        fcntl.flock(file, fcntl.LOCK_UN)  # also for processes that were forked meanwhile and have the file open
+        unlock(file)

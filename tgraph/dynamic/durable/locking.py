@@ -11,11 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tgraph.errors import BusyError
-
-try:
-    import fcntl
-except ImportError:  # Windows, where one process has to see to it itself
-    fcntl = None  # type: ignore[assignment]
+from tgraph.files.locking import lock, unlock
 
 _WAIT = 0.01  # seconds between two tries
 
@@ -39,9 +35,9 @@ class FolderLock:
             self._file.write(json.dumps({"process": os.getpid(), "host": socket.gethostname()}).encode())
 
     def _wait(self, folder: Path, end: float) -> None:
-        while fcntl is not None:
+        while True:
             with contextlib.suppress(BlockingIOError):
-                return fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return lock(self._file, wait=False)
             if time.monotonic() >= end:
                 raise BusyError(
                     f"{folder}: {_holder(self._file)} has it open to change it; close it there, wait with timeout=, or "
@@ -51,8 +47,7 @@ class FolderLock:
 
     def release(self) -> None:
         """Let others have it."""
-        if fcntl is not None:
-            fcntl.flock(self._file, fcntl.LOCK_UN)  # also for processes that were forked meanwhile
+        unlock(self._file)
         self._file.close()
 
 

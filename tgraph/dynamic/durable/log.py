@@ -20,6 +20,7 @@ from tgraph.dynamic.durable import record
 from tgraph.errors import FileFormatError
 from tgraph.files import Pause
 from tgraph.files.atomic_write import room_for, sync_folder
+from tgraph.files.positioned import write_at
 from tgraph.files.removal import remove
 
 Sync = Literal["always", "never"]
@@ -198,14 +199,9 @@ def _write(file: int, parts: list[Any], position: int) -> None:
     """Write all the parts, which the system may do in pieces."""
     left = [memoryview(part) for part in parts]
     while left:
-        done = os.pwritev(file, left, position) if hasattr(os, "pwritev") else _pwrite(file, left[0], position)
+        done = os.pwritev(file, left, position) if hasattr(os, "pwritev") else write_at(file, left[0], position)
         position += done
         while left and done >= len(left[0]):
             done -= len(left.pop(0))
         if left:
             left[0] = left[0][done:]
-
-
-def _pwrite(file: int, part: memoryview, position: int) -> int:
-    os.lseek(file, position, os.SEEK_SET)
-    return os.write(file, part)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.dispatch import operator
+from tgraph.files.positioned import read_at
 
 
 @operator
@@ -27,7 +28,8 @@ def read_pieces(file: int, begin: Tensor, size: int, align: int) -> Tensor:
         for row, position in zip(found, begin.tolist(), strict=True):
             first = position // align * align
             length = -(-(position + size) // align) * align - first
-            done = os.preadv(file, [view[:length]], first)
+            with view[:length] as part:
+                done = read_at(file, part, first)
             if done < position + size - first:
                 raise OSError(errno.ENODATA, os.strerror(errno.ENODATA))
             row.numpy()[:] = view[position - first : position - first + size]

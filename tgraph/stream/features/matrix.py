@@ -27,6 +27,7 @@ from torch import Tensor
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.atomic_write import whole_file
+from tgraph.files.positioned import open_to_read, write_at
 from tgraph.stream.file.blocks import drop_pages
 from tgraph.stream.file.container import DTYPE_NAMES, DTYPES, as_bytes, read_fully
 from tgraph.stream.memory import aligned
@@ -66,7 +67,7 @@ class FeatureFile:
 
     def __init__(self, path: PathLike, tensor: str | None = None):
         self.path = os.fspath(path)
-        self._file = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        self._file = open_to_read(self.path)
         self._finalizer = weakref.finalize(self, os.close, self._file)
         try:
             with open(self.path, "rb") as file:
@@ -260,7 +261,7 @@ class FeatureWriter:
     def _put(self, values: Tensor, position: int) -> None:
         data, done = as_bytes(values), 0
         while done < len(data):
-            done += os.pwrite(self._file, data[done:], position + done)
+            done += write_at(self._file, data[done:], position + done)
 
 
 @contextmanager

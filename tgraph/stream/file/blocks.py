@@ -15,6 +15,7 @@ from tgraph.core.derived import computed_once
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
+from tgraph.files.positioned import open_to_read, read_at
 from tgraph.io import labels, tg
 from tgraph.stream.file.block import Block, CompressedBlock, damaged
 from tgraph.stream.file.block_validation import entries_error, row_range_error
@@ -65,7 +66,7 @@ class BlockFile:
         self.path = os.fspath(path)
         self._resident: dict[str, Tensor] = {}
         self._checked_blocks: set[int] = set()
-        self._file = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        self._file = open_to_read(self.path)
         self._direct_file = -1
         try:
             head = bytearray(PAGE)
@@ -362,8 +363,8 @@ def open_direct(path: str) -> int:
         return -1
     file = -1
     try:
-        file = os.open(path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
-        os.preadv(file, [as_bytes(page_aligned(PAGE))], 0)
+        file = open_to_read(path, os.O_DIRECT)
+        read_at(file, as_bytes(page_aligned(PAGE)), 0)
     except OSError:
         if file >= 0:
             os.close(file)

@@ -22,7 +22,6 @@ and of the header itself in the metadata.
 
 from __future__ import annotations
 
-import os
 import struct
 from typing import Any, NamedTuple
 
@@ -34,6 +33,7 @@ from tgraph.files.checksummed import as_bytes as as_bytes  # re-exported
 from tgraph.files.checksummed import checksum as checksum
 from tgraph.files.checksummed import seal, unseal
 from tgraph.files.checksummed import signed as signed
+from tgraph.files.positioned import read_at
 from tgraph.stream.memory import PAGE, aligned
 
 # Format versions without and with compressed blocks; readers of older versions report a newer one as such.
@@ -121,7 +121,7 @@ def read_fully(file: int, target: memoryview, position: int) -> int:
     """Fill `target` from byte `position` of an open file on. Returns the bytes read, fewer only where the file ends."""
     done = 0
     while True:
-        reached = done + os.preadv(file, [target[done:]], position + done)
+        reached = done + read_at(file, target[done:], position + done)
         again = reached - reached % PAGE  # direct reads resume at a page
         if reached == len(target) or again <= done:
             return reached

@@ -11,6 +11,7 @@ from tgraph.core.building import sorting, validate
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.checksummed import Contents, contents
+from tgraph.files.positioned import open_to_read
 from tgraph.stream.file.blocks import drop_pages
 from tgraph.stream.file.container import Extent, as_bytes, read_fully
 from tgraph.stream.file.writing import ArcRange, GraphInfo, block_size, cut, local_offset
@@ -54,7 +55,7 @@ class PlainFile(OutArcs):
         blocks = cut(self.offset(), self._planned())
         self.index = [Extent(0, *block, 0, block_size(block, info), 0) for block in blocks]
         self._own = len(self.index)
-        self._file = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        self._file = open_to_read(self.path)
 
     def _planned(self) -> Tensor:
         """The first arc of each block and the number of arcs, int64 [blocks + 1]: blocks of equal size, in whole

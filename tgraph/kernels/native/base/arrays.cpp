@@ -42,6 +42,10 @@ bool is_true(PyObject* found) {
 }
 
 // -1 for a null object, which is a call that failed.
+PyObject* call(PyObject* object, PyObject* method) {  // PyObject_CallMethodNoArgs, which the stable ABI lacks
+    return PyObject_VectorcallMethod(method, &object, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
+}
+
 int64_t integer(PyObject* found) {
     const int64_t number = found ? PyLong_AsLongLong(found) : -1;
     Py_XDECREF(found);
@@ -50,16 +54,16 @@ int64_t integer(PyObject* found) {
 
 Tensor read(const Torch& torch, PyObject* object, Array<void>& found) {
     if (!is_true(PyObject_GetAttr(object, torch.is_cpu)) || is_true(PyObject_GetAttr(object, torch.requires_grad)) ||
-        !is_true(PyObject_CallMethodNoArgs(object, torch.is_contiguous)))
+        !is_true(call(object, torch.is_contiguous)))
         return Tensor::refused;
     PyObject* const dtype = PyObject_GetAttr(object, torch.dtype);
     Py_XDECREF(dtype);  // a singleton that torch keeps alive
     for (const auto& [name, type] : torch.types) {
         if (name != dtype) continue;
-        PyObject* const address = PyObject_CallMethodNoArgs(object, torch.data_ptr);
+        PyObject* const address = call(object, torch.data_ptr);
         void* const data = address ? PyLong_AsVoidPtr(address) : nullptr;
         Py_XDECREF(address);
-        const int64_t size = integer(PyObject_CallMethodNoArgs(object, torch.numel));
+        const int64_t size = integer(call(object, torch.numel));
         if (PyErr_Occurred()) return Tensor::refused;  // a tensor without storage
         found = {data, static_cast<std::size_t>(size), type};
         return Tensor::read;

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <memory>
 #include <new>
-#include <optional>
 
 #include "base/bindings.hpp"
 #include "base/memory.hpp"
@@ -52,8 +51,7 @@ struct Mapping {
     }
 
     ~Mapping() {
-        std::optional<nb::gil_scoped_release> released;
-        if (PyGILState_Check()) released.emplace();
+        const nb::gil_scoped_release released;  // Python calls it, and does so with its lock
 #ifdef __linux__
         constexpr std::size_t piece = 4 * huge_page;
         for (std::size_t at = 0; at < bytes; at += piece)

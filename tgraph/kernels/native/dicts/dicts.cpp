@@ -15,23 +15,37 @@ namespace {
 
 constexpr Py_ssize_t ahead = 16;  // objects that are fetched before they are read
 
-// The dict that comes in some steps, and the table of the one before that, which has arrived by now.
-void fetch_dicts(PyObject* const* dicts, Py_ssize_t place, Py_ssize_t size) {
-    if (place + ahead < size) fetch(dicts[place + ahead]);
-    if (place + ahead / 2 >= size) return;
-    PyObject* soon = dicts[place + ahead / 2];
-    if (PyDict_CheckExact(soon)) fetch(reinterpret_cast<PyDictObject*>(soon)->ma_keys);
+// Where the entries of lists and dicts lie, to fetch them ahead. The stable ABI does not say, but CPython has had them in
+// these words for long; elsewhere something else is fetched, to no harm.
+#ifdef Py_LIMITED_API
+PyObject* const* slots(PyObject* list) { return reinterpret_cast<PyObject* const* const*>(list)[3]; }
+const void* table(PyObject* dict) { return reinterpret_cast<const void* const*>(dict)[4]; }
+#else
+PyObject* const* slots(PyObject* list) { return reinterpret_cast<PyListObject*>(list)->ob_item; }
+const void* table(PyObject* dict) { return reinterpret_cast<PyDictObject*>(dict)->ma_keys; }
+#endif
+
+// The table of a dict that has arrived.
+void fetch_table(PyObject* dict) {
+    if (PyDict_CheckExact(dict)) fetch(table(dict));
+}
+
+// The dict that comes in some steps, and the table of the one before that; at(place) is a dict.
+template <class At>
+void fetch_dicts(At at, Py_ssize_t place, Py_ssize_t size) {
+    if (place + ahead < size) fetch(at(place + ahead));
+    if (place + ahead / 2 < size) fetch_table(at(place + ahead / 2));
 }
 
 // Calls visit(key, value) for all entries of all dicts of a list; false where one is no plain dict. Code of Python's
 // that runs in it must not change the list.
 template <class Visit>
 bool for_each_entry(PyObject* dicts, Visit visit) {
-    const Py_ssize_t size = PyList_GET_SIZE(dicts);
+    const Py_ssize_t size = NB_LIST_GET_SIZE(dicts);
     for (Py_ssize_t place = 0; place < size; ++place) {
-        if (PyList_GET_SIZE(dicts) != size) throw std::runtime_error("the list of dicts changed");
-        fetch_dicts(reinterpret_cast<PyListObject*>(dicts)->ob_item, place, size);
-        PyObject *dict = PyList_GET_ITEM(dicts, place), *key, *value;
+        if (NB_LIST_GET_SIZE(dicts) != size) throw std::runtime_error("the list of dicts changed");
+        fetch_dicts([&](Py_ssize_t soon) { return NB_LIST_GET_ITEM(dicts, soon); }, place, size);
+        PyObject *dict = NB_LIST_GET_ITEM(dicts, place), *key, *value;
         if (!PyDict_CheckExact(dict)) return false;
         for (Py_ssize_t entry = 0; PyDict_Next(dict, &entry, &key, &value);) visit(key, value);
     }
@@ -85,7 +99,7 @@ class Addresses {
 public:
     explicit Addresses(PyObject* index) {
         std::size_t size = 16;
-        while (size < 2 * static_cast<std::size_t>(PyDict_GET_SIZE(index))) size *= 2;
+        while (size < 2 * static_cast<std::size_t>(NB_DICT_GET_SIZE(index))) size *= 2;
         slots_.resize(size);
         PyObject *key, *number;
         for (Py_ssize_t entry = 0; PyDict_Next(index, &entry, &key, &number);) {
@@ -178,20 +192,20 @@ nb::object list_values(nb::list dicts, In<uint8_t> taken, int64_t count) {
     for (std::size_t entry = 0; entry < found.size(); ++entry) {
         if (entry + ahead < found.size()) fetch(found[entry + ahead]);
         Py_INCREF(found[entry]);
-        PyList_SET_ITEM(values.ptr(), entry, found[entry]);
+        NB_LIST_SET_ITEM(values.ptr(), entry, found[entry]);
     }
     return values;
 }
 
 // The number of entries of each dict; false where one is no plain dict.
 bool read_lengths(nb::list dicts, Out<int64_t> lengths) {
-    const Py_ssize_t size = PyList_GET_SIZE(dicts.ptr());
+    const Py_ssize_t size = NB_LIST_GET_SIZE(dicts.ptr());
     check_size(size, lengths.shape(0));
     for (Py_ssize_t place = 0; place < size; ++place) {
-        if (place + ahead < size) fetch(PyList_GET_ITEM(dicts.ptr(), place + ahead));
-        PyObject* dict = PyList_GET_ITEM(dicts.ptr(), place);
+        if (place + ahead < size) fetch(NB_LIST_GET_ITEM(dicts.ptr(), place + ahead));
+        PyObject* dict = NB_LIST_GET_ITEM(dicts.ptr(), place);
         if (!PyDict_CheckExact(dict)) return false;
-        lengths.data()[place] = PyDict_GET_SIZE(dict);
+        lengths.data()[place] = NB_DICT_GET_SIZE(dict);
     }
     return true;
 }
@@ -211,12 +225,12 @@ bool is_numbered(PyObject* dict) {
 
 // Whether the keys of every dict are the ints 0, 1, 2, ... in this order; None where one is no plain dict.
 nb::object are_numbered(nb::list dicts) {
-    const Py_ssize_t size = PyList_GET_SIZE(dicts.ptr());
-    PyObject* const* items = reinterpret_cast<PyListObject*>(dicts.ptr())->ob_item;
+    const Py_ssize_t size = NB_LIST_GET_SIZE(dicts.ptr());
+    const auto at = [&](Py_ssize_t place) { return NB_LIST_GET_ITEM(dicts.ptr(), place); };
     for (Py_ssize_t place = 0; place < size; ++place) {
-        fetch_dicts(items, place, size);
-        if (!PyDict_CheckExact(items[place])) return nb::none();
-        if (!is_numbered(items[place])) return nb::bool_(false);
+        fetch_dicts(at, place, size);
+        if (!PyDict_CheckExact(at(place))) return nb::none();
+        if (!is_numbered(at(place))) return nb::bool_(false);
     }
     return nb::bool_(true);
 }
@@ -230,10 +244,7 @@ bool for_each_inner(nb::list dicts, Visit visit) {
     bool are_dicts = true;
     const auto end_one = [&] {
         PyObject* dict = waiting[ended++ % ahead];
-        if (ended + ahead / 2 <= begun) {
-            PyObject* soon = waiting[(ended + ahead / 2 - 1) % ahead];
-            if (PyDict_CheckExact(soon)) fetch(reinterpret_cast<PyDictObject*>(soon)->ma_keys);
-        }
+        if (ended + ahead / 2 <= begun) fetch_table(waiting[(ended + ahead / 2 - 1) % ahead]);
         if (!PyDict_CheckExact(dict)) {
             are_dicts = false;
         } else if (are_dicts) {
@@ -256,7 +267,7 @@ nb::tuple read_inner_lengths(nb::list dicts, Out<int64_t> lengths) {
     std::size_t place = 0;
     bool numbered = true;
     const bool found = for_each_inner(dicts, [&](PyObject* dict) {
-        if (place < count) lengths.data()[place] = PyDict_GET_SIZE(dict);
+        if (place < count) lengths.data()[place] = NB_DICT_GET_SIZE(dict);
         ++place;
         numbered = numbered && is_numbered(dict);
     });
@@ -269,7 +280,7 @@ enum Kind : int { none, boolean, integer, real, other };
 
 Kind read_value(PyObject* value, int64_t& bits) {
     if (PyFloat_CheckExact(value)) {
-        const double number = PyFloat_AS_DOUBLE(value);
+        const double number = PyFloat_AsDouble(value);
         std::memcpy(&bits, &number, sizeof bits);
         return real;
     }
@@ -305,14 +316,14 @@ private:
     void read_some(PyObject* const* dicts, Py_ssize_t size, Py_ssize_t listed) {
         PyObject* values[step];
         for (Py_ssize_t each = 0; each < size; ++each) {
-            fetch_dicts(dicts, each, listed);
+            fetch_dicts([&](Py_ssize_t soon) { return dicts[soon]; }, each, listed);
             if (!PyDict_CheckExact(dicts[each])) return void(kind_ = other);
             values[each] = find(dicts[each]);
             if (values[each] != nullptr) fetch(values[each]);
         }
         for (Py_ssize_t each = 0; each < size; ++each) add(each, values[each]);
         for (Py_ssize_t each = 0; each < size; ++each) {
-            if (values[each] != nullptr || PyDict_GET_SIZE(dicts[each]) == 0) continue;
+            if (values[each] != nullptr || NB_DICT_GET_SIZE(dicts[each]) == 0) continue;
             add(each, PyDict_GetItemWithError(dicts[each], name_));
             if (PyErr_Occurred()) throw nb::python_error();
         }
@@ -346,13 +357,14 @@ private:
 
 // The kind of the values that the dicts of a list have under `name`, and how many have one.
 nb::tuple read_column(nb::list dicts, nb::object name, Out<int64_t> values, Out<bool> present) {
-    const Py_ssize_t size = PyList_GET_SIZE(dicts.ptr());
+    const Py_ssize_t size = NB_LIST_GET_SIZE(dicts.ptr());
     check_size(size, values.shape(0));
     check_size(size, present.shape(0));
     ColumnReader column(name.ptr(), values, present);
-    const nb::list own = nb::steal<nb::list>(PyList_GetSlice(dicts.ptr(), 0, size));
-    if (!own.is_valid()) throw nb::python_error();
-    column.read(reinterpret_cast<PyListObject*>(own.ptr())->ob_item, size);
+    std::vector<PyObject*> listed(size);
+    for (Py_ssize_t place = 0; place < size; ++place) listed[place] = NB_LIST_GET_ITEM(dicts.ptr(), place);
+    const Held held(listed.data(), size);
+    column.read(held.objects.data(), size);
     return column.found();
 }
 
@@ -420,12 +432,12 @@ nb::tuple read_inner_column(nb::list dicts, In<uint8_t> taken, nb::object name, 
 }
 
 PyObject* item(PyObject* list, int64_t place) {
-    if (place < 0 || place >= PyList_GET_SIZE(list)) throw std::invalid_argument("a place beyond the end of the list");
-    return PyList_GET_ITEM(list, place);
+    if (place < 0 || place >= NB_LIST_GET_SIZE(list)) throw std::invalid_argument("a place beyond the end of the list");
+    return NB_LIST_GET_ITEM(list, place);
 }
 
 PyObject* new_dict([[maybe_unused]] Py_ssize_t size) {
-#if PY_VERSION_HEX < 0x030E0000
+#if PY_VERSION_HEX < 0x030E0000 && !defined(Py_LIMITED_API)
     PyObject* dict = size > 5 ? _PyDict_NewPresized(size) : PyDict_New();  // an empty one has room for five
 #else
     PyObject* dict = PyDict_New();
@@ -443,12 +455,12 @@ nb::list write_dicts(In<int64_t> offset, nb::list keys, In<Neighbor> key_of, nb:
     if (!dicts.is_valid()) throw nb::python_error();
     const Neighbor* key = key_of.data();
     const int64_t* value = value_of.data();
-    PyObject** const places = reinterpret_cast<PyListObject*>(values.ptr())->ob_item;
+    PyObject* const* const places = slots(values.ptr());
     for (int64_t row = 0; row < rows; ++row) {
         const int64_t begin = offset.data()[row], end = offset.data()[row + 1];
         if (begin < 0 || begin > end || end > count) throw std::invalid_argument("the offsets do not ascend");
         PyObject* dict = new_dict(end - begin);
-        PyList_SET_ITEM(dicts.ptr(), row, dict);
+        NB_LIST_SET_ITEM(dicts.ptr(), row, dict);
         for (int64_t entry = begin; entry < end; ++entry) {
             if (entry + 2 * ahead < count) fetch(places + value[entry + 2 * ahead]);
             if (entry + ahead < count) {
@@ -465,8 +477,8 @@ nb::list write_dicts(In<int64_t> offset, nb::list keys, In<Neighbor> key_of, nb:
 
 // A dict of class `kind` for each place of the columns: names[c] with the value columns[c][place], but for `missing`.
 nb::list write_columns(nb::list names, nb::list columns, nb::object kind, nb::object missing) {
-    const Py_ssize_t width = PyList_GET_SIZE(names.ptr());
-    check_size(PyList_GET_SIZE(columns.ptr()), width);
+    const Py_ssize_t width = NB_LIST_GET_SIZE(names.ptr());
+    check_size(NB_LIST_GET_SIZE(columns.ptr()), width);
     const Py_ssize_t size = width > 0 ? PyList_Size(item(columns.ptr(), 0)) : 0;
     for (Py_ssize_t column = 0; column < width; ++column) check_size(PyList_Size(item(columns.ptr(), column)), size);
     nb::list dicts = nb::steal<nb::list>(PyList_New(size));
@@ -475,7 +487,7 @@ nb::list write_columns(nb::list names, nb::list columns, nb::object kind, nb::ob
     for (Py_ssize_t place = 0; place < size; ++place) {
         PyObject* dict = is_plain ? PyDict_New() : PyObject_CallNoArgs(kind.ptr());
         if (dict == nullptr) throw nb::python_error();
-        PyList_SET_ITEM(dicts.ptr(), place, dict);
+        NB_LIST_SET_ITEM(dicts.ptr(), place, dict);
         for (Py_ssize_t column = 0; column < width; ++column) {
             PyObject* value = item(item(columns.ptr(), column), place);
             if (value == missing.ptr()) continue;
