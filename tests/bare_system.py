@@ -1,6 +1,6 @@
-"""A plugin of pytest (-p bare_system) that takes from Python what it has on some systems only, before tgraph is imported:
-the calls of Linux and of Unix, the compiled kernels where TGRAPH_NATIVE=0 is given too, and the files under /proc and
-/sys. What then passes needs none of these.
+"""A plugin of pytest (-p bare_system) that takes from Python what it has on some systems only, before tgraph is
+imported: the calls of Linux and of Unix, and the files under /proc and /sys. TGRAPH_NATIVE=0 takes compiled kernels,
+too. What then passes needs none of these.
 
 Nothing can be taken that torch, pytest and the tests themselves need; Windows has other paths and no fork besides.
 """
@@ -11,6 +11,7 @@ import signal
 import sys
 import tempfile
 from pathlib import Path
+from types import ModuleType
 
 ABSENT = {
     os: (
@@ -23,6 +24,16 @@ ABSENT = {
 SYSTEM = ("/proc/", "/sys/")
 
 
+def locks_of_windows() -> ModuleType:
+    """What Windows has in the place of fcntl, made of it."""
+    import fcntl
+
+    windows = ModuleType("msvcrt")
+    windows.LK_NBLCK, windows.LK_UNLCK = fcntl.LOCK_EX | fcntl.LOCK_NB, fcntl.LOCK_UN  # type: ignore[attr-defined]
+    windows.locking = lambda file, mode, nbytes: fcntl.flock(file, mode)  # type: ignore[attr-defined]
+    return windows
+
+
 def take_away() -> None:
     """Remove them from the modules of this process."""
     for module, names in ABSENT.items():
@@ -30,6 +41,7 @@ def take_away() -> None:
             if hasattr(module, name):
                 delattr(module, name)
     tempfile._O_TMPFILE_WORKS = False  # type: ignore[attr-defined]
+    sys.modules["msvcrt"] = locks_of_windows()
     sys.modules["fcntl"] = None  # type: ignore[assignment]
     read_text = Path.read_text
 
@@ -41,8 +53,9 @@ def take_away() -> None:
     Path.read_text = read_other_text  # type: ignore[method-assign, assignment]
 
 
-import torch  # noqa: E402  with all that it needs itself
+def pytest_load_initial_conftests() -> None:
+    """Take them away where this is a plugin, before conftest.py imports tgraph."""
+    import torch  # noqa: F401  with all that it needs itself
 
-assert "tgraph" not in sys.modules, "load this plugin before tgraph: pytest -p bare_system"
-assert torch.__version__
-take_away()
+    assert "tgraph" not in sys.modules
+    take_away()

@@ -1,7 +1,7 @@
 """The public names of tgraph, in public_names.txt: python tests/public_names.py writes it anew.
 
-What is in it is kept, or deprecated before it changes (CONTRIBUTING.md), so that a change of the file is a change of the
-interface that has to be meant. Functions have the names of their parameters, classes their methods and properties.
+What is in it is kept, or deprecated before it changes (CONTRIBUTING.md): a change of the file is one of the interface,
+which has to be meant. Functions have the names of their parameters, classes their methods and properties.
 """
 
 from __future__ import annotations

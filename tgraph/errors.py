@@ -65,7 +65,9 @@ class FileFormatError(TGraphError, ValueError):
     2
     """
 
-    def __init__(self, path, problem: str, remedy: str, line: int | None = None):
+    line: int | None
+
+    def __init__(self, path: object, problem: str, remedy: str, line: int | None = None):
         self.path, self.line = path, line
         place = f"{path}" if line is None else f"{path}, line {line}"
         super().__init__(f"{place}: {problem}; {remedy}")
@@ -81,6 +83,10 @@ class ServerError(TGraphError, OSError):
     >>> error.lost
     True
     """
+
+    server: str
+    key: str | None
+    lost: bool
 
     def __init__(self, server: str, key: str | None, problem: str, lost: bool, tries: int = 1):
         self.server, self.key, self.lost = server, key, lost
@@ -107,6 +113,9 @@ class RankError(TGraphError, RuntimeError):
     >>> error.rank
     3
     """
+
+    rank: int | None
+    said: str | None
 
     def __init__(self, rank: int | None, said: str | None, problem: str):
         self.rank, self.said = rank, said
@@ -135,6 +144,9 @@ class KernelError(TGraphError, RuntimeError):
     'pull<float>'
     """
 
+    kernel: str
+    log: str
+
     def __init__(self, kernel: str, problem: str, log: str):
         self.kernel, self.log = kernel, log
         super().__init__(f"CUDA kernel {kernel}: {problem}: {log.strip()}")
@@ -150,6 +162,9 @@ class NotConvergedError(TGraphError, RuntimeError):
     ...     error.run.iterations, error.residual > 1e-6
     (2, True)
     """
+
+    run: Any
+    residual: float | None
 
     def __init__(self, message: str, run: Any, residual: float | None = None):
         self.run, self.residual = run, residual
@@ -185,6 +200,9 @@ class MemoryBudgetError(TGraphError, MemoryError):
     ...     error.needed > error.budget
     True
     """
+
+    needed: int
+    budget: int
 
     def __init__(self, what: str, needed: int, budget: int, remedy: str):
         self.needed, self.budget = needed, budget

@@ -24,3 +24,11 @@ def test_only_the_leftovers_of_the_dead_are_removed(tmp_path):
     atomic_write.remove_leftovers(path, "part")
     atomic_write.remove_leftovers(path, "converting")
     assert sorted(entry.name for entry in tmp_path.iterdir()) == sorted(kept)
+
+
+def test_no_process_is_asked_where_that_would_end_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(atomic_write.sys, "platform", "win32")
+    monkeypatch.delattr(os, "kill")
+    (left := tmp_path / ".a.tg.1.part").write_text("")
+    atomic_write.remove_leftovers(tmp_path / "a.tg", "part")
+    assert left.exists()

@@ -50,3 +50,11 @@ def test_maps_and_open_files_keep_what_was_there(path, access):
         assert reader.read() == b"x" * 20_000
     assert mapping[:] == b"x" * 20_000
     mapping.close()
+
+
+@pytest.mark.parametrize("pause", [None, always])
+def test_without_leases_it_is_removed_at_once(path, monkeypatch, pause):
+    monkeypatch.setattr(removal, "fcntl", None)
+    removal.remove(path, pause)
+    assert not path.exists()
+    removal.remove(path, pause)

@@ -14,9 +14,9 @@ class DeferredCsr(Csr):
     """The CSR of a graph whose tensors `_at_first_use(name)` gives. Sizes and dtypes that a subclass knows without them
     are its properties."""
 
-    offset = cast(Tensor, AtFirstUse())
-    neighbors = cast(Tensor, AtFirstUse())
-    weights = cast("Tensor | None", AtFirstUse())
+    offset: Tensor = cast(Tensor, AtFirstUse())
+    neighbors: Tensor = cast(Tensor, AtFirstUse())
+    weights: Tensor | None = cast("Tensor | None", AtFirstUse())
 
     def __init__(self, num_vertices: int, **fields: Any):
         """fields : further attributes of the subclass."""

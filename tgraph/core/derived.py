@@ -60,6 +60,9 @@ class Cache:
 class Derived(Generic[T]):
     """A function of an object with a `_cache`, computed once for each object; its name is the key."""
 
+    function: Callable[[Any], T]
+    name: str
+
     def __init__(self, function: Callable[[Any], T]):
         self.function, self.name = function, function.__name__
 

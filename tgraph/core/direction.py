@@ -51,6 +51,9 @@ class DirectionPolicy:
     shapes of a push change with its frontier.
     """
 
+    num_vertices: int
+    unexplored: int | Any
+
     def __init__(self, graph: Graph, mode: str = "auto", settles: bool = False):
         self.num_vertices, self.unexplored = graph.num_vertices, graph.num_arcs
         self.fixed: Mode | None = None if mode == "auto" else mode  # type: ignore[assignment]

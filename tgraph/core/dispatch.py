@@ -107,6 +107,9 @@ class Operator(Generic[P, R]):
     """An operator on tensors: a function computed by the first backend that supports the arguments, and under
     torch.compile by the portable one."""
 
+    is_noted: bool
+    name: str
+
     __slots__ = ("is_noted", "name")
 
     def __init__(self, name: str, portable: Callable[P, R], is_noted: bool = True):

@@ -43,6 +43,8 @@ class Frontier:
     (2, [1, 2], [False, True, True, False])
     """
 
+    graph: Vertices
+
     __slots__ = ("_count", "_ids", "_mask", "graph")
 
     def __init__(

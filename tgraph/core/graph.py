@@ -61,11 +61,11 @@ class Graph(GraphVertices):
     """
 
     storage: Storage
-    num_arcs = cast(int, AtFirstUse())
-    offset = cast(Tensor, AtFirstUse())
-    neighbors = cast(Tensor, AtFirstUse())
-    weights = cast("Tensor | None", AtFirstUse())
-    order = cast("Tensor | None", AtFirstUse())
+    num_arcs: int = cast(int, AtFirstUse())
+    offset: Tensor = cast(Tensor, AtFirstUse())
+    neighbors: Tensor = cast(Tensor, AtFirstUse())
+    weights: Tensor | None = cast("Tensor | None", AtFirstUse())
+    order: Tensor | None = cast("Tensor | None", AtFirstUse())
     directed: bool
     layout: Layout | None  # the storage, None where that is CSR
     _cache: Cache

@@ -17,7 +17,7 @@ class VertexIds:
     """The ids of vertices 0..n-1: an int64 tensor [n], or an object array [n] of hashable labels."""
 
     def __init__(self, values: Tensor | np.ndarray | Sequence[Hashable]):
-        self.values = _as_ids(values)
+        self.values: Tensor | np.ndarray[Any, np.dtype[Any]] = _as_ids(values)
 
     def __len__(self) -> int:
         return len(self.values)

@@ -71,6 +71,11 @@ class Selection:
     weights : those of the arcs, [e], where they come with the rows (a graph in a layout of its own), else None.
     """
 
+    stored_offset: Tensor
+    stored_neighbors: Tensor
+    rows: Tensor | None
+    width: int | None
+
     weights: Tensor | None = None
 
     def __init__(
@@ -151,6 +156,10 @@ class InLayout(Protocol):
 class LayoutSelection(Selection):
     """A selection of rows of a graph in a layout. `offset`, `neighbors` and `weights` of some rows decode these rows
     only; the stored structure is that of `graph.decoded()`."""
+
+    graph: InLayout
+    rows: Tensor | None
+    width: int | None
 
     def __init__(self, graph: InLayout, rows: Tensor | None, width: int | None, num_arcs: int | None):
         self.graph, self.rows, self.width = graph, rows, width

@@ -26,13 +26,15 @@ class FeatureRows:
             [ 0.,  1.]])
     """
 
+    bytes_received: int
+
     def __init__(self, graph: Graph, local: Tensor):
         self._ownership = layout_of(graph).ownership
         if local.shape[:1] != (self._ownership.num_own,):
             raise ArgumentError(
                 f"local: expected the {self._ownership.num_own} rows of the own vertices, got {list(local.shape)}"
             )
-        self.local = local.detach()
+        self.local: Tensor = local.detach()
         self.bytes_received = 0
 
     def get(self, vertices: Tensor) -> Tensor:

@@ -57,6 +57,11 @@ class Distributed(Uncompressed):
     content : gives tensors to hash that differ where the arcs of the whole graph differ, the same on all ranks.
     """
 
+    directed: bool
+    section: str
+    num_vertices: int
+    num_arcs: int
+
     name = "distributed"
     streams = True
     spreads = True
@@ -72,7 +77,7 @@ class Distributed(Uncompressed):
     ):
         self._read, self.directed, self.section, self._other = read, directed, section, other
         self._content = content
-        self.part = read(section)
+        self.part: Part = read(section)
         self.num_vertices = self.ownership.num_rows
         self.num_arcs = int(self.ownership.sum(torch.tensor(self.part.num_arcs)))
         self._partial: dict[torch.dtype, Tensor] = {}

@@ -36,6 +36,15 @@ class VersionBlocks(OutArcs):
     Raises MemoryBudgetError where the vertex data does not fit the budget.
     """
 
+    path: str
+    memory: int
+    direct: bool
+    directed: bool
+    num_vertices: int
+    neighbor_dtype: torch.dtype
+    weight_dtype: torch.dtype | None
+    num_arcs: int
+
     pushes = True
 
     def __init__(

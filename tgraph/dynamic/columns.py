@@ -31,6 +31,8 @@ class Column:
     A file that was removed meanwhile is read from the map.
     """
 
+    tensor: Tensor
+
     def __init__(self, tensor: Tensor, place: Place | None):
         self.tensor, self._file, self._is_direct = tensor, -1, False
         if place is not None:

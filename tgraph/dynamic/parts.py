@@ -47,13 +47,15 @@ class VersionParts:
     Attributes: schema, base and runs, of the tensors in memory or on maps; `nbytes`, of the runs merged at once.
     """
 
+    schema: Schema
+
     def __init__(self, version: Version, held: int):
         base, runs = version.known()
         base.verified(runs)
         columns = version.schema.columns
         self._chosen = [place for place, name in enumerate(columns) if name == WEIGHTS]
         self.schema = Schema(version.schema.parallel, {name: columns[name] for name in columns if name == WEIGHTS})
-        self.base = Arcs(base.offset, base.neighbors, self._of(base.data))
+        self.base: Arcs = Arcs(base.offset, base.neighbors, self._of(base.data))
         self.runs = [Run(run.changes, self._of(run.data), run.num_vertices) for run in runs]
         self._columns = [self._opened((base.neighbors, *base.data), base.places_of(base))]
         self.nbytes = 0

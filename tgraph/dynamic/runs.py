@@ -37,6 +37,11 @@ class Run:
     size : k; the length of a tensor takes a microsecond. num_vertices : one more than the largest vertex.
     """
 
+    changes: Tensor
+    data: tuple[Tensor, ...]
+    num_vertices: int
+    size: int
+
     __slots__ = ("_readable", "changes", "data", "num_vertices", "size")
 
     def __init__(self, changes: Tensor, data: tuple[Tensor, ...], num_vertices: int):

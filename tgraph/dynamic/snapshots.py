@@ -81,11 +81,12 @@ class StreamedSnapshot(Streamed):
     """
 
     version: Version
-    source = cast(VersionBlocks, AtFirstUse())
-    memory = cast(int, AtFirstUse())
-    num_arcs = cast(int, AtFirstUse())
-    pipeline = cast(Pipeline, AtFirstUse())
-    section = cast(Section, AtFirstUse())
+    num_vertices: int
+    source: VersionBlocks = cast(VersionBlocks, AtFirstUse())
+    memory: int = cast(int, AtFirstUse())
+    num_arcs: int = cast(int, AtFirstUse())
+    pipeline: Pipeline = cast(Pipeline, AtFirstUse())
+    section: Section = cast(Section, AtFirstUse())
 
     def __init__(self, version: Version, directed: bool, ids: Any, memory: int, folder: Path | None):
         self.version, self.num_vertices = version, version.num_vertices

@@ -82,7 +82,7 @@ class Store:
         num_vertices = inputs.as_count(num_vertices, "num_vertices")
         if num_vertices and ids == "any":
             raise ArgumentError("num_vertices: with ids='any' vertices come with their ids; leave it out")
-        self.directed = bool(directed)
+        self.directed: bool = bool(directed)
         self._schema, self._ids = schema, GrowingIds() if ids == "any" else None
         self._version = Version(schema, 0, num_vertices, no_arcs(schema))
         self._writing, self._publishing = threading.RLock(), threading.Lock()

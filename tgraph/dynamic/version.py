@@ -17,6 +17,12 @@ class Version:
     number : of batches since the store was made. num_vertices : n; the CSR may have fewer rows.
     """
 
+    schema: Schema
+    number: int
+    num_vertices: int
+    base: Arcs
+    runs: tuple[Run, ...]
+
     def __init__(self, schema: Schema, number: int, num_vertices: int, base: Arcs, runs: tuple[Run, ...] = ()):
         self.schema, self.number, self.num_vertices, self.base, self.runs = schema, number, num_vertices, base, runs
         self._settling = threading.Lock()

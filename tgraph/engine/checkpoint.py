@@ -60,6 +60,8 @@ def keeper_of(checkpoint: Checkpoint | PathLike, program: Program, graph: Graph)
 class Keeper:
     """The checkpoint of one run: made before the program's `init`, `begin` after it."""
 
+    path: Path
+
     def __init__(self, checkpoint: Checkpoint | PathLike, program: Program, graph: Graph):
         if not isinstance(checkpoint, Checkpoint):
             checkpoint = Checkpoint(_as_path(checkpoint))

@@ -168,6 +168,9 @@ HOLDERS, STORAGE_HOLDERS = 3, 2
 class Deferral(TorchFunctionMode):
     """Records the COMPUTE of one run."""
 
+    iterations: int
+    like: Tensor
+
     def __init__(self, graph: Graph) -> None:
         super().__init__()
         self.graph = graph

@@ -26,11 +26,14 @@ class NearFar:
     are stale, for they were near at that time.
     """
 
+    dtype: torch.dtype
+    scratch: Scratch
+
     def __init__(self, delta: float, dtype: torch.dtype, scratch: Scratch):
         check_delta(delta)
         limits = torch.finfo(dtype) if dtype.is_floating_point else torch.iinfo(dtype)
         self._largest = limits.max
-        self.delta = delta if dtype.is_floating_point else max(1, round(min(delta, self._largest)))
+        self.delta: float | int = delta if dtype.is_floating_point else max(1, round(min(delta, self._largest)))
         self.dtype, self.scratch = dtype, scratch
         self.threshold = -math.inf if dtype.is_floating_point else limits.min
         self._far: list[Tensor] = []

@@ -11,20 +11,20 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-_PLACE = 1 << 62  # of the byte that Windows locks, past all contents: what is locked there cannot be read
+_PLACE = 1 << 40  # of the byte that Windows locks, past all contents: what is locked there cannot be read
 _WAIT = 0.01  # seconds between two tries
 
 
 def lock(file: BinaryIO, *, wait: bool = True) -> None:
-    """Lock a file for whoever has it open here, until `unlock` or until it is closed. Where another has locked it, wait,
-    or raise BlockingIOError."""
+    """Lock a file for whoever has it open here, until `unlock` or until it is closed. Where another has locked it,
+    wait, or raise BlockingIOError."""
     if fcntl is not None:
         fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         return
     while True:
         try:
             return _lock_byte(file, take=True)
-        except OSError as fault:
+        except (PermissionError, BlockingIOError) as fault:
             if not wait:
                 raise BlockingIOError(*fault.args) from fault
         time.sleep(_WAIT)

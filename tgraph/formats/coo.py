@@ -41,6 +41,13 @@ class COO(Uncompressed):
     (tensor([0, 0, 1], dtype=torch.int32), tensor([1, 2, 2], dtype=torch.int32))
     """
 
+    sorted: bool
+    row_of_arc: Tensor
+    neighbors: Tensor
+    num_vertices: int
+    num_arcs: int
+    weights: Tensor | None
+
     name = "coo"
 
     def __init__(

@@ -35,6 +35,12 @@ class CSR(ByRow):
     tensor([0, 2, 3, 3])
     """
 
+    offset: Tensor
+    neighbors: Tensor
+    weights: Tensor | None
+    num_vertices: int
+    num_arcs: int
+
     name = "csr"
     stored = ("offset", "neighbors")
 

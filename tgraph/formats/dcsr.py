@@ -35,6 +35,13 @@ class DCSR(ByRow):
     (tensor([  7, 900], dtype=torch.int32), 32, 8000020)
     """
 
+    row_ids: Tensor
+    offset: Tensor
+    num_vertices: int
+    num_arcs: int
+    neighbors: Tensor
+    weights: Tensor | None
+
     name = "dcsr"
     stored = ("row_ids", "offset", "neighbors")
 

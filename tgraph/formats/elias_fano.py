@@ -34,6 +34,13 @@ class EliasFano(Uncompressed):
     (3316, 40408)
     """
 
+    offset: Tensor
+    start: Tensor
+    bits: Tensor
+    weights: Tensor | None
+    num_vertices: int
+    num_arcs: int
+
     name = "elias_fano"
 
     def __init__(self, offset: Tensor, start: Tensor, bits: Tensor, weights: Tensor | None):

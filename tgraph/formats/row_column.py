@@ -51,6 +51,10 @@ class ByColumn(Uncompressed):
     """
 
     by_row: ClassVar[type[ByRow]]
+    columns: ByRow
+    weights: Tensor | None
+    num_vertices: int
+    num_arcs: int
 
     def __init__(self, columns: ByRow):
         self.columns, self.weights = columns, columns.weights

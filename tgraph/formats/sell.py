@@ -37,6 +37,12 @@ class SELL(Uncompressed):
     True
     """
 
+    slices: Slices
+    sigma: int
+    weights: Tensor | None
+    num_vertices: int
+    num_arcs: int
+
     name = "sell"
 
     def __init__(self, slices: Slices, sigma: int):

@@ -47,6 +47,11 @@ class WSB(Uncompressed):
     (0.9375, tensor([15., 15.]))
     """
 
+    tiles: Tiles
+    weights: Tensor | None
+    num_vertices: int
+    num_arcs: int
+
     name = "wsb"
     rounds_once: ClassVar[bool] = True
 

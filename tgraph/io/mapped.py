@@ -82,7 +82,7 @@ class MappedGraph(Graph):
     Raises ArgumentError where the tensors cannot be those of a graph.
     """
 
-    order = cast("Tensor | None", AtFirstUse())
+    order: Tensor | None = cast("Tensor | None", AtFirstUse())
 
     def __init__(self, tensors: dict[str, Tensor], contents: Contents, labels: np.ndarray | None, directed: bool):
         vertices = tensors.get("vertices", labels)

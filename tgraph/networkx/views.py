@@ -117,6 +117,11 @@ class Rows(_View):
     `tgraph.io.adjacency.Adjacency`.
     """
 
+    nodes: Nodes
+    columns: Mapping[Any, Column] | dict[Any, Column]
+    offset: memoryview
+    ascending: memoryview
+
     def __init__(
         self,
         graph: Graph,
@@ -130,15 +135,15 @@ class Rows(_View):
         self._arguments = graph, nodes, multigraph, order, arcs, columns, keys
         neighbors = graph.neighbors.cpu()
         self.nodes, self.columns, self.edge_keys = nodes, columns or {}, keys
-        self.bounds = graph.offset.cpu()
+        self.bounds: Tensor = graph.offset.cpu()
         self.offset, self.ascending = _buffer(self.bounds), _buffer(neighbors)
         self._is_numbered = isinstance(nodes.names, range)
-        self.lookup = arc_lookup(self.bounds, neighbors)
-        self.targets = neighbors if order is None else neighbors[order.cpu()]
-        self.listed = _buffer(self.targets)
-        self.arcs = arcs if arcs is None else arcs.cpu()
+        self.lookup: Any = arc_lookup(self.bounds, neighbors)
+        self.targets: Tensor = neighbors if order is None else neighbors[order.cpu()]
+        self.listed: memoryview = _buffer(self.targets)
+        self.arcs: Tensor | None = arcs if arcs is None else arcs.cpu()
         order = order if order is None else order.cpu()
-        self.order = order if self.arcs is None else (self.arcs if order is None else self.arcs[order])
+        self.order: Tensor | None = order if self.arcs is None else (self.arcs if order is None else self.arcs[order])
         self._row = MultiRow if multigraph else Row
         self._scalars = _scalars(self.columns)
         self._single = self._scalars[0] if self._scalars is not None and len(self._scalars) == 1 else None
@@ -223,6 +228,8 @@ def _buffer(tensor: Tensor) -> memoryview:
 
 class Block:
     """Consecutive arcs in the order of the dicts, which are read together when the first is wanted."""
+
+    begin: int
 
     def __init__(self, rows: Rows, begin: int, end: int):
         self._rows, self.begin, self._end = rows, begin, end

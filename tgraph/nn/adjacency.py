@@ -30,6 +30,12 @@ class Adjacency:
     values : [E, ...] in that order, the values of a sparse matrix, or None.
     """
 
+    source: Tensor
+    target: Tensor
+    values: Tensor | None
+    num_sources: int
+    num_targets: int
+
     csr: Csr | None = None  # `arcs(of_edges=False)`, once that was called
 
     def __init__(
@@ -167,6 +173,7 @@ class ArcWeights:
     """Weights of each arc, `values` [m] or [m, ...] in the order of the rows."""
 
     _transposed: Tensor | None
+    values: Tensor
 
     def __init__(self, values: Tensor):
         self.values, self._transposed = values, None
@@ -213,6 +220,9 @@ class Scale:
     """Rank-one weights values[source] * values[target], of `values` [n], that are applied to vertex data before and
     after the sum. `loops` : whether a self-loop of every vertex is added."""
 
+    values: Tensor
+    loops: bool
+
     def __init__(self, values: Tensor, loops: bool):
         self.values, self.loops = values, loops
 
@@ -224,6 +234,12 @@ class Scale:
 
 class SortedAdjacency(Adjacency):
     """An adjacency whose edges are given sorted by target: `offset` [num_targets + 1], `neighbors` [E]."""
+
+    offset: Tensor
+    neighbors: Tensor
+    values: Tensor | None
+    num_sources: int
+    num_targets: int
 
     def __init__(self, offset: Tensor, neighbors: Tensor, num_sources: int, values: Tensor | None = None):
         self.offset, self.neighbors, self.values = offset.to(torch.int64), neighbors, values
@@ -253,6 +269,11 @@ class SortedAdjacency(Adjacency):
 
 class GraphAdjacency(Adjacency):
     """The adjacency of a Graph along its arcs, or against them if `reverse`; its edges are the stored arcs."""
+
+    graph: Graph
+    reverse: bool
+    num_sources: int
+    num_targets: int
 
     def __init__(self, graph: Graph, reverse: bool = False):
         self.graph, self.reverse = graph, reverse

@@ -23,7 +23,7 @@ class Relations:
     def __init__(self, adjacency: Adjacency, edge_type: Tensor, count: int):
         source, target = adjacency.source, adjacency.target
         sizes = adjacency.num_sources, adjacency.num_targets
-        self.parts = []
+        self.parts: list[Any] = []
         for relation in range(count):
             number = (edge_type == relation).nonzero().flatten()
             ends = source.index_select(0, number), target.index_select(0, number)

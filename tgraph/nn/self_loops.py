@@ -23,6 +23,9 @@ class LoopedAdjacency(Adjacency):
     """The edges of `base`, followed by a self-loop for each of the first `num_loops` vertices; existing self-loops are
     removed if `replaced`."""
 
+    num_sources: int
+    num_targets: int
+
     def __init__(self, base: Adjacency, num_loops: int, replaced: bool):
         self._ends = (base.source, base.target)  # not the base, whose cache holds this object
         self._num_loops, self._replaced = num_loops, replaced

@@ -25,6 +25,9 @@ class SpreadAdjacency(GraphAdjacency):
     `with_mirrors`; it raises ArgumentError where it asks for anything else.
     """
 
+    num_sources: int
+    num_targets: int
+
     def __init__(self, graph: Graph, reverse: bool):
         if torch.compiler.is_compiling():
             raise ArgumentError("edge_index: torch.compile traces no graph that is spread over processes; leave it out")
@@ -102,6 +105,10 @@ class SpreadWeights:
 
     scale, loop : [k], or None for 1 and for 0. edge : "mul" to use the weights of the graph, or "copy".
     """
+
+    scale: Tensor | None
+    loop: Tensor | None
+    edge: str
 
     def __init__(self, scale: Tensor | None, loop: Tensor | None, edge: str):
         self.scale, self.loop, self.edge = scale, loop, edge

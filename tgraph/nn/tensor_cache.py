@@ -24,6 +24,9 @@ class Memory:
     """What was derived from a tensor in one state: {key: value}. `parts` are other tensors that it was derived from,
     referenced so that their ids are not reused."""
 
+    parts: tuple[Tensor | None, ...]
+    state: tuple[Any, ...]
+
     __slots__ = ("known", "parts", "state")
 
     def __init__(self, state: tuple[Any, ...], parts: tuple[Tensor | None, ...]):

@@ -46,13 +46,15 @@ class ClusterLoader(Prefetching, pyg.ClusterLoader):
     [4, 4]
     """
 
+    prefetch: int | None
+
     def __init__(self, cluster_data: Any, prefetch: int | None = None, **kwargs: Any):
         self.prefetch = check_prefetch(prefetch)
         if not isinstance(cluster_data, pyg.ClusterData):
             raise ArgumentError(
                 f"cluster_data: expected ClusterData(data, num_parts), got {type(cluster_data).__name__}"
             )
-        self.data = cluster_data.data
+        self.data: Any = cluster_data.data
         super().__init__(cluster_data, **kwargs)
 
     def _drawing(self) -> None:

@@ -14,6 +14,8 @@ from tgraph.stores.feature_store import EDGES, FeatureStore
 class WithEdgeFeatures:
     """A transform of batches that adds the features of their edges before the transform of the user."""
 
+    features: FeatureStore
+
     def __init__(self, features: FeatureStore, transform: Callable[[Any], Any] | None):
         self.features, self.transform = features, transform
 

@@ -28,6 +28,9 @@ class HGTSampler(BaseSampler):
     [2]
     """
 
+    node_types: Any
+    edge_types: Any
+
     epoch: epochs.Epoch | None = None  # set by a loader when an epoch begins
 
     def __init__(self, data: Any, num_samples: Any, is_sorted: bool = False, share_memory: bool = False):
@@ -94,6 +97,9 @@ class HGTLoader(Prefetching, pyg.HGTLoader):
     >>> next(iter(loader))["author"].n_id
     tensor([0])
     """
+
+    prefetch: int | None
+    transforms_ahead: bool
 
     def __init__(
         self,

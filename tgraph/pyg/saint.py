@@ -39,6 +39,15 @@ class GraphSAINTSampler(Prefetching, pyg.GraphSAINTSampler):
             [1, 0, 2, 1]])
     """
 
+    data: Any
+    num_steps: int
+    sample_coverage: int
+    save_dir: str | None
+    log: bool
+    node_norm: Any | Tensor
+    edge_norm: Any | Tensor
+    prefetch: int | None
+
     def __init__(
         self,
         data: Any,
@@ -61,7 +70,7 @@ class GraphSAINTSampler(Prefetching, pyg.GraphSAINTSampler):
         self.sample_coverage, self.save_dir, self.log = sample_coverage, save_dir, log
         self.N, self.E = int(data.num_nodes), int(data.num_edges)
         self._rows = rows_of(data.edge_index, self.N, self.N)
-        self.graph = Graph(self._rows.offset, self._rows.neighbors)
+        self.graph: Graph = Graph(self._rows.offset, self._rows.neighbors)
         own: Any = self
         DataLoader.__init__(self, own, batch_size=1, collate_fn=self._collate, **kwargs)
         if sample_coverage > 0:

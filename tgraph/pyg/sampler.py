@@ -42,6 +42,8 @@ class NeighborSampler(pyg.NeighborSampler):
 
     epoch: epochs.Epoch | None = None  # set by a loader: what is drawn follows from it and from the seeds
     row: Tensor  # the sources, by destination
+    node_time: Any
+    edge_time: Any
 
     def __init__(
         self,

@@ -37,6 +37,11 @@ class ShaDowKHopSampler(Prefetching, pyg.ShaDowKHopSampler):
     [(tensor([0, 0, 0, 1, 1, 1]), tensor([0, 4]))]
     """
 
+    depth: int
+    num_neighbors: int
+    replace: bool
+    prefetch: int | None
+
     def __init__(
         self,
         data: Any,
@@ -57,8 +62,8 @@ class ShaDowKHopSampler(Prefetching, pyg.ShaDowKHopSampler):
     def _arcs_of(self, data: Any) -> Csr:
         """The edges by their destinations."""
         check_edges(data)
-        self.data = copy.copy(data)
-        self.is_sparse_tensor = data.edge_index is None
+        self.data: Any = copy.copy(data)
+        self.is_sparse_tensor: bool = data.edge_index is None
         size = int(data.num_nodes)
         if self.is_sparse_tensor:
             arcs, self._values = _rows_of_matrix(data.adj_t)
@@ -123,6 +128,10 @@ class ShaDowPPRSampler(ShaDowKHopSampler):
     >>> next(iter(loader)).num_nodes
     4
     """
+
+    num_neighbors: int
+    alpha: float
+    epsilon: float
 
     def __init__(
         self,

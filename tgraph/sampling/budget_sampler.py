@@ -39,6 +39,11 @@ class BudgetSampler:
     tensor([0, 1])
     """
 
+    node_types: list[str]
+    edge_types: list[EdgeType]
+    num_samples: Mapping[str, Sequence[int]] | dict[str, Sequence[int]]
+    seed: int
+
     def __init__(
         self,
         graph: Mapping[EdgeType, Graph | Csr],

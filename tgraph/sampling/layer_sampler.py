@@ -54,6 +54,10 @@ class LayerSampler:
     tensor([ 0,  1,  2,  6, 11, 28])
     """
 
+    num_draws: list[int]
+    normalize: bool
+    seed: int
+
     def __init__(
         self,
         graph: Graph | Csr,

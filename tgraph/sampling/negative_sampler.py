@@ -42,6 +42,9 @@ class NegativeSampler:
             [1, 2, 3]])
     """
 
+    distinct: bool
+    seed: int
+
     def __init__(
         self,
         graph: Graph | Csr,

@@ -62,6 +62,11 @@ class NeighborSampler:
             [0, 0, 1, 2]])
     """
 
+    node_types: list[str]
+    replace: bool
+    seed: int
+    latest: bool
+
     def __init__(
         self,
         graph: Graph | Csr | Mapping[EdgeType, Graph | Csr],
@@ -85,15 +90,15 @@ class NeighborSampler:
             raise ArgumentError(f"direction: expected 'in' or 'out', got {direction!r}")
         if node_time is not None and edge_time is not None:
             raise ArgumentError("node_time, edge_time: times of vertices and of arcs exclude each other; give one")
-        self.is_hetero = isinstance(graph, Mapping)
+        self.is_hetero: bool = isinstance(graph, Mapping)
         given = dict(graph) if isinstance(graph, Mapping) else {(_ONLY, "to", _ONLY): graph}
         self.edge_types: list[EdgeType] = list(given)
         self._sizes = dict(num_vertices or {})
         self.node_types = list(dict.fromkeys([*self._sizes, *(kind for type in given for kind in type[::2])]))
         self.replace, self.seed, self.latest = replace, seed, temporal_strategy == "last"
         self._node_time = node_time
-        self.is_temporal = node_time is not None or edge_time is not None
-        self.disjoint = disjoint or self.is_temporal
+        self.is_temporal: bool = node_time is not None or edge_time is not None
+        self.disjoint: bool = disjoint or self.is_temporal
         if induced and self.is_temporal:
             raise ArgumentError("induced: arcs that were not drawn may be too late; leave it, or the times")
         self.induced = induced

@@ -48,6 +48,9 @@ class PinSAGESampler:
     (tensor([1, 0, 2]), tensor([10.,  3.]))
     """
 
+    num_neighbors: list[int]
+    seed: int
+
     def __init__(
         self,
         graph: Graph | Csr | Mapping[EdgeType, Graph | Csr],

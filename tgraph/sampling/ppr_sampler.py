@@ -40,6 +40,10 @@ class PPRSampler:
     tensor([0, 3, 1, 2])
     """
 
+    num_neighbors: int
+    alpha: float
+    epsilon: float
+
     def __init__(self, graph: Graph | Csr, num_neighbors: int, *, alpha: float = 0.15, epsilon: float = 1e-4):
         if num_neighbors < 0:
             raise ArgumentError(f"num_neighbors: must not be negative, got {num_neighbors}")

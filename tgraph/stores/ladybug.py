@@ -60,7 +60,7 @@ class LadybugStore(BlockStore):
     """
 
     def __init__(self, path: PathLike):
-        self.path = os.fspath(path)
+        self.path: str = os.fspath(path)
         self._process: int | None = None
         self._connection: Any = None
         self._vertices: dict[str, _Vertices] = {}

@@ -30,6 +30,9 @@ class LmdbStore(KeyValueStore):
     tensor([[4., 5.]])
     """
 
+    max_bytes: int
+    place: str
+
     def __init__(self, path: PathLike, max_bytes: int = 1 << 40):
         self.place, self.max_bytes = os.fspath(path), max_bytes
         self._environment()

@@ -42,6 +42,8 @@ class RocksDbStore(KeyValueStore):
     >>> store.close()
     """
 
+    place: str
+
     def __init__(self, path: PathLike):
         self.place = os.fspath(path)
         if not os.path.exists(os.path.join(self.place, "CURRENT")):

@@ -24,6 +24,9 @@ class RowCache:
     used since it last came by, as often as they were used at most thrice.
     """
 
+    stat: Stat
+    slots: int
+
     def __init__(self, stat: Stat, slots: int, pinned: Tensor):
         self.stat, self.slots = stat, slots
         self._place = torch.full((stat.shape[0],), _ABSENT, dtype=torch.int32)  # of each row: its slot, or when it left

@@ -66,6 +66,10 @@ class ServerStore(KeyValueStore):
     """
 
     _errors: type[Exception]  # of the client
+    address: Address
+    prefix: str
+    patience: float
+    place: str
 
     def __init__(self, url: str, prefix: str = "tgraph", patience: float = PATIENCE):
         if not re.fullmatch(r"[a-z_][a-z0-9_]{0,40}", prefix):

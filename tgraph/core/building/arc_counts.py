@@ -15,6 +15,10 @@ class ArcCounts:
     of them that are self-loops. Rows ascend.
     """
 
+    loops: int
+    repeats: int
+    repeated_loops: int
+
     def __init__(self) -> None:
         self.loops = self.repeats = self.repeated_loops = 0
         self._begins: dict[int, tuple[int, int]] = {}

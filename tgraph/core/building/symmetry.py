@@ -29,6 +29,8 @@ class Mirror:
     total : the sum so far; that of arcs in several places is the sum of theirs.
     """
 
+    total: int
+
     def __init__(self) -> None:
         self.total = 0
 

@@ -20,7 +20,7 @@ def deprecated(*, since: str, removed_in: str, instead: str) -> Callable[[C], C]
 
     def decorate(old: C) -> C:
         message = f"{old.__qualname__} is deprecated since tgraph {since}; use {instead}; {removed_in} will not have it"
-        called: Any = old.__init__ if inspect.isclass(old) else old  # type: ignore[misc]
+        called: Any = old.__init__ if inspect.isclass(old) else old
 
         @functools.wraps(called)
         def warning(*arguments: Any, **named: Any) -> Any:

@@ -51,12 +51,12 @@ class Part:
         others = (held.num_ranks - 1) * counts.element_size()
         exchange(dist.all_to_all_single, asked, counts.contiguous(), group=held.group, sent=others, received=others)
         wanted, given = counts.tolist(), asked.tolist()
-        self.requests = Channel(held, wanted, given)  # from mirrors to their owners
+        self.requests: Channel = Channel(held, wanted, given)  # from mirrors to their owners
         asked_for = self.requests.send(self.mirrors).wait()
-        self.copied = asked_for.sub_(held.first)  # int64 [c], own vertices by who mirrors them
-        self.replies = self.requests.reversed()  # from owners to mirrors
+        self.copied: Tensor = asked_for.sub_(held.first)  # int64 [c], own vertices by who mirrors them
+        self.replies: Channel = self.requests.reversed()  # from owners to mirrors
         if self.cut is not None:
-            self.cut_rows = CutRows.of(self, self.cut)
+            self.cut_rows: CutRows = CutRows.of(self, self.cut)
             count = self.cut.offset.diff()[self.cut_rows.mirrors]
             self._counts_elsewhere = self.cut_rows.partials.send(count).wait()
 

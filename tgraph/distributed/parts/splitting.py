@@ -55,7 +55,7 @@ class Numbers:
 
     def __init__(self, marked: Tensor):
         found = [part.nonzero().flatten() + begin for begin, part in _chunks(marked)]
-        self.vertices = torch.cat(found)  # int64 [h], ascending
+        self.vertices: Tensor = torch.cat(found)  # int64 [h], ascending
         groups = -(-len(marked) // _GROUP)
         self._base = torch.empty(groups, dtype=torch.int64)
         self._within, total = marked.view(torch.uint8), 0

@@ -57,6 +57,8 @@ class Hops:
     Made and called by all ranks together.
     """
 
+    is_everything: bool
+
     def __init__(
         self,
         part: Part,

@@ -115,6 +115,8 @@ class Messages:
     told : of each rank, the numbers that it sends to all, int64 [p, b].
     """
 
+    told: Tensor
+
     def __init__(
         self,
         channel: Channel,

@@ -26,7 +26,7 @@ class Requests:
         dist.all_to_all_single(given, wanted, group=ownership.group)
         self.counts = given.tolist()
         self._ownership, self._there = ownership, Channel(ownership, wanted.tolist(), self.counts)
-        self.asked = self.told(vertices) - ownership.first
+        self.asked: Tensor = self.told(vertices) - ownership.first
 
     def told(self, values: Tensor) -> Tensor:
         """What all ranks tell of the vertices that they ask about, [a, ...], where this one tells `values` [j, ...]."""

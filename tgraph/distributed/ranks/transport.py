@@ -52,7 +52,7 @@ class Recorder:
     def __init__(self, device: torch.device):
         self.exchanges: list[tuple[int, int, float, float, float, float]] = []
         self._device = device
-        self.is_told = device.type == "cpu"  # else a stream would be told, not this process
+        self.is_told: bool = device.type == "cpu"  # else a stream would be told, not this process
 
     def clock(self) -> float:
         """The time in seconds, once this device has finished what it was given; what travels need not be done."""

@@ -59,6 +59,9 @@ class LevelArcs(Arcs):
 class LevelRun(Run):
     """A run that lies in files, too. mapped : whether its tensors are memory maps of these."""
 
+    level: Level
+    mapped: bool
+
     __slots__ = ("level", "mapped")
 
     def __init__(self, changes: Tensor, data: tuple[Tensor, ...], level: Level, mapped: bool):
@@ -76,11 +79,13 @@ class Levels:
     pause : while files are written and removed.
     """
 
+    folder: Path
+
     pause: Pause | None = None
 
     def __init__(self, folder: Path, store: int, schema: Schema, memory: int, verify: bool, writes: bool = True):
         self.folder, self._verify, self._share = folder, verify, memory
-        self.memory = memory if writes else _ALL
+        self.memory: int = memory if writes else _ALL
         self._store, self._schema = store, schema
         self._lock = threading.Lock()
         self._next = 1 + max(map(_number, self._files()), default=0)

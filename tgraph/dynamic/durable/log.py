@@ -73,6 +73,8 @@ class Log:
     `time.monotonic` says.
     """
 
+    appended: int
+
     def __init__(
         self, folder: Path, store: int, last: int, previous: int, sync: Sync, path: Path | None = None, end: int = 0
     ):

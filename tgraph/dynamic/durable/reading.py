@@ -36,6 +36,10 @@ class LogReader:
     in a segment are read and yielded, too.
     """
 
+    previous: int
+    position: int
+    next_number: int
+
     def __init__(self, folder: Path, store: int, schema: Schema, number: int, reads_all: bool = False):
         self._folder, self._store, self._schema, self._reads_all = folder, store, schema, reads_all
         self.number, self.previous = number, 0

@@ -27,13 +27,15 @@ class FollowedGraph:
     memory of their own: 4 bytes and a weight for each arc.
     """
 
+    directed: bool
+
     def __init__(self, version: Version, directed: bool, weighted: bool, counts: bool = True, records: bool = False):
         self._counts, self._records = counts, records
         self._since: list[tuple[Tensor, Tensor]] = []
         self.schema, self.directed = version.schema, directed
         names = list(self.schema.columns)
         self._column = names.index(WEIGHTS) if weighted and WEIGHTS in names else None
-        self.rows = FollowedRows(self.schema.parallel, self._counts)
+        self.rows: FollowedRows = FollowedRows(self.schema.parallel, self._counts)
         self._reversed: FollowedRows | None = None
         self._reversed_base = 0  # bytes of their CSR
         self.version = version

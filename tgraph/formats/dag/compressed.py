@@ -27,6 +27,10 @@ class Compressed(Layout):
     The transpose is the adjoint DAG, not compressed anew.
     """
 
+    dag: Dag
+    num_arcs: int
+    num_vertices: int
+
     OPTIONAL: ClassVar[tuple[str, ...]] = ("weights", "order", "tasks")  # names of optional tensors
 
     def __init__(self, dag: Dag, num_arcs: int):

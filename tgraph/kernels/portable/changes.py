@@ -166,6 +166,9 @@ class Readable:
     """Sorted changes with their columns of arc data, as rows are read from them again and again. kept : what a backend
     keeps to do so sooner."""
 
+    changes: Tensor
+    columns: tuple[Tensor, ...]
+
     __slots__ = ("changes", "columns", "kept")
 
     def __init__(self, changes: Tensor, columns: tuple[Tensor, ...]):

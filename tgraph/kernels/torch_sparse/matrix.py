@@ -16,6 +16,9 @@ from tgraph.core.subgraph import Mode
 class Matrix:
     """The adjacency matrix of a graph, or of its transpose where `mirrored`."""
 
+    graph: Graph
+    mirrored: bool
+
     __slots__ = ("graph", "mirrored")
 
     def __init__(self, graph: Graph, mirrored: bool):

@@ -33,6 +33,12 @@ class APPNP(NormalisedLayer, Namesake):
     tensor([0.6250, 0.1770, 0.0880, 0.0000])
     """
 
+    alpha: float
+    dropout: float
+    cached: bool
+    add_self_loops: bool
+    normalize: bool
+
     def __init__(
         self,
         K: int,

@@ -47,6 +47,22 @@ class GATConv(AttentionLayer, Namesake):
     torch.Size([5, 8])
     """
 
+    in_channels: int | tuple[int, int]
+    negative_slope: float
+    add_self_loops: bool
+    edge_dim: int | None
+    fill_value: float | Tensor | str
+    residual: bool
+    lin: Linear | None
+    lin_src: Linear | None
+    lin_dst: Linear | None
+    lin_edge: Linear | None
+    out_channels: int
+    heads: int
+    concat: bool
+    dropout: float
+    res: Any
+
     def __init__(
         self,
         in_channels: int | tuple[int, int],
@@ -75,13 +91,13 @@ class GATConv(AttentionLayer, Namesake):
             targets = in_channels[1]
             self.lin_src = Linear(in_channels[0], joined, bias=False, weight_initializer="glorot")
             self.lin_dst = Linear(targets, joined, bias=False, weight_initializer="glorot")
-        self.att_src = Parameter(torch.empty(1, heads, out_channels))
-        self.att_dst = Parameter(torch.empty(1, heads, out_channels))
+        self.att_src: torch.nn.Parameter = Parameter(torch.empty(1, heads, out_channels))
+        self.att_dst: torch.nn.Parameter = Parameter(torch.empty(1, heads, out_channels))
         self.lin_edge = None
         self.register_parameter("att_edge", None)
         if edge_dim is not None:
             self.lin_edge = Linear(edge_dim, joined, bias=False, weight_initializer="glorot")
-            self.att_edge = Parameter(torch.empty(1, heads, out_channels))
+            self.att_edge: torch.nn.Parameter = Parameter(torch.empty(1, heads, out_channels))
         self.res = Linear(targets, total, bias=False, weight_initializer="glorot") if residual else None
         self.register_parameter("bias", Parameter(torch.empty(total)) if bias else None)
         self.reset_parameters()

@@ -43,6 +43,20 @@ class GATv2Conv(AttentionLayer, Namesake):
     torch.Size([3, 4])
     """
 
+    in_channels: int | tuple[int, int]
+    negative_slope: float
+    add_self_loops: bool
+    edge_dim: int | None
+    fill_value: float | Tensor | str
+    residual: bool
+    lin_r: Linear
+    lin_edge: Linear | None
+    out_channels: int
+    heads: int
+    concat: bool
+    dropout: float
+    res: Any
+
     def __init__(
         self,
         in_channels: int | tuple[int, int],
@@ -66,9 +80,9 @@ class GATv2Conv(AttentionLayer, Namesake):
         self.share_weights = share_weights
         sources, targets = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
         joined, total = heads * out_channels, out_channels * (heads if concat else 1)
-        self.lin_l = Linear(sources, joined, bias=bias, weight_initializer="glorot")
+        self.lin_l: Linear = Linear(sources, joined, bias=bias, weight_initializer="glorot")
         self.lin_r = self.lin_l if share_weights else Linear(targets, joined, bias=bias, weight_initializer="glorot")
-        self.att = Parameter(torch.empty(1, heads, out_channels))
+        self.att: torch.nn.Parameter = Parameter(torch.empty(1, heads, out_channels))
         self.lin_edge = None
         if edge_dim is not None:
             self.lin_edge = Linear(edge_dim, joined, bias=False, weight_initializer="glorot")

@@ -41,6 +41,12 @@ class GCNConv(NormalisedLayer, Namesake):
     """
 
     bias: Parameter | None
+    in_channels: int
+    out_channels: int
+    improved: bool
+    cached: bool
+    add_self_loops: bool
+    normalize: bool
 
     def __init__(
         self,
@@ -67,7 +73,7 @@ class GCNConv(NormalisedLayer, Namesake):
         self.add_self_loops, self.normalize = add_self_loops, normalize
         self._cached_edge_index: Any = None
         self._cached_adj_t: Any = None
-        self.lin = Linear(in_channels, out_channels, bias=False, weight_initializer="glorot")
+        self.lin: Linear = Linear(in_channels, out_channels, bias=False, weight_initializer="glorot")
         self.register_parameter("bias", Parameter(torch.empty(out_channels)) if bias else None)
         self.reset_parameters()
 

@@ -29,6 +29,7 @@ class IsomorphismLayer(MessagePassing):
 
     eps: Tensor
     nn: Callable[[Tensor], Tensor]
+    initial_eps: float
 
     def __init__(self, nn: Callable[[Tensor], Tensor], eps: float, train_eps: bool, **kwargs: Any):
         kwargs.setdefault("aggr", "add")
@@ -120,7 +121,7 @@ class GINEConv(IsomorphismLayer, EdgeNamesake):
         **kwargs: Any,
     ):
         super().__init__(nn, eps, train_eps, **kwargs)
-        self.lin = None if edge_dim is None else Linear(edge_dim, _columns(nn))
+        self.lin: Linear | None = None if edge_dim is None else Linear(edge_dim, _columns(nn))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -41,6 +41,12 @@ class HGTConv(MessagePassing, Namesake):
     torch.Size([3, 4])
     """
 
+    edge_types: Sequence[EdgeType]
+    node_types: Sequence[str]
+    out_channels: int
+    heads: int
+    in_channels: dict[str, int] | Mapping[str, int]
+
     def __init__(
         self,
         in_channels: int | Mapping[str, int],
@@ -57,15 +63,15 @@ class HGTConv(MessagePassing, Namesake):
         kinds, self.edge_types = metadata
         self.node_types, self.out_channels, self.heads = kinds, out_channels, heads
         self.in_channels = dict.fromkeys(kinds, in_channels) if isinstance(in_channels, int) else in_channels
-        self.edge_types_map = {kind: number for number, kind in enumerate(self.edge_types)}
-        self.dst_node_types = {kind[-1] for kind in self.edge_types}
+        self.edge_types_map: dict[EdgeType, int] = {kind: number for number, kind in enumerate(self.edge_types)}
+        self.dst_node_types: set[str] = {kind[-1] for kind in self.edge_types}
         columns, relations = out_channels // heads, heads * len(self.edge_types)
-        self.kqv_lin = TypedLinear(self.in_channels, 3 * out_channels)
-        self.out_lin = TypedLinear(dict.fromkeys(kinds, out_channels), out_channels)
-        self.k_rel = RelationLinear(columns, columns, relations)
-        self.v_rel = RelationLinear(columns, columns, relations)
-        self.skip = parameters_by(kinds, 1)
-        self.p_rel = parameters_by(["__".join(kind) for kind in self.edge_types], 1, heads)
+        self.kqv_lin: TypedLinear = TypedLinear(self.in_channels, 3 * out_channels)
+        self.out_lin: TypedLinear = TypedLinear(dict.fromkeys(kinds, out_channels), out_channels)
+        self.k_rel: RelationLinear = RelationLinear(columns, columns, relations)
+        self.v_rel: RelationLinear = RelationLinear(columns, columns, relations)
+        self.skip: Any = parameters_by(kinds, 1)
+        self.p_rel: Any = parameters_by(["__".join(kind) for kind in self.edge_types], 1, heads)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

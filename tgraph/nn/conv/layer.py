@@ -56,6 +56,10 @@ class MessagePassing(Namesake):
     True
     """
 
+    aggr: str
+    node_dim: int
+    decomposed_layers: int
+
     reduces_by: str | None = None  # the aggregation module of a layer that has one of its own
 
     def __init__(

@@ -36,6 +36,8 @@ class Linear(torch.nn.Module):
 
     weight: Parameter | UninitializedParameter
     bias: Parameter | None
+    in_channels: int
+    out_channels: int
 
     def __init__(
         self,

@@ -20,6 +20,10 @@ class Unsorted:
     """The edges of an adjacency in the order in which they were given, for few messages: operators of torch's own sum
     them, in this order on any number of threads."""
 
+    source: Tensor
+    target: Tensor
+    num_targets: int
+
     def __init__(self, adjacency: Adjacency):
         self.adjacency = adjacency
         self.source, self.target, self.num_targets = adjacency.source, adjacency.target, adjacency.num_targets

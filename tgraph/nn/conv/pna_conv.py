@@ -48,7 +48,17 @@ class PNAConv(MessagePassing, Namesake):
     torch.Size([5, 4])
     """
 
-    reduces_by = "DegreeScalerAggregation"
+    in_channels: int
+    out_channels: int
+    edge_dim: int | None
+    towers: int
+    divide_input: bool
+    F_in: int
+    F_out: int
+    pre_nns: torch.nn.ModuleList
+    post_nns: torch.nn.ModuleList
+
+    reduces_by: str = "DegreeScalerAggregation"
 
     def __init__(
         self,
@@ -74,13 +84,13 @@ class PNAConv(MessagePassing, Namesake):
             if columns % towers and (name == "out_channels" or divide_input):
                 raise ArgumentError(f"towers: {towers} do not divide {name}={columns} evenly")
         super().__init__(node_dim=0, **kwargs)
-        self.aggr_module = degree_scalers(aggregators, scalers, deg, train_norm)
-        self.aggr = str(self.aggr_module)
+        self.aggr_module: Any = degree_scalers(aggregators, scalers, deg, train_norm)
+        self.aggr: str = str(self.aggr_module)
         self.in_channels, self.out_channels, self.edge_dim = in_channels, out_channels, edge_dim
         self.towers, self.divide_input = towers, divide_input
         self.F_in, self.F_out = in_channels // towers if divide_input else in_channels, out_channels // towers
         if edge_dim is not None:
-            self.edge_encoder = Linear(edge_dim, self.F_in)
+            self.edge_encoder: Linear = Linear(edge_dim, self.F_in)
 
         def network(columns: int, wide: int, layers: int) -> Sequential:
             parts: list[Any] = [Linear(columns, wide)]
@@ -93,7 +103,7 @@ class PNAConv(MessagePassing, Namesake):
         for _ in range(towers):
             self.pre_nns.append(network(ends * self.F_in, self.F_in, pre_layers))
             self.post_nns.append(network((reductions + 1) * self.F_in, self.F_out, post_layers))
-        self.lin = Linear(out_channels, out_channels)
+        self.lin: Linear = Linear(out_channels, out_channels)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -38,6 +38,10 @@ class ResGatedGraphConv(MessagePassing, Namesake):
     """
 
     bias: Parameter | None
+    in_channels: int | tuple[int, int]
+    out_channels: int
+    edge_dim: int | None
+    root_weight: bool
 
     def __init__(
         self,
@@ -55,10 +59,10 @@ class ResGatedGraphConv(MessagePassing, Namesake):
         self.act, self.root_weight = torch.nn.Sigmoid() if act is None else act, root_weight
         sources, targets = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
         more = edge_dim or 0
-        self.lin_key = Linear(targets + more, out_channels)
-        self.lin_query = Linear(sources + more, out_channels)
-        self.lin_value = Linear(sources + more, out_channels)
-        self.lin_skip = Linear(targets, out_channels, bias=False) if root_weight else None
+        self.lin_key: Linear = Linear(targets + more, out_channels)
+        self.lin_query: Linear = Linear(sources + more, out_channels)
+        self.lin_value: Linear = Linear(sources + more, out_channels)
+        self.lin_skip: Linear | None = Linear(targets, out_channels, bias=False) if root_weight else None
         self.register_parameter("bias", Parameter(torch.empty(out_channels)) if bias else None)
         self.reset_parameters()
 

@@ -51,6 +51,12 @@ class RGCNConv(MessagePassing, Namesake):
     comp: Parameter | None
     root: Parameter | None
     bias: Parameter | None
+    in_channels: int | tuple[int, int]
+    out_channels: int
+    num_relations: int
+    num_bases: int | None
+    num_blocks: int | None
+    is_sorted: bool
 
     def __init__(
         self,

@@ -34,6 +34,12 @@ class SAGEConv(MessagePassing, Namesake):
     torch.Size([3, 4])
     """
 
+    in_channels: int | tuple[int, int]
+    out_channels: int
+    normalize: bool
+    root_weight: bool
+    project: bool
+
     def __init__(
         self,
         in_channels: int | tuple[int, int],
@@ -55,10 +61,10 @@ class SAGEConv(MessagePassing, Namesake):
                     "in_channels: SAGEConv with project=True does not support lazy initialization; give the number of "
                     "columns instead of -1"
                 )
-            self.lin = Linear(sources, sources, bias=True)
-        self.lin_l = Linear(sources, out_channels, bias=bias)
+            self.lin: Linear = Linear(sources, sources, bias=True)
+        self.lin_l: Linear = Linear(sources, out_channels, bias=bias)
         if root_weight:
-            self.lin_r = Linear(targets, out_channels, bias=False)
+            self.lin_r: Linear = Linear(targets, out_channels, bias=False)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

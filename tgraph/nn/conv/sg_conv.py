@@ -32,6 +32,10 @@ class SGConv(NormalisedLayer, Namesake):
     """
 
     _cached_x: Tensor | None
+    in_channels: int
+    out_channels: int
+    cached: bool
+    add_self_loops: bool
 
     def __init__(
         self,
@@ -47,7 +51,7 @@ class SGConv(NormalisedLayer, Namesake):
         super().__init__(**kwargs)
         self.in_channels, self.out_channels, self.K = in_channels, out_channels, K
         self.cached, self.add_self_loops, self._cached_x = cached, add_self_loops, None
-        self.lin = Linear(in_channels, out_channels, bias=bias)
+        self.lin: Linear = Linear(in_channels, out_channels, bias=bias)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -42,6 +42,15 @@ class TransformerConv(AttentionLayer, Namesake):
     torch.Size([3, 8])
     """
 
+    in_channels: int | tuple[int, int]
+    beta: bool
+    root_weight: bool
+    edge_dim: int | None
+    out_channels: int
+    heads: int
+    concat: bool
+    dropout: float
+
     def __init__(
         self,
         in_channels: int | tuple[int, int],
@@ -63,12 +72,12 @@ class TransformerConv(AttentionLayer, Namesake):
         self._alpha = None  # as in PyTorch Geometric, where it holds the weights within a call
         sources, targets = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
         joined, total = heads * out_channels, out_channels * (heads if concat else 1)
-        self.lin_key = Linear(sources, joined, bias=bias)
-        self.lin_query = Linear(targets, joined, bias=bias)
-        self.lin_value = Linear(sources, joined, bias=bias)
-        self.lin_edge = None if edge_dim is None else Linear(edge_dim, joined, bias=False)
-        self.lin_skip = Linear(targets, total, bias=bias)
-        self.lin_beta = Linear(3 * total, 1, bias=False) if self.beta else None
+        self.lin_key: Linear = Linear(sources, joined, bias=bias)
+        self.lin_query: Linear = Linear(targets, joined, bias=bias)
+        self.lin_value: Linear = Linear(sources, joined, bias=bias)
+        self.lin_edge: Linear | None = None if edge_dim is None else Linear(edge_dim, joined, bias=False)
+        self.lin_skip: Linear = Linear(targets, total, bias=bias)
+        self.lin_beta: Linear | None = Linear(3 * total, 1, bias=False) if self.beta else None
         self.reset_parameters()
 
     def forward(

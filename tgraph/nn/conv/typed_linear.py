@@ -24,7 +24,7 @@ class TypedLinear(torch.nn.Module):
     def __init__(self, in_channels: Mapping[str, int], out_channels: int):
         super().__init__()
         lins = {kind: Linear(columns, out_channels) for kind, columns in in_channels.items()}
-        self.lins = torch.nn.ModuleDict(lins)
+        self.lins: torch.nn.ModuleDict = torch.nn.ModuleDict(lins)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -46,7 +46,7 @@ class RelationLinear(torch.nn.Module):
     def __init__(self, in_channels: int, out_channels: int, num_types: int):
         super().__init__()
         self.in_channels = in_channels
-        self.weight = Parameter(torch.empty(num_types, in_channels, out_channels))
+        self.weight: torch.nn.Parameter = Parameter(torch.empty(num_types, in_channels, out_channels))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

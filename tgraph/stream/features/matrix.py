@@ -66,7 +66,7 @@ class FeatureFile:
     by_column: bool
 
     def __init__(self, path: PathLike, tensor: str | None = None):
-        self.path = os.fspath(path)
+        self.path: str = os.fspath(path)
         self._file = open_to_read(self.path)
         self._finalizer = weakref.finalize(self, os.close, self._file)
         try:
@@ -196,6 +196,10 @@ class FeatureFile:
 class TensorFeatures:
     """Features in memory with the interface of a `FeatureFile`. values : [n, ...] of any dtype."""
 
+    values: Tensor
+    shape: tuple[int, ...]
+    dtype: torch.dtype
+
     by_column = False
 
     def __init__(self, values: Tensor):
@@ -235,6 +239,10 @@ def open_matrix(source: Source) -> FeatureFile | TensorFeatures:
 
 class FeatureWriter:
     """Writes a matrix of a given shape and dtype into an open file, rows and columns in any order."""
+
+    shape: tuple[int, int]
+    dtype: torch.dtype
+    by_column: bool
 
     def __init__(self, file: int, begin: int, shape: tuple[int, int], dtype: torch.dtype, by_column: bool, piece: int):
         self._file, self._begin, self._piece = file, begin, piece

@@ -63,7 +63,7 @@ class BlockFile:
     pushes: bool = False  # whether what in-arcs receive is sent along ascending rows (`tgraph.stream.run.pushed`)
 
     def __init__(self, path: PathLike, *, direct: bool | None = None):
-        self.path = os.fspath(path)
+        self.path: str = os.fspath(path)
         self._resident: dict[str, Tensor] = {}
         self._checked_blocks: set[int] = set()
         self._file = open_to_read(self.path)

@@ -59,16 +59,19 @@ class EdgeReader:
     path : of the runs. memory : bytes that may be used.
     """
 
+    rules: Rules
+    num_vertices: int
+
     copies = 2  # of the degrees of all vertices at once
     alone = True  # no other process reads edges
 
     def __init__(self, files: Sequence[PlannedFile], path: Path, memory: int):
         self.rules, self._memory = files[0].plan.rules, memory
         batch = (memory - min(_READING, memory // 2)) // 2 // _PER_EDGE
-        self.numbering = _numbering(files, memory)
+        self.numbering: Numbering = _numbering(files, memory)
         self.mirror = None if self.rules.directed else Mirror()
         self.weight_dtype: torch.dtype | None = None
-        self.runs = Runs(path, max(batch, 1 << 10))
+        self.runs: Runs = Runs(path, max(batch, 1 << 10))
 
     def __enter__(self) -> EdgeReader:
         return self
@@ -91,12 +94,12 @@ class EdgeReader:
         self._conclude()
         edges_both_ways = self.mirror is not None and self.mirror.complete
         plain = self.rules.multi == "keep" and self.rules.self_loops == "keep"
-        self.both_ways = not self.rules.directed and not (edges_both_ways and plain)
+        self.both_ways: bool = not self.rules.directed and not (edges_both_ways and plain)
         self._once = self.both_ways and edges_both_ways
         n = self.num_vertices = self.numbering.num_vertices
         sections = 2 if self.rules.directed else 1
         self._check_tables(n, sections)
-        self.degrees = [torch.zeros(n, dtype=torch.int64, device="cpu") for _ in range(sections)]
+        self.degrees: list[Tensor] = [torch.zeros(n, dtype=torch.int64, device="cpu") for _ in range(sections)]
         self.runs.rewrite(self._counted)
         if isinstance(self.numbering, CompactIds):
             self.numbering.drop()

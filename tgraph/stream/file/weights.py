@@ -14,6 +14,9 @@ from tgraph.core.system import devices
 class WeightStatistics:
     """`smallest` and `largest` (NaN if any weight is), `total` and `count` of the weights added so far."""
 
+    total: float
+    count: int
+
     def __init__(self) -> None:
         self.smallest: float = math.inf
         self.largest: float = -math.inf

@@ -197,6 +197,8 @@ class BlockWriter:
     blocks : those in the file so far.
     """
 
+    blocks: list[Written]
+
     def __init__(self, file: Any, info: GraphInfo):
         self._file, self._info, self.blocks = file, info, list[Written]()
         file.seek(PAGE)

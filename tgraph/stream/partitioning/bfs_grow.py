@@ -25,6 +25,8 @@ class Search(Relaxation):
     """Breadth-first search from k sources at once: level * k + the number of the nearest source, the first of equals,
     int64 [n]; the largest int64 for vertices that no source reaches."""
 
+    sources: Tensor
+
     reduce, edge = "min", "add"
 
     def __init__(self, sources: Tensor):

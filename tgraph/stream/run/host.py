@@ -21,6 +21,12 @@ class HostBlocks(BlockFile):
     Raises ArgumentError for offsets that are damaged.
     """
 
+    path: str
+    direct: bool
+    num_vertices: int
+    num_arcs: int
+    directed: bool
+
     def __init__(self, graph: Graph, bounds: Tensor, transpose_bounds: Tensor | None = None):
         self.path, self.direct = "the graph in memory", False
         self._graph = graph

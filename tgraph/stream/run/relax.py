@@ -49,7 +49,7 @@ class Workspace:
     """
 
     def __init__(self, section: Section, num_vertices: int):
-        self.scratch = Scratch(num_vertices)
+        self.scratch: Scratch = Scratch(num_vertices)
         self._section, self._n = section, num_vertices
 
     @computed_once

@@ -71,14 +71,16 @@ class Buffer:
     """A buffer for one block. `block` is the number of the block it holds once `loaded` is done; `used` is the time, in
     requests, of its last request."""
 
+    memory: Tensor
+
     __slots__ = ("block", "host", "loaded", "memory", "ready", "used")
 
     def __init__(self, nbytes: int, device: torch.device):
         self.block: int | None = None
         self.loaded: Loaded | None = None
-        self.used = 0
+        self.used: int = 0
         self.ready: Any = None  # on CUDA: the event after the copy
-        self.host = page_aligned(nbytes) if device.type == "cpu" else _pinned(nbytes)
+        self.host: Tensor = page_aligned(nbytes) if device.type == "cpu" else _pinned(nbytes)
         self.memory = self.host if device.type == "cpu" else torch.empty(nbytes, dtype=torch.uint8, device=device)
 
 
@@ -91,6 +93,12 @@ class Pipeline:
 
     Visits by several threads take turns.
     """
+
+    source: Any
+    memory: int
+    device: torch.device
+    counts: Counts
+    size: int | Any
 
     def __init__(self, source: Any, memory: int, device: torch.device):
         self.source, self.memory, self.device, self.counts = source, memory, device, Counts()

@@ -33,22 +33,25 @@ class Section:
     has_split_rows : whether any row lies in several blocks.
     """
 
+    name: str
+    pipeline: Pipeline
+
     def __init__(self, source: BlockFile, name: str, device: torch.device, pipeline: Pipeline):
         self.name, self.pipeline = name, pipeline
         self.index = source.index
-        self.blocks = [
+        self.blocks: list[int] = [
             block for block in source.blocks(name) if self.index[block].end_arc > self.index[block].first_arc
         ]
-        self.offset = source.offset(name).to(device)
+        self.offset: Tensor = source.offset(name).to(device)
         extents = torch.tensor(
             [self.index[block][1:5] for block in self.blocks], dtype=torch.int64, device=device
         ).reshape(-1, 4)
         first_row, end_row, first_arc, end_arc = extents.unbind(1)
-        self.first_arc = first_arc.contiguous()
+        self.first_arc: Tensor = first_arc.contiguous()
         begins_before = (self.offset.index_select(0, first_row) < first_arc).tolist()
         continues = (self.offset.index_select(0, end_row) > end_arc).tolist()
         self.splits = dict(zip(self.blocks, zip(begins_before, continues, strict=True), strict=True))
-        self.has_split_rows = any(begins_before) or any(continues)
+        self.has_split_rows: bool = any(begins_before) or any(continues)
 
     def degree(self, rows: Tensor) -> Tensor:
         """The number of arcs of each of the rows [k], int64 [k]."""

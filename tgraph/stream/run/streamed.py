@@ -47,6 +47,11 @@ class Streamed(Uncompressed):
     Raises MemoryBudgetError where a block does not fit the budget beside the vertex data.
     """
 
+    source: BlockFile
+    memory: int
+    num_vertices: int
+    num_arcs: int
+
     name = "streamed"
     streams = True
     weights = None
@@ -66,7 +71,7 @@ class Streamed(Uncompressed):
             pipeline = Pipeline(source, memory, device)
             pipeline.reserve(vertex_bytes(source), runtime_bytes(memory))
         self.pipeline = pipeline
-        self.section = Section(source, section, device, pipeline)
+        self.section: Section = Section(source, section, device, pipeline)
 
     # ---- the interface of a layout -----------------------------------------------------------------------------------
 
@@ -307,7 +312,13 @@ class Pushed(Streamed):
     What needs the rows of in-arcs themselves has them sorted first.
     """
 
-    section = cast(Section, AtFirstUse())
+    source: BlockFile
+    memory: int
+    pipeline: Pipeline
+    num_vertices: int
+    num_arcs: int
+
+    section: Section = cast(Section, AtFirstUse())
 
     def __init__(self, rows: Streamed):
         self._rows_of_arcs, self.source, self.memory = rows, rows.source, rows.memory

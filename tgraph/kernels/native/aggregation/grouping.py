@@ -38,6 +38,8 @@ class Grouped:
     neighbors : int32 [m], the places in `order` of the neighbours. Both None before they are needed.
     """
 
+    passes: int
+
     def __init__(self) -> None:
         self.passes = 0
         self.most: int | None = None

@@ -45,7 +45,7 @@ class Room:
 
     def __init__(self, size: int, dtype: torch.dtype):
         self._held = np.empty(size, dtype=torch.empty(0, dtype=dtype).numpy().dtype)
-        self.tensor = torch.from_numpy(self._held)
+        self.tensor: Tensor = torch.from_numpy(self._held)
         if self.tensor.nbytes >= LARGE and (kernels := native.load()):
             kernels.advise_huge_pages(self.tensor.view(torch.uint8))
 

@@ -61,7 +61,7 @@ class FollowedRows:
     """
 
     def __init__(self, parallel: Parallel, counts: bool):
-        self.kernel = _module().FollowedRows(PARALLEL.index(parallel), counts)
+        self.kernel: Any = _module().FollowedRows(PARALLEL.index(parallel), counts)
         self._counts = counts
         self._held: tuple[Tensor | None, ...] = ()
 
@@ -168,6 +168,8 @@ def settle_scratch() -> Any:
 
 class Residuals:
     """The residuals of a linear system that is followed, float64, in buckets by size."""
+
+    kernel: Any
 
     def __init__(self, rows: FollowedRows):
         self._rows, self.kernel = rows, _module().Residuals()

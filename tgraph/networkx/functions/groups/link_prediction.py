@@ -133,6 +133,9 @@ def common_neighbor_centrality(G, ebunch=None, alpha=0.8):
 class Communities:
     """The community of each vertex as a number, -1 where it has none."""
 
+    graph: Any
+    number: Tensor
+
     def __init__(self, G: Any, attribute: Any):
         index: dict[Any, int] = {}
         column = G.node_column(attribute)
