@@ -1,6 +1,6 @@
 # make demo · make test · make emulated · make browser · make test-all · make lint · make bench · make soak · make fuzz
 # make sanitize · make scatter · make networkx · make networkx-listing · make docs · make pages · make pyg · make gpu
-# make xla · make clean
+# make xla · make wheel · make sdist · make package-test · make bare · make arm · make types · make workflows · make clean
 # make bench BENCH='--scale 16 --threads 1' passes options on; GAPBS=folder lets the GAP benchmark suite take part.
 # Everything happens in .venv; python3, make and (for the compiled kernels) g++ are all that a machine needs.
 
@@ -22,7 +22,7 @@ COMPILE := $(INSTALL) --no-build-isolation
 export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: demo test emulated browser test-all lint bench soak fuzz sanitize scatter networkx networkx-listing docs pages \
-    pyg gpu xla clean
+    pyg gpu xla wheel sdist package-test bare arm types workflows clean
 
 demo: $(VENV)/.demo
 	$(BIN)/tgraph demo $(GRAPH)
@@ -177,6 +177,51 @@ xla: .venv-xla/.ready
 	    xxhash pandas tqdm typer filelock pytest pytest-xdist hypothesis networkx scipy
 	touch $@
 
+# A wheel for this system and, from 3.12 on, all later Pythons, in dist/: on Linux for every distribution whose C library
+# is not older than the one here.
+wheel: $(VENV)/.package
+	rm -rf build/wheel && mkdir -p dist
+	$(BIN)/pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation -w build/wheel .
+ifeq ($(shell uname),Linux)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair -w dist build/wheel/*.whl
+else
+	cp build/wheel/*.whl dist
+endif
+	for wheel in dist/*abi3*.whl; do test ! -e "$$wheel" || $(BIN)/abi3audit --strict --summary "$$wheel" || exit 1; done
+
+sdist: $(VENV)/.package
+	$(BIN)/python -m build --sdist --no-isolation -o dist .
+
+# Both installed into empty environments, away from the repository: what pip downloads and compiles takes minutes.
+package-test: $(VENV)/.dev
+	rm -rf dist
+	$(MAKE) wheel sdist
+	$(BIN)/pytest -q tests/check_package.py
+
+# Without what Linux has and other systems have not (tests/bare_system.py), and without the compiled kernels.
+BARE := PYTHONPATH=tests $(BIN)/pytest -q -p bare_system -m 'not soak and not thorough and not emulated' $(QUICK)
+
+bare: $(VENV)/.dev
+	$(BARE) tests/files tests/stream/file tests/stream/features tests/dynamic/test_blocks.py \
+	    tests/dynamic/durable/test_log.py tests/dynamic/durable/test_opening.py tests/core/system
+	TGRAPH_NATIVE=0 $(BARE) tests/test_smoke.py
+
+# The kernels for aarch64 by a cross compiler, and the smoke tests on them in an emulator: tests/arm.sh says what of
+# these has to be installed.
+arm: $(VENV)/.dev
+	tests/arm.sh
+
+# What type checkers of users see: at least 95 % of the public names have a type without a doubt, and the modules that
+# export them pass the strict rules.
+types: $(VENV)/.package
+	$(BIN)/python tests/check_types.py 95
+
+workflows: $(VENV)/.package
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
+	$(BIN)/zizmor --offline --min-severity medium .github
+	! command -v actionlint || actionlint
+
 clean:
 	rm -rf $(VENV) .venv-gpu .venv-xla build dist docs/gallery docs/pictures docs/reference .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -193,6 +238,10 @@ $(VENV)/.dev: $(VENV)/.demo
 
 $(VENV)/.docs: $(VENV)/.dev
 	$(COMPILE) -e '.[docs]'
+	touch $@
+
+$(VENV)/.package: $(VENV)/.demo
+	$(COMPILE) -e '.[package]'
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.demo

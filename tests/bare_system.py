@@ -26,6 +26,8 @@ SYSTEM = ("/proc/", "/sys/")
 
 def locks_of_windows() -> ModuleType:
     """What Windows has in the place of fcntl, made of it."""
+    if "msvcrt" in sys.modules:
+        return sys.modules["msvcrt"]
     import fcntl
 
     windows = ModuleType("msvcrt")

@@ -47,7 +47,9 @@ def test_the_licence_is_the_one_that_the_package_names(package):
     fields = (said.get("License-Expression"), said.get("License"), *(said.get_all("Classifier") or ()))
     text = " ".join(field for field in fields if field)
     for licence in re.findall(r"[\w.-]*\d[\w.-]*|MIT|LicenseRef-\S+", LISTED[package]):
-        assert any(name.lower() in text.lower() for name in (licence, *OLDER.get(licence, ()))), f"{licence}: {text[:200]}"
+        assert any(name.lower() in text.lower() for name in (licence, *OLDER.get(licence, ()))), (
+            f"{licence}: {text[:200]}"
+        )
 
 
 def test_notices_of_what_is_compiled_in_are_shipped():

@@ -15,8 +15,9 @@ from tgraph.core.system import beside
 from tgraph.core.system.native import one_torch_thread
 from tgraph.drawing.draw import draw
 from tgraph.engine.checkpoint import Checkpoint
-from tgraph.engine.run import Run, run
+from tgraph.engine.run import run
 from tgraph.engine.run_each import run_each
+from tgraph.engine.state import Run
 from tgraph.engine.tracing.trace import Trace
 from tgraph.io import read, verify, write
 from tgraph.io.arrow import from_table

@@ -28,6 +28,10 @@ class Eigenvector(tg.Program):
     tensor([0.5260, 0.4250, 0.4250, 0.4250, 0.4250], dtype=torch.float64)
     """
 
+    tol: float
+    start: Tensor | None
+    dtype: torch.dtype
+
     one_torch_thread = True
 
     def __init__(

@@ -31,6 +31,8 @@ class HITS(tg.Program):
     tensor([0.0000, 0.0000, 0.3820, 0.6180])
     """
 
+    dtype: torch.dtype
+
     one_torch_thread = True
 
     def __init__(

@@ -29,6 +29,12 @@ class Katz(AffineProgram):
     tensor([1.0000, 1.5000, 1.7500], dtype=torch.float64)
     """
 
+    alpha: float
+    beta: float | Tensor
+    tol: float
+    normalized: bool
+    dtype: torch.dtype
+
     def __init__(
         self,
         *,

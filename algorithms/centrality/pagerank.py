@@ -30,6 +30,8 @@ class PlainPageRank(tg.Program):
     tensor([0.4800, 0.1730, 0.1730, 0.1730])
     """
 
+    damping: float
+
     damping, tolerance, max_iterations = 0.85, 1e-5, 100
 
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
@@ -67,6 +69,12 @@ class PageRank(AffineProgram):
     METHODS: ClassVar[dict[str, int]] = {"power": 1, "gauss-seidel": 16}
     rounds: int | None
     max_iterations: int | None
+    damping: float
+    dtype: torch.dtype
+    blocks: int
+    personalization: Tensor | Mapping[Any, float] | None
+    redistribute: bool
+    weighted: bool
 
     def __init__(
         self,

@@ -28,6 +28,12 @@ class PersonalizedPageRank(tg.Program):
     """The ranks [n, k] of k surfers. The parameters are those of `PageRank`; `personalization` is [n, k], weights of
     the vertices that each surfer jumps to, and the iteration ends where `tol` is met for each column."""
 
+    damping: float
+    dtype: torch.dtype
+    personalization: Any
+    redistribute: bool
+    share: Tensor
+
     one_torch_thread = False
 
     def __init__(
@@ -53,7 +59,7 @@ class PersonalizedPageRank(tg.Program):
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
         leaving = fitted(strength(self, graph, self.edge), self.dtype)
         self.share = (leaving.sign() / leaving.clamp(min=torch.finfo(leaving.dtype).tiny)).to(self.dtype)[:, None]
-        self.jump = self.destinations(graph)
+        self.jump: Tensor = self.destinations(graph)
         return self.jump.clone(), graph.everything()
 
     def compute(self, sub: tg.Subgraph, rank: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:
@@ -87,6 +93,10 @@ class SolvedPageRank(PersonalizedPageRank):
     to at least 1: that a sweep changes x by at most `tol` holds for the ranks too.
     """
 
+    columns: int
+    share: Tensor
+    change: Tensor
+
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
         if self.damping == 1:
             raise tg.errors.ArgumentError("damping: 'gauss-seidel' needs one below 1; use method='power'")
@@ -96,7 +106,7 @@ class SolvedPageRank(PersonalizedPageRank):
         while width > 1 and self.columns < width * torch.get_num_threads():  # which does not change the ranks
             width //= 2
         padded = torch.nn.functional.pad(jump, (0, -self.columns % width))
-        self.jump = padded.view(len(jump), -1, width).transpose(0, 1).contiguous()
+        self.jump: Tensor = padded.view(len(jump), -1, width).transpose(0, 1).contiguous()
         return self.jump.clone().transpose(0, 1), active
 
     def compute(self, sub: tg.Subgraph, rank: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:

@@ -83,6 +83,7 @@ def test_parts_of_any_size_are_the_arcs(tmp_path, multi, size, held):
         parts.close()
 
 
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="nothing is kept where files have names")
 @pytest.mark.parametrize("dtype", [None, torch.float32, torch.int8, torch.bfloat16])
 def test_blocks_are_the_arcs_however_often_they_are_read(tmp_path, little, dtype):
     """Merged at first, and then from the file that they are kept in."""
@@ -107,6 +108,7 @@ def test_blocks_that_no_file_can_keep_are_merged_each_time(tmp_path, little, mon
             assert torch.equal(read(source)[0], first) and not source._kept_blocks.has(0)
 
 
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="nothing is kept where files have names")
 def test_a_kept_block_that_is_damaged_is_refused(tmp_path, little):
     with of_folder(tmp_path) as store:
         source = store.snapshot().layout.source
@@ -116,6 +118,7 @@ def test_a_kept_block_that_is_damaged_is_refused(tmp_path, little):
             read(source)
 
 
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="nothing is kept where files have names")
 def test_what_is_kept_is_what_was_written(tmp_path):
     kept, memory = KeptBlocks(tmp_path, [4096, 8192]), page_aligned(8192).copy_(torch.arange(8192) % 251)
     for _ in range(2):

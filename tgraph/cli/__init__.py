@@ -128,10 +128,10 @@ def chain(group: typer.Typer, name: str, help: str, *steps: Callable[..., Any], 
     group.command(name, help=help, rich_help_panel=topic)(command)
 
 
-app = typer.Typer(cls=OneLineErrors, add_completion=False, pretty_exceptions_enable=False)
-generate = typer.Typer()
-store = typer.Typer()
-changing = typer.Typer()
+app: typer.Typer = typer.Typer(cls=OneLineErrors, add_completion=False, pretty_exceptions_enable=False)
+generate: typer.Typer = typer.Typer()
+store: typer.Typer = typer.Typer()
+changing: typer.Typer = typer.Typer()
 
 
 @app.callback(invoke_without_command=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import torch
 
@@ -71,30 +71,34 @@ class Derived(Generic[T]):
         return values[self.name] if self.name in values else owner._cache.get(self.name, lambda: self.function(owner))
 
 
-def derived(function: Callable[[Any], T]) -> property:
-    """A property of an object with a `_cache`, computed once for each object; its name is the key."""
-    name = function.__name__
+if TYPE_CHECKING:  # to type checkers they are properties with the types of their functions
+    from builtins import property as computed_once
+    from builtins import property as derived
+else:
 
-    def get(owner: Any) -> T:
-        values = owner._cache.values
-        return values[name] if name in values else owner._cache.get(name, lambda: function(owner))
+    def derived(function: Callable[[Any], T]) -> property:
+        """A property of an object with a `_cache`, computed once for each object; its name is the key."""
+        name = function.__name__
 
-    get.__doc__ = function.__doc__
-    return property(get)
+        def get(owner: Any) -> T:
+            values = owner._cache.values
+            return values[name] if name in values else owner._cache.get(name, lambda: function(owner))
 
+        get.__doc__ = function.__doc__
+        return property(get)
 
-def computed_once(function: Callable[[Any], T]) -> property:
-    """A property computed at first use and kept as an attribute, where nothing lists or drops it.
-    `functools.cached_property` takes a lock in Python 3.11, which torch.compile cannot trace."""
-    name = f"_{function.__name__}_kept"
+    def computed_once(function: Callable[[Any], T]) -> property:
+        """A property computed at first use and kept as an attribute, where nothing lists or drops it.
+        `functools.cached_property` takes a lock in Python 3.11, which torch.compile cannot trace."""
+        name = f"_{function.__name__}_kept"
 
-    def get(owner: Any) -> T:
-        if name not in owner.__dict__:
-            owner.__dict__[name] = function(owner)
-        return owner.__dict__[name]
+        def get(owner: Any) -> T:
+            if name not in owner.__dict__:
+                owner.__dict__[name] = function(owner)
+            return owner.__dict__[name]
 
-    get.__doc__ = function.__doc__
-    return property(get)
+        get.__doc__ = function.__doc__
+        return property(get)
 
 
 class AtFirstUse:

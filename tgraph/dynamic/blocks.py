@@ -71,7 +71,7 @@ class VersionBlocks(OutArcs):
         self.num_arcs = int(firsts[-1])
         info = GraphInfo(self.num_vertices, self.num_arcs, self.directed, self.neighbor_dtype, self.weight_dtype)
         blocks = cut(self._offset, firsts)
-        self.index = [Extent(0, *block, 0, block_size(block, info), 0) for block in blocks]
+        self.index: list[Extent] = [Extent(0, *block, 0, block_size(block, info), 0) for block in blocks]
         self._own = len(self.index)
         self._kept_blocks = KeptBlocks(folder if self._arcs.runs else None, [extent.nbytes for extent in self.index])
 

@@ -16,7 +16,7 @@ from tgraph.errors import ArgumentError
 from tgraph.files.pytree import is_plain
 from tgraph.kernels import choose
 from tgraph.kernels.call import Call
-from tgraph.kernels.portable.aggregation import across
+from tgraph.kernels.messages import across
 from tgraph.kernels.reductions import Reduction, check_edge_operation, reduction_of
 from tgraph.model.operators import neighbor_select, reconstruct, vertex_select
 

@@ -28,7 +28,7 @@ def refuse(*args: Any, **options: Any) -> NoReturn:
     raise nx.NetworkXError(READ_ONLY)
 
 
-class ReadOnlyDict(dict):
+class ReadOnlyDict(dict[Any, Any]):
     """A dict of attributes, or of parallel edges by key, which refuses to be changed; its copies do not."""
 
     __slots__ = ()

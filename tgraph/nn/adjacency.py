@@ -256,7 +256,7 @@ class SortedAdjacency(Adjacency):
         return self.neighbors
 
     @computed_once
-    def target(self) -> Tensor:
+    def target(self) -> Tensor:  # type: ignore[override]
         """The target of each edge, of the dtype of the sources, [E]."""
         return sorting.expand_rows(self.offset, self.neighbors.dtype)
 

@@ -76,7 +76,7 @@ class GraphSAINTSampler(Prefetching, pyg.GraphSAINTSampler):
         if sample_coverage > 0:
             path = os.path.join(save_dir or "", self._filename)
             if save_dir is not None and os.path.exists(path):
-                self.node_norm, self.edge_norm = torch.load(path)
+                self.node_norm, self.edge_norm = torch.load(path, weights_only=True)
             else:
                 self.node_norm, self.edge_norm = self._compute_norm()
                 if save_dir is not None:

@@ -222,6 +222,7 @@ def test_labels_that_no_file_holds_are_refused_and_change_nothing(tmp_path):
         assert store.insert([7], [8]) == 1 and store.snapshot().vertices.tolist() == [7, 8]
 
 
+@pytest.mark.skipif(not hasattr(os, "fdatasync"), reason="the tests replace it")
 def test_writers_share_a_sync(tmp_path, monkeypatch):
     """Those that come while one goes on are all on the disk after the next; each waits for one that began after it."""
     begun, ended, entered, go_on, sync = [], [], threading.Event(), threading.Event(), os.fdatasync
@@ -250,6 +251,7 @@ def test_writers_share_a_sync(tmp_path, monkeypatch):
         assert store.version == 10 and ended == [2, 10]
 
 
+@pytest.mark.skipif(not hasattr(os, "fdatasync"), reason="the tests replace it")
 def test_without_sync_the_disk_is_not_waited_for(tmp_path, monkeypatch):
     store = tg.dynamic.open(tmp_path, sync="never")
     calls = []

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from tgraph.core.csr import Csr
 from tgraph.kernels import BACKENDS, choose, cuda, refusal
-from tgraph.kernels.autograd.structured import Structure, pack_csr, register, unpack_csr
+from tgraph.kernels.autograd.structured import Structure, StructuredOperator, pack_csr, register, unpack_csr
 from tgraph.kernels.call import Call
 from tgraph.kernels.portable.attention import AttentionSpec, Inputs, attend_recorded
 
@@ -137,7 +137,7 @@ def _weights_fake(logsumexp: Tensor, inputs: Inputs, arcs: Csr, spec: AttentionS
     return logsumexp.new_empty((arcs.num_arcs, logsumexp.shape[1]))
 
 
-attend = register(
+attend: StructuredOperator = register(
     "attend(Inputs inputs, Csr arcs, AttentionSpec spec, Csr? transpose, str backend) -> (Tensor, Tensor)",
     _attend,
     _attend_fake,
@@ -145,14 +145,14 @@ attend = register(
     _attend_gradient,
     structures=_STRUCTURES,
 )
-attend_backward = register(
+attend_backward: StructuredOperator = register(
     "attend_backward(Tensor grad, Tensor out, Tensor logsumexp, Inputs inputs, Csr arcs, AttentionSpec spec, "
     "Csr transpose, bool[] wanted, str backend) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
     _backward,
     _backward_fake,
     structures=_STRUCTURES,
 )
-attention_weights = register(
+attention_weights: StructuredOperator = register(
     "attention_weights(Tensor logsumexp, Inputs inputs, Csr arcs, AttentionSpec spec, str backend) -> Tensor",
     _weights,
     _weights_fake,

@@ -35,7 +35,14 @@ from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Mode, Subgraph
 from tgraph.kernels import choose, find
 from tgraph.kernels.autograd.segments import add_at, take
-from tgraph.kernels.autograd.structured import pack_csr, pack_selection, register, unpack_csr, unpack_selection
+from tgraph.kernels.autograd.structured import (
+    StructuredOperator,
+    pack_csr,
+    pack_selection,
+    register,
+    unpack_csr,
+    unpack_selection,
+)
 from tgraph.kernels.call import Call
 from tgraph.kernels.messages import sent_dtype, shaped
 from tgraph.kernels.reductions import Reduction, reduction_of
@@ -410,7 +417,7 @@ def _scatter_argreduce_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, 
 
 _STRUCTURE = "Selection arcs, Tensor? active_mask, Csr? transpose, Tensor? inverse_permutation"
 
-pull = register(
+pull: StructuredOperator = register(
     f"pull(Tensor data, Tensor? weights, Tensor? transposed_weights, {_STRUCTURE}, str reduce, str edge, str backend) "
     "-> Tensor",
     compute_pull,
@@ -418,34 +425,34 @@ pull = register(
     _save_pull,
     _pull_backward,
 )
-push = register(
+push: StructuredOperator = register(
     "push(Tensor data, Tensor? weights, Selection arcs, str reduce, str edge, str backend) -> Tensor",
     _push,
     _push_fake,
     _save_push,
     _push_backward,
 )
-products = register(
+products: StructuredOperator = register(
     f"products(Tensor row_data, Tensor data, SymInt num_arcs, SymInt heads, {_STRUCTURE}, str backend) -> Tensor",
     _products,
     lambda row_data, data, num_arcs, heads, *others: data.new_empty((num_arcs, heads)),
     _save_products,
     _products_backward,
 )
-argreduce = register(
+argreduce: StructuredOperator = register(
     "argreduce(Tensor data, Tensor? weights, Tensor best, Selection arcs, Tensor? active_mask, str mode, str reduce, "
     "str edge, str backend) -> (Tensor, Tensor)",
     _argreduce,
     _argreduce_fake,
 )
-segment_argreduce = register(
+segment_argreduce: StructuredOperator = register(
     "segment_argreduce(Tensor data, Selection arcs, Tensor? active_mask, str reduce, str backend) -> (Tensor, Tensor)",
     _segment_argreduce,
     _segment_argreduce_fake,
     _save_segment_argreduce,
     _segment_argreduce_backward,
 )
-scatter_argreduce = register(
+scatter_argreduce: StructuredOperator = register(
     "scatter_argreduce(Tensor grad, Tensor index, Selection arcs, str backend) -> Tensor",
     _scatter_argreduce,
     _scatter_argreduce_fake,

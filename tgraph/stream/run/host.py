@@ -36,7 +36,7 @@ class HostBlocks(BlockFile):
         if transpose_bounds is None:
             transpose_bounds = balanced_bounds(self._graphs[-1].offset, len(bounds) - 1)
         info = GraphInfo(self.num_vertices, self.num_arcs, self.directed, self.neighbor_dtype, self.weight_dtype)
-        self.index = []
+        self.index: list[Extent] = []
         for section, (each, ends) in enumerate(zip(self._graphs, (bounds, transpose_bounds), strict=False)):
             each.ensure_valid()
             blocks = cut(each.offset, ends)

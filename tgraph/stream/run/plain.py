@@ -61,7 +61,7 @@ class PlainFile(OutArcs):
             raise FileFormatError(self.path, f"the tensors are no graph ({fault})", _REMEDY) from fault
         info = GraphInfo(self.num_vertices, self.num_arcs, self.directed, self.neighbor_dtype, self.weight_dtype)
         blocks = cut(self.offset(), self._planned())
-        self.index = [Extent(0, *block, 0, block_size(block, info), 0) for block in blocks]
+        self.index: list[Extent] = [Extent(0, *block, 0, block_size(block, info), 0) for block in blocks]
         self._own = len(self.index)
         self._file = open_to_read(self.path)
 

@@ -36,6 +36,8 @@ class Section:
     name: str
     pipeline: Pipeline
 
+    splits: dict[int, tuple[bool, bool]]
+
     def __init__(self, source: BlockFile, name: str, device: torch.device, pipeline: Pipeline):
         self.name, self.pipeline = name, pipeline
         self.index = source.index
