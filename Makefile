@@ -198,13 +198,21 @@ package-test: $(VENV)/.dev
 	$(MAKE) wheel sdist
 	$(BIN)/pytest -q tests/check_package.py
 
-# Without what Linux has and other systems have not (tests/bare_system.py), and without the compiled kernels.
+# Without what Linux has and other systems have not (tests/bare_system.py), without the compiled kernels, and with kernels
+# that are compiled as for another system.
 BARE := PYTHONPATH=tests $(BIN)/pytest -q -p bare_system -m 'not soak and not thorough and not emulated' $(QUICK)
 
-bare: $(VENV)/.dev
+bare: $(VENV)/.dev build/bare
 	$(BARE) tests/files tests/stream/file tests/stream/features tests/dynamic/test_blocks.py \
 	    tests/dynamic/durable/test_log.py tests/dynamic/durable/test_opening.py tests/core/system
 	TGRAPH_NATIVE=0 $(BARE) tests/test_smoke.py
+	TGRAPH_NATIVE="$$(ls $(CURDIR)/build/bare/tgraph/_native*.so)" $(BARE) tests/test_smoke.py tests/stores/test_direct.py \
+	    tests/kernels/native/base
+
+# The kernels as for a system that is not Linux.
+build/bare: $(VENV)/.dev $(SOURCES)
+	rm -rf $@
+	CXXFLAGS=-U__linux__ $(COMPILE) --no-deps --target $@ -C build-dir=build/objects-bare -C install.strip=false .
 
 # The kernels for aarch64 by a cross compiler, and the smoke tests on them in an emulator: tests/arm.sh says what of
 # these has to be installed.

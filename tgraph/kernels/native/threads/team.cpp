@@ -19,14 +19,12 @@
 #include "threads/crowd.hpp"
 #include "threads/futex.hpp"
 
-#ifdef __unix__
-#include <pthread.h>
-#endif
 #ifdef __linux__
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
 #if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
 #include <time.h>
 #endif
 
@@ -232,7 +230,7 @@ void start_team_of_child() {
 
 const bool started = [] {
     start_team();
-#ifdef __unix__
+#if defined(__unix__) || defined(__APPLE__)
     pthread_atfork(end_torch_threads, nullptr, start_team_of_child);
 #endif
     return true;
