@@ -11,6 +11,8 @@ import torch
 
 from tgraph.errors import ArgumentError
 
+__all__ = ["AtFirstUse", "Cache", "Derived", "computed_once", "derived", "detached_cache_scope"]
+
 T = TypeVar("T")
 
 _lock = threading.RLock()  # threads that search the same graph at once compute its derived data once

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import torch
 from torch import Tensor
@@ -143,7 +143,7 @@ def aggregate(
     if torch.compiler.is_compiling():
         differentiable.prepare(sub if isinstance(sub, Graph) else sub.graph, edge != "copy")
     elif (recorder := recording.get()) is not None:
-        return recorder.aggregate(sub, data, reduce, edge, weights, dtype)
+        return cast(Tensor, recorder.aggregate(sub, data, reduce, edge, weights, dtype))
     elif isinstance(sub, Graph) and sub.layout is not None and sub.layout.spreads:
         received = spreading.layout_of(sub).aggregate(sub, data, reduce, edge, weights, dtype)
         if received is not None:
