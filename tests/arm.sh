@@ -60,11 +60,11 @@ bin=$(dirname "$python")
 PATH="$bin:$PATH" cmake -G Ninja -S . -B "$folder/objects" -DCMAKE_BUILD_TYPE=Release -DCMAKE_SYSTEM_NAME=Linux \
     -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ \
     -DCMAKE_CXX_FLAGS="-I$folder/include" -DPython_EXECUTABLE="$(realpath -s "$python")" \
-    -DPython_INCLUDE_DIR="$root/usr/include/python$version" -DPython_SOABI="cpython-${version/./}-aarch64-linux-gnu" \
+    -DPython_INCLUDE_DIR="$root/usr/include/python$version" \
     -Dnanobind_DIR="$("$python" -m nanobind --cmake_dir)"
 PATH="$bin:$PATH" cmake --build "$folder/objects"
 PATH="$bin:$PATH" cmake --install "$folder/objects" --prefix "$site" --strip
-file -b "$site"/tgraph/_native*.so 2> /dev/null || true
+mv "$site"/tgraph/_native*.so "$site/tgraph/_native.so" # whose name has the architecture of the Python here
 
 # Processes that it starts are emulated too: Python takes the name of this script for its own.
 cat > "$folder/python" <<SCRIPT
