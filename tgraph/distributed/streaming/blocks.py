@@ -12,6 +12,7 @@ from torch import Tensor
 
 from tgraph.files.atomic_write import room_for
 from tgraph.files.nameless import without_name
+from tgraph.files.positioned import write_at
 from tgraph.stream.file.block import Block
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.container import Extent, as_bytes, checksum, places
@@ -79,7 +80,7 @@ class PartBlocks(BlockFile):
         file = self._direct_file if self.direct else self._file
         with room_for(self._beside, self._end):
             while done < len(data):
-                written = os.pwrite(file, data[done : done + _WRITTEN], extent.position + done)
+                written = write_at(file, data[done : done + _WRITTEN], extent.position + done)
                 if not written:
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 done += written

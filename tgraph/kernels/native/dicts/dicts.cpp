@@ -15,8 +15,8 @@ namespace {
 
 constexpr Py_ssize_t ahead = 16;  // objects that are fetched before they are read
 
-// Where the entries of lists and dicts lie, to fetch them ahead. The stable ABI does not say, but CPython has had them in
-// these words for long; elsewhere something else is fetched, to no harm.
+// Where the entries of lists and dicts lie, to fetch them ahead. The stable ABI does not say, but CPython has had them
+// in these words for long; elsewhere something else is fetched, to no harm.
 #ifdef Py_LIMITED_API
 PyObject* const* slots(PyObject* list) { return reinterpret_cast<PyObject* const* const*>(list)[3]; }
 const void* table(PyObject* dict) { return reinterpret_cast<const void* const*>(dict)[4]; }
