@@ -72,7 +72,8 @@ def test_the_environment_is_read_at_every_call(monkeypatch):
 @needs_kernels
 def test_every_tensor_operator_of_a_backend_has_a_portable_implementation():
     """So that it computes whatever the others refuse; those on graphs may be optional."""
-    importlib.import_module("tgraph.io.arc_lookup")  # what serves networkx alone is imported with it
+    for name in ("tgraph.io.arc_lookup", "tgraph.stores.direct"):  # what serves networkx, or stores, comes with it
+        importlib.import_module(name)
     optional = {"fixpoint", "segment_argreduce", "scatter_argreduce", "sum_csr", "sum_narrow"}
     for backend in BACKENDS.values():
         assert backend.operators.keys() - BACKENDS["portable"].operators.keys() <= optional
