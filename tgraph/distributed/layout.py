@@ -65,7 +65,7 @@ class Distributed(Uncompressed):
     name = "distributed"
     streams = True
     spreads = True
-    weights = None
+    weights: None = None
 
     def __init__(
         self,

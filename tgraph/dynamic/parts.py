@@ -48,6 +48,7 @@ class VersionParts:
     """
 
     schema: Schema
+    nbytes: int
 
     def __init__(self, version: Version, held: int):
         base, runs = version.known()

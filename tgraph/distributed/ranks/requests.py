@@ -24,7 +24,7 @@ class Requests:
         wanted = torch.bincount(owner, minlength=ownership.num_ranks)
         given = torch.empty_like(wanted)
         dist.all_to_all_single(given, wanted, group=ownership.group)
-        self.counts = given.tolist()
+        self.counts: list[int] = given.tolist()
         self._ownership, self._there = ownership, Channel(ownership, wanted.tolist(), self.counts)
         self.asked: Tensor = self.told(vertices) - ownership.first
 

@@ -33,11 +33,16 @@ class PartBlocks(BlockFile):
     path : the file of the graph, beside which the blocks are. neighbor_dtype, weight_dtype : as those have it.
     """
 
+    path: str
+    direct: bool
+    neighbor_dtype: torch.dtype
+    weight_dtype: torch.dtype | None
+
     def __init__(self, path: str, neighbor_dtype: torch.dtype, weight_dtype: torch.dtype | None):
         self._beside = Path(path).absolute()
         self.path = f"{path} (the blocks of a rank)"
         self.neighbor_dtype, self.weight_dtype = neighbor_dtype, weight_dtype
-        self.index = []
+        self.index: list[Extent] = []
         self._checked_blocks = set()
         self._sides: dict[str, tuple[range, Tensor]] = {}
         self._end = 0
@@ -103,7 +108,7 @@ class Writer:
         self._memory = page_aligned(size)
         self._block: Block | None = None
         self._filled = 0
-        self.statistics = WeightStatistics()
+        self.statistics: WeightStatistics = WeightStatistics()
 
     def add(self, neighbors: Tensor, weights: Tensor | None) -> None:
         """The next arcs: local numbers [e], and weights [e] where there are any."""

@@ -74,6 +74,7 @@ class Log:
     """
 
     appended: int
+    synced_at: float
 
     def __init__(
         self, folder: Path, store: int, last: int, previous: int, sync: Sync, path: Path | None = None, end: int = 0

@@ -39,6 +39,7 @@ class LogReader:
     previous: int
     position: int
     next_number: int
+    number: int
 
     def __init__(self, folder: Path, store: int, schema: Schema, number: int, reads_all: bool = False):
         self._folder, self._store, self._schema, self._reads_all = folder, store, schema, reads_all

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
@@ -26,6 +27,8 @@ class HostBlocks(BlockFile):
     num_vertices: int
     num_arcs: int
     directed: bool
+    neighbor_dtype: torch.dtype
+    weight_dtype: torch.dtype | None
 
     def __init__(self, graph: Graph, bounds: Tensor, transpose_bounds: Tensor | None = None):
         self.path, self.direct = "the graph in memory", False

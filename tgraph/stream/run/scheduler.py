@@ -99,6 +99,8 @@ class Pipeline:
     device: torch.device
     counts: Counts
     size: int | Any
+    reserved: int
+    capacity: int
 
     def __init__(self, source: Any, memory: int, device: torch.device):
         self.source, self.memory, self.device, self.counts = source, memory, device, Counts()

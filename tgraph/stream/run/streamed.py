@@ -54,7 +54,7 @@ class Streamed(Uncompressed):
 
     name = "streamed"
     streams = True
-    weights = None
+    weights: None = None
 
     def __init__(
         self,
