@@ -48,16 +48,10 @@ def test_the_source_archive_is_complete():
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
         "\n"
     )
-    left_out = (
-        ".ci/",
-        ".github/",
-        "bench/",
-        "tests/kernels/cuda/",
-        "tests/test_bench",
-        "tests/test_clusters",
-        "tests/test_gpu_check",
-    )
-    kept = {name for name in tracked if name and not name.startswith((*left_out, "tests/test_scaling"))}
+    left_out = (".ci/", ".github/", "bench/", "examples/", "tests/docs/", "tests/kernels/cuda/")
+    left_out += tuple(f"tests/test_{name}" for name in ("bench", "clusters", "examples", "gpu_check", "scaling"))
+    left_out += ("tests/test_training_examples", "tests/networkx/test_users")
+    kept = {name for name in tracked if name and not name.startswith(left_out)}
     assert kept - held - {".gitignore"} == set()
     assert not [name for name in held if name.startswith("build/") or name.endswith((".so", ".pyc"))]
 

@@ -18,6 +18,9 @@ DETAILED = 5_000_000  # arcs up to which communities are those of the best metho
 class Study:
     """A graph, and the `seed` of what is drawn at random."""
 
+    graph: tg.Graph
+    seed: int
+
     def __init__(self, graph: tg.Graph, seed: int = 0):
         self.graph, self.seed = graph, seed
 

@@ -31,6 +31,11 @@ class TraceData:
     iteration; all ranks have those of all.
     """
 
+    name: str
+    num_vertices: int
+    num_arcs: int
+    conditions: Conditions
+
     def __init__(self, graph: Graph, name: str = ""):
         self.name, self.num_vertices, self.num_arcs = name, graph.num_vertices, graph.num_arcs
         self.iterations: list[Iteration] = []
