@@ -13,7 +13,7 @@ LINK = re.compile(r"\]\((?:\.\./)+([^)#]*)((?:#[^)]*)?)\)")
 def target(path: str, depth: int) -> str | None:
     """Where a file of the repository is on the site, from a page in a folder so deep."""
     up = "../" * depth
-    if path in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"):
+    if path in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENCES.md"):
         return {"README.md": f"{up}index.md"}.get(path, f"{up}{path.lower()}")
     if path.startswith("examples/"):
         stem = "-".join(Path(path).with_suffix("").parts[1:])
