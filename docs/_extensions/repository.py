@@ -34,6 +34,19 @@ def redirect(app: Any, page: str, source: list[str]) -> None:
     source[0] = LINK.sub(link, source[0])
 
 
+INNER = re.compile(r"\[([^\]\n]+)\]\((?!https?:|#|docs/)([^)#]*)(?:#[^)]*)?\)")
+
+
+def redirect_included(app: Any, path: Path, parent: str, source: list[str]) -> None:
+    """The same of files at the root of the repository that a page includes; what the site does not have is no link."""
+
+    def link(found: re.Match[str]) -> str:
+        place = target(found[2], 0)
+        return found[1] if place is None else f"[{found[1]}](docs/{place})"
+
+    source[0] = INNER.sub(link, source[0])
+
+
 BACK = re.compile(r'<a class="viewcode-back" href="(?:\.\./)*([^"#]+)\.html#([^"]+)">\[docs\]</a>')
 
 
@@ -47,5 +60,6 @@ def prune(app: Any, page: str, template: str, context: dict[str, Any], doctree: 
 
 def setup(app: Any) -> dict[str, bool]:
     app.connect("source-read", redirect)
+    app.connect("include-read", redirect_included)
     app.connect("html-page-context", prune)
     return {"parallel_read_safe": True}

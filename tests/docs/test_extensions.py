@@ -64,3 +64,9 @@ def test_links_to_the_repository(repository):
     repository.redirect(None, "guide", source)
     expected = "[a](gallery/widest_path.md) [b](reference/index.md) [c](changelog.md#new) [d](guide.md)"
     assert source == [expected]
+
+
+def test_links_of_included_files(repository):
+    source = ["[a](ARCHITECTURE.md) [b](LICENSE) [c](docs/guide.md) [d](#here)"]
+    repository.redirect_included(None, Path("../CONTRIBUTING.md"), "contributing", source)
+    assert source == ["[a](docs/architecture.md) b [c](docs/guide.md) [d](#here)"]
