@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tgraph.markup.scales import Scale, short
@@ -12,6 +12,8 @@ NUMBERS = st.lists(st.floats(-1e12, 1e12), max_size=8)
 
 
 @given(NUMBERS, st.booleans(), st.floats(allow_nan=False))
+@example([1.0, 2e-311], True, 0.0)
+@example([5e-324], False, 0.0)
 def test_everything_has_a_place(numbers, logarithmic, other):
     scale = Scale.over(numbers, logarithmic)
     assert scale.high > scale.low or scale.high == scale.low + 1

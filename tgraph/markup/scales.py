@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+TINY = 1e-200  # what is smaller counts as 0, so that ratios and steps of what is left are numbers
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -22,7 +24,8 @@ class Scale:
         cls, numbers: Iterable[float], logarithmic: bool = False, zero: bool = False, whole: bool = False
     ) -> Scale:
         """The scale that holds all finite `numbers`, those above 0 where it is logarithmic, and 0 if asked for."""
-        held = [number for number in numbers if math.isfinite(number) and (number > 0 or not logarithmic)]
+        finite = (number if abs(number) > TINY else 0.0 for number in numbers if math.isfinite(number))
+        held = [number for number in finite if number > 0 or not logarithmic]
         held = [*held, 0.0] if zero and not logarithmic else held
         low, high = (min(held), max(held)) if held else (1.0, 10.0)
         if logarithmic:
@@ -32,7 +35,7 @@ class Scale:
     def place(self, number: float) -> float:
         """Where a number lies: 0 at `low`, 1 at `high`, and between them what is outside or has no logarithm."""
         if self.logarithmic:
-            if number <= 0:
+            if number <= TINY:
                 return 0.0
             share = math.log(number / self.low) / math.log(self.high / self.low)
         else:
