@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-ENTRY = re.compile(r"((?:\*{0,2}\w+)(?:, \*{0,2}\w+)*) ?: (?=\S)(.*)")
+ENTRY = re.compile(r"((?:\*{0,2}\w+)(?:, \*{0,2}\w+)*) : (?=\S)(.*)")
 FURTHER = re.compile(r"(?<=[.;]) (?=\w+(?:, \w+)* : \S)")
 ITEM = re.compile(r"(?:[-*]|\d+\.) ")
 NAME = re.compile(r"~?[A-Za-z_]\w*(?:\.\w+)*")
@@ -49,23 +49,14 @@ def _text(part: list[str]) -> list[str]:
 
 
 def _parts(lines: list[str]) -> list[list[str]]:
-    """The lines of entries, of items of a list and of the text between them, each with the lines that continue it."""
+    """The lines of entries, of items of a list and of the text before them, each with the lines that continue it."""
     parts: list[list[str]] = []
-    entry = False
     for line in lines:
-        indented = line.startswith(" ")
-        begins = not indented and bool(_begins_entry(line) or ITEM.match(line))
-        if begins or not parts or (entry and not indented):
+        if not parts or ENTRY.match(line) or ITEM.match(line):
             parts.append([line])
-            entry = begins
         else:
             parts[-1].append(line)
     return parts
-
-
-def _begins_entry(line: str) -> bool:
-    found = ENTRY.match(line)
-    return found is not None and " :" in line[: found.end(1) + 2]
 
 
 def _definition(entry: str) -> list[str]:

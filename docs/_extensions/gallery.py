@@ -111,8 +111,8 @@ def code(script: Path) -> str:
 def card(script: Path, folder: Path) -> str:
     title, text = about(script)
     lines = [f":::{{grid-item-card}} {title}", f":link: {name(script)}", ":link-type: doc", ""]
-    pictures = sorted(path for path in folder.glob(f"{name(script)}-*") if path.suffix in PICTURES)
-    lines += [f"![{title}]({picture.name})\n" for picture in pictures[:1]]
+    pictures = re.findall(r"(?m)^!\[.*\]\((.+)\)$", (folder / f"{name(script)}.md").read_text(encoding="utf-8"))
+    lines += [f"![{title}]({picture})\n" for picture in pictures[:1]]
     return "\n".join([*lines, re.split(r"(?<=[.?!])\s", text.replace("\n", " "))[0], ":::"])
 
 

@@ -53,6 +53,18 @@ def test_entries_become_a_list_of_definitions(docstrings):
     ]
 
 
+def test_what_goes_on_below_an_entry_belongs_to_it(docstrings):
+    lines = ["tol : stop there; None goes on to", "the end. wide : how far.", "", "Paths: short ones."]
+    found = [line for line in docstrings.restructured(lines) if line]
+    assert found == [
+        "``tol``",
+        "    stop there; None goes on to the end.",
+        "``wide``",
+        "    how far.",
+        "Paths: short ones.",
+    ]
+
+
 def test_examples_and_code_stay_as_they_are(docstrings):
     lines = ["Text:", "", "    x = a * b", "", ">>> f(a_)", "2 * 3"]
     found = [line for line in docstrings.restructured(lines) if line]
