@@ -207,7 +207,8 @@ bare: $(VENV)/.dev build/bare
 	    tests/dynamic/durable/test_log.py tests/dynamic/durable/test_opening.py tests/core/system
 	TGRAPH_NATIVE=0 $(BARE) tests/test_smoke.py
 	TGRAPH_NATIVE="$$(ls $(CURDIR)/build/bare/tgraph/_native*.so)" $(BARE) tests/test_smoke.py tests/stores/test_direct.py \
-	    tests/kernels/native/base
+	    tests/kernels/native/base \
+	    --deselect tests/kernels/native/base/test_pages.py::test_only_a_lack_of_huge_pages_stops_asking_and_that_for_a_while
 
 # The kernels as for a system that is not Linux.
 build/bare: $(VENV)/.dev $(SOURCES)

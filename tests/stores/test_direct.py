@@ -4,7 +4,6 @@ import ctypes
 import errno
 import mmap
 import os
-import sys
 
 import pytest
 import torch
@@ -92,7 +91,7 @@ def test_a_replaced_version_is_not_mixed_with_the_next(tmp_path):
         store.get_rows(stat, torch.arange(9))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="mincore and posix_fadvise")
+@pytest.mark.skipif(not hasattr(os, "posix_fadvise"), reason="mincore and posix_fadvise")
 def test_nothing_comes_into_the_page_cache(tmp_path):
     DiskStore(tmp_path).put("x", torch.rand(50_000, 50))
     store = DiskStore(tmp_path, direct=True)
