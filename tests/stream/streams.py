@@ -15,11 +15,12 @@ def equal_bounds(graph, blocks):
     return torch.arange(blocks + 1) * graph.num_arcs // blocks
 
 
-def streamed(graph, blocks=7, buffers=1, source=None, slack=0):
-    """The graph in so many blocks, with memory for some of them besides the data of the vertices."""
+def streamed(graph, blocks=7, buffers=1, source=None, slack=0, device=CPU):
+    """The graph in so many blocks, with memory for some of them besides the data of the vertices; blocks are computed
+    on the device."""
     source = source or HostBlocks(graph, equal_bounds(graph, blocks), equal_bounds(graph, blocks))
     size = max(extent.nbytes for extent in source.index)
-    layout = Streamed(source, vertex_bytes(source) + buffers * size + slack, CPU)
+    layout = Streamed(source, vertex_bytes(source) + buffers * size + slack, device)
     return Graph.of_storage(layout, graph.vertices, graph.directed, graph.order)
 
 

@@ -65,8 +65,8 @@ def test_a_hundred_aggregates_give_the_same_bits(reduce, columns):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_gradients_are_those_of_the_cpu(reduce, weighted):
     graph = drawn_graphs()["directed"]
-    data = torch.rand((graph.num_vertices, 5), generator=torch.Generator().manual_seed(1))
-    weights = torch.rand(graph.num_arcs, generator=torch.Generator().manual_seed(2))
+    data = torch.rand((graph.num_vertices, 5), generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    weights = torch.rand(graph.num_arcs, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
     grads = []
     for device in ("cpu", "cuda"):
         leaves = [part.to(device).detach().requires_grad_() for part in (data, weights)]

@@ -89,6 +89,40 @@ def test_answers_on_any_graph(graph, blocks, buffers):
         same(algorithm(held), algorithm(graph))
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", WEIGHTS)
+@pytest.mark.parametrize("name", [*IN_BLOCKS, *DECODED])
+def test_answers_on_a_gpu(name, dtype):
+    """Of blocks in memory, which are copied while others are computed on."""
+    graph, algorithm = random_graph(40, 200, directed=False, dtype=dtype), (IN_BLOCKS | DECODED)[name]
+    for blocks, buffers in ((7, 3), (1, 1)):
+        held = streamed(graph, blocks, buffers, slack=ENOUGH, device=on_gpu())
+        same(torch.as_tensor(algorithm(held)).cpu(), torch.as_tensor(algorithm(graph)))
+        assert held.device.type == "cuda"
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("reduce", ["sum", "max", "mean"])
+def test_a_file_and_its_gradients_on_a_gpu(tmp_path, reduce):
+    graph = random_graph(300, 20_000, dtype=torch.float32)
+    tg.stream.write_partitioned(graph, tmp_path / "blocks.tg", 9)
+    data, grads = torch.rand(300, 8, generator=torch.Generator().manual_seed(1)), []
+    for held in (graph, tg.open(tmp_path / "blocks.tg", memory=200_000, device=on_gpu())):
+        leaf = data.clone().to(held.device).requires_grad_()
+        out = tg.aggregate(held, leaf, reduce, edge="mul")
+        out.sin().sum().backward()
+        grads.append((out.detach().cpu(), leaf.grad.cpu()))
+    for found, wanted in zip(*grads[::-1], strict=True):
+        torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+def on_gpu():
+    """The first GPU; skips where there is none."""
+    if not torch.cuda.is_available():
+        pytest.skip("needs a GPU")
+    return torch.device("cuda", 0)
+
+
 @given(
     graph=graphs(min_vertices=1, dtypes=(torch.int64, torch.float64), lowest=0),
     blocks=st.sampled_from(BLOCKS),

@@ -109,6 +109,8 @@ def reduce_segments(
 
 def scatter(messages: Tensor, slot: Tensor, size: int, reduction: Reduction) -> Tensor:
     """The reduction of the messages [e, ...] of each slot, [size, ...], by operators of torch."""
+    if messages.dtype == torch.bool and not devices.is_sequential(messages):  # CUDA does not scatter bool
+        return scatter(messages.to(torch.uint8), slot, size, reduction).bool()
     identity = reduction.identity(messages.dtype)
     result = torch.full((size, *messages.shape[1:]), identity, dtype=messages.dtype, device=messages.device)
     if reduction.name == "sum":
