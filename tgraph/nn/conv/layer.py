@@ -37,6 +37,8 @@ Pair = tuple[Tensor, Tensor | None]
 
 _INSTEAD = "use torch.compile, or PyTorch Geometric's layer"
 
+_of_all = torch.nn.modules.module  # where torch keeps the hooks of all modules
+
 Namesake: Any = namesake("MessagePassing")
 HAS_NAMESAKES = Namesake is not torch.nn.Module
 
@@ -200,7 +202,10 @@ def is_hooked(module: Any) -> bool:
         or module._forward_pre_hooks
         or module._backward_hooks
         or module._backward_pre_hooks
-        or torch.nn.modules.module._has_any_global_hook()
+        or _of_all._global_forward_hooks
+        or _of_all._global_forward_pre_hooks
+        or _of_all._global_backward_hooks
+        or _of_all._global_backward_pre_hooks
     )
 
 

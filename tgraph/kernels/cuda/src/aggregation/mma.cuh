@@ -10,7 +10,7 @@
 
 namespace tgraph {
 
-// Rounds to TF32 (10 bits of fraction), ties away from 0; on the shim, close to FLT_MAX to infinity.
+// Rounds to TF32 (10 bits of fraction), ties away from 0; close to FLT_MAX to infinity.
 __device__ __forceinline__ uint32_t as_tf32(float number) {
 #if defined(TGRAPH_HOST_SHIM)
     return number != number ? 0x7fffffffu : (__float_as_uint(number) + 0x1000u) & ~0x1fffu;
@@ -33,10 +33,6 @@ struct Operand {  // of 16 bits
     static __device__ __forceinline__ float unpacked(const uint32_t (&from)[1], int which) {
         return widened(T{static_cast<uint16_t>(from[0] >> 16 * which)});
     }
-    static __device__ __forceinline__ bool is_finite(const uint32_t (&from)[1], int which) {
-        const float number = unpacked(from, which);
-        return number - number == 0.0f;
-    }
 };
 template <>
 struct Operand<float> {
@@ -49,10 +45,6 @@ struct Operand<float> {
     static __device__ __forceinline__ float unpacked(const uint32_t (&from)[2], int which) {
         return __uint_as_float(from[which]);
     }
-    // What is close to FLT_MAX becomes infinite in the conversion or only in the product, which PTX leaves open.
-    static __device__ __forceinline__ bool is_finite(const uint32_t (&from)[2], int which) {
-        return (from[which] & 0x7f800000u) < 0x7f000000u;
-    }
 };
 
 // Two numbers of an operand that a lane holds.
@@ -62,9 +54,10 @@ struct Pair {
 
     __device__ __forceinline__ void set(T first, T second) { Operand<T>::pack(bits, first, second); }
 
-    // Whether a product of either with 0 is 0, however large numbers are rounded.
+    // Whether both are finite after rounding.
     __device__ __forceinline__ bool is_finite() const {
-        return Operand<T>::is_finite(bits, 0) & Operand<T>::is_finite(bits, 1);
+        const float first = Operand<T>::unpacked(bits, 0), second = Operand<T>::unpacked(bits, 1);
+        return (first - first == 0.0f) & (second - second == 0.0f);
     }
 };
 
