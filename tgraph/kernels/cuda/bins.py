@@ -12,7 +12,7 @@ from tgraph.core.graph import Graph
 
 # Rows of up to so many arcs, and how many lanes share their arcs where the data has one column. With more columns a
 # warp has less lanes to spare. Longer rows are cut into tiles.
-BINS = ((4, 1), (32, 8), (512, 32))
+BINS = ((4, 1), (64, 8), (512, 32))
 
 # Arcs of a tile, of which each is reduced by a block. A row has no more than MAX_TILES; their tiles are longer instead.
 TILE = 2048

@@ -82,23 +82,24 @@ def unavailable() -> str | None:
 
 def _lowered(kernel: Kernel, arguments: Iterable[Argument]) -> tuple[int, list[int | float]]:
     """The number of the device, and the arguments as the kernel gets them."""
-    device = -1
+    device: int | None = None
     values: list[int | float] = []
     for position, argument in enumerate(arguments):
-        if isinstance(argument, Tensor):
-            if not argument.is_cuda:
-                raise _refused(kernel, position, argument, "a CUDA kernel reads tensors on a CUDA device only")
-            if device not in (-1, argument.get_device()):
-                raise _refused(kernel, position, argument, f"those before it are on cuda:{device}; move it there")
+        if type(argument) is int or type(argument) is float:  # most are, and a small kernel takes no longer than this
+            values.append(argument)
+        elif isinstance(argument, Tensor):
+            if argument.get_device() != device:
+                if not argument.is_cuda:
+                    raise _refused(kernel, position, argument, "a CUDA kernel reads tensors on a CUDA device only")
+                if device is not None:
+                    raise _refused(kernel, position, argument, f"those before it are on cuda:{device}; move it there")
+                device = argument.get_device()
             if not argument.is_contiguous():
                 raise _refused(kernel, position, argument, "it is not contiguous; call contiguous() on it")
-            device = argument.get_device()
             values.append(argument.data_ptr())
-        elif isinstance(argument, float):
-            values.append(argument)
         else:
             values.append(0 if argument is None else int(argument))
-    if device == -1:
+    if device is None:
         raise ArgumentError(f"CUDA kernel {kernel.expression}: no argument is a tensor that would name a device")
     return device, values
 

@@ -25,14 +25,16 @@ struct Messages {
     int64_t edge;
 };
 
-// Applies the edge operation to the messages [arcs, count] of the arcs first, first + step, ..
+// Applies the edge operation to the messages [arcs, count] of the arcs first, first + step, .., of those that count.
 template <int arcs, int count, class Number, class T, class I>
 __device__ __forceinline__ void apply_weights(
-    Number (&message)[arcs * count], const Messages<T, I>& from, int64_t first, int64_t step, int64_t column) {
-    Number weight[arcs * count];
+    Number (&message)[arcs * count], const bool (&counts)[arcs], const Messages<T, I>& from, int64_t first,
+    int64_t step, int64_t column) {
+    Number weight[arcs * count] = {};
     if (count > 1 && from.heads == from.columns) {  // one weight per column
 #pragma unroll
         for (int i = 0; i < arcs; ++i) {
+            if (!counts[i]) continue;
             const Pack<T, count> own = load<T, count>(from.weights + (first + i * step) * from.columns + column);
 #pragma unroll
             for (int j = 0; j < count; ++j) weight[i * count + j] = static_cast<Number>(widened(own.at[j]));
@@ -41,6 +43,7 @@ __device__ __forceinline__ void apply_weights(
         const int64_t head = from.heads == 1 ? 0 : column / (from.columns / from.heads);
 #pragma unroll
         for (int i = 0; i < arcs; ++i) {
+            if (!counts[i]) continue;
             const T shared = from.weights[(first + i * step) * from.heads + head];
 #pragma unroll
             for (int j = 0; j < count; ++j) weight[i * count + j] = static_cast<Number>(widened(shared));
@@ -54,41 +57,45 @@ __device__ __forceinline__ void apply_weights(
     }
 }
 
-// Reduces `count` columns from `column` on over the arcs first, first + step, .., `arcs` of them. All loads are issued
-// before the first result is used, to overlap their latency.
-template <int arcs, int count, class Reduction, class Number, class T, class I>
+// Reduces `count` columns from `column` on over the arcs first, first + step, .., `arcs` of them: all, or those before
+// end. All loads are issued before the first result is used, to overlap their latency.
+template <int arcs, bool all, int count, class Reduction, class Number, class T, class I>
 __device__ __forceinline__ void reduce_arcs(
-    Partial<Reduction, Number, count>& partial, const Messages<T, I>& from, int64_t first, int64_t step,
+    Partial<Reduction, Number, count>& partial, const Messages<T, I>& from, int64_t first, int64_t end, int64_t step,
     int64_t column) {
     I sender[arcs];
-    Pack<T, count> sent[arcs];
-    bool active[arcs];
+    Pack<T, count> sent[arcs] = {};
+    bool counts[arcs];
     Number message[arcs * count];
 #pragma unroll
-    for (int i = 0; i < arcs; ++i) sender[i] = from.neighbors[first + i * step];
+    for (int i = 0; i < arcs; ++i) {
+        counts[i] = all || first + i * step < end;
+        sender[i] = counts[i] ? from.neighbors[first + i * step] : I{0};
+    }
 #pragma unroll
     for (int i = 0; i < arcs; ++i) {
+        if (!counts[i]) continue;
         sent[i] = load<T, count>(from.data + int64_t{sender[i]} * from.columns + column);
-        active[i] = from.active == nullptr || from.active[sender[i]] != 0;
+        counts[i] = from.active == nullptr || from.active[sender[i]] != 0;
     }
 #pragma unroll
     for (int i = 0; i < arcs * count; ++i)
         message[i] = static_cast<Number>(widened(sent[i / count].at[i % count]));
-    if (from.weights != nullptr) apply_weights<arcs, count>(message, from, first, step, column);
+    if (from.weights != nullptr) apply_weights<arcs, count>(message, counts, from, first, step, column);
 #pragma unroll
     for (int i = 0; i < arcs * count; ++i)
-        partial.join_if(active[i / count], i % count, message[i], first + i / count * step);
+        partial.join_if(counts[i / count], i % count, message[i], first + i / count * step);
 }
 
-// The same for all arcs first, first + step, .. before end.
+// The same for all arcs first, first + step, .. before end. Most rows end before the first batch is full.
 template <int count, class Reduction, class Number, class T, class I>
 __device__ __forceinline__ void reduce_all(
     Partial<Reduction, Number, count>& partial, const Messages<T, I>& from, int64_t first, int64_t end, int64_t step,
     int64_t column) {
     constexpr int at_once = count > 4 ? 2 : 4;
     for (; first + (at_once - 1) * step < end; first += at_once * step)
-        reduce_arcs<at_once>(partial, from, first, step, column);
-    for (; first < end; first += step) reduce_arcs<1>(partial, from, first, step, column);
+        reduce_arcs<at_once, true>(partial, from, first, end, step, column);
+    if (first < end) reduce_arcs<at_once, false>(partial, from, first, end, step, column);
 }
 
 // Writes the result of a row in `count` columns, at `place` of result and best_arcs.
