@@ -38,15 +38,19 @@ NEEDED += ["pytest", "pytest-xdist", "hypothesis", "networkx", "scipy", "torch-g
 
 # Which tests, what matters most first, and the minutes they may take of ten. None is the comparison.
 TESTS: list[tuple[str, list[str] | None, float]] = [
-    ("launches, streams and graphs", ["test_gpu.py", "test_runtime.py"], 1),
-    ("whole algorithms", ["test_gpu_algorithms.py"], 1.5),
+    ("launches, streams and graphs", ["kernels/cuda/test_gpu.py", "kernels/cuda/test_runtime.py"], 1),
+    ("whole algorithms", ["kernels/cuda/test_gpu_algorithms.py"], 1.5),
     ("comparison", None, 2),
-    ("pulls", ["test_pull.py", "test_linear.py"], 2),
-    ("relaxations", ["test_relaxation.py", "test_loop.py"], 2),
-    ("components and frontiers", ["test_union_find.py", "test_frontier.py"], 1),
-    ("attention", ["test_attention.py"], 2),
-    ("gradients", ["test_adjoints.py"], 1),
-    ("layouts and tensor cores", ["test_wsb.py", "test_sell.py"], 1),
+    ("pulls", ["kernels/cuda/test_pull.py", "kernels/cuda/test_linear.py"], 2),
+    ("relaxations", ["kernels/cuda/test_relaxation.py", "kernels/cuda/test_loop.py"], 2),
+    ("components and frontiers", ["kernels/cuda/test_union_find.py", "kernels/cuda/test_frontier.py"], 1),
+    ("attention", ["kernels/cuda/test_attention.py"], 2),
+    ("gradients", ["kernels/cuda/test_adjoints.py"], 1),
+    ("layouts and tensor cores", ["kernels/cuda/test_wsb.py", "kernels/cuda/test_sell.py"], 1),
+    ("building", ["core/building/test_gpu.py"], 0.5),
+    ("blocks and checkpoints", ["stream/run/test_streamed.py", "engine/test_checkpoint.py"], 1),
+    ("several processes", ["distributed/test_gpu.py"], 1),
+    ("batches", ["pyg/test_prefetching.py"], 0.5),
 ]
 
 
@@ -142,13 +146,13 @@ def steps(python: str, dry: bool, share: float) -> Iterable[Step]:
     """The tests and the comparison, each of which may take its minutes of ten times `share`."""
     variables = {"PYTHONPATH": str(ROOT)} | ({"TGRAPH_DRY": DRY} if dry else {})
     yield Step("what there is", [python, "-c", "from tgraph.cli import main; main()", "doctor"], 60, variables)
-    workers = str(min(4, os.cpu_count() or 1))
+    workers = str(min(8, os.cpu_count() or 1))  # most of the time is that of the compiler
     for name, files, minutes in TESTS:
         limit = 60 * minutes * share
         if files is None:
             yield Step(name, [python, "-m", "bench.gpu", *comparison(dry)], limit, variables)
             continue
-        paths = [f"tests/kernels/cuda/{file}" for file in files if not (dry and file.startswith("test_gpu"))]
+        paths = [f"tests/{file}" for file in files if not dry or is_emulated(file)]
         options = ["-v", "-rfE", "--tb=short", "-p", "no:cacheprovider", "-m", "not gpu" if dry else "gpu"]
         if paths:
             yield Step(name, [python, "-m", "pytest", "-n", workers, *options, *paths], limit, variables)
@@ -157,6 +161,11 @@ def steps(python: str, dry: bool, share: float) -> Iterable[Step]:
         tests = ["-v", "-rfE", "-m", "gpu", "-k", "not captured", *(f"tests/kernels/cuda/{file}" for file in files)]
         command = [sanitizer, "--error-exitcode", "1", python, "-m", "pytest", *tests]
         yield Step("accesses to memory", command, 180 * share, variables)
+
+
+def is_emulated(file: str) -> bool:
+    """Whether the tests of a file run CUDA kernels on the host too."""
+    return file.startswith("kernels/cuda/") and not Path(file).name.startswith("test_gpu")
 
 
 def comparison(dry: bool) -> list[str]:
