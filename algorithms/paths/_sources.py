@@ -10,7 +10,7 @@ from torch import Tensor
 
 import tgraph as tg
 
-_ONE = torch.ones((), dtype=torch.int32)  # torch makes a tensor of a number at each use
+_ONE = torch.ones((), dtype=torch.int32, device="cpu")  # torch makes a tensor of a number at each use
 
 Source = int | Tensor | np.ndarray | Sequence[int]
 

@@ -46,16 +46,18 @@ class Member(NamedTuple):
 _members: list[Member] = []
 
 
-def on_ranks(number: int, function: Callable[..., Any], *args: Any, timeout: float = 60) -> list[Any]:
+def on_ranks(
+    number: int, function: Callable[..., Any], *args: Any, timeout: float = 60, backend: str = "gloo"
+) -> list[Any]:
     """What `function(*args)` returns on each of the ranks of a group of processes, in their order.
 
-    `function` is one that a module of tests has at its top, and leaves nothing changed. An exception on a rank is one
-    here, with what that said."""
+    `function` is one that a module of tests has at its top, and leaves nothing changed. backend : of the group. An
+    exception on a rank is one here, with what that said."""
     _members.extend(Member.started() for _ in range(number - len(_members)))
     members = _members[:number]
     with tempfile.TemporaryDirectory() as folder:
         for rank, member in enumerate(members):
-            member.connection.send_bytes(pickle.dumps((rank, number, folder, timeout, function, args)))
+            member.connection.send_bytes(pickle.dumps((rank, number, folder, timeout, backend, function, args)))
         told = _told({member.connection: rank for rank, member in enumerate(members)}, timeout)
     ended = [member for rank, member in enumerate(members) if rank not in told or told[rank][0] == "failed"]
     for member in {*ended, *_members[KEPT:]}:
@@ -97,10 +99,10 @@ def _serve(connection: Connection) -> None:
 
 def _outcome(sent: bytes) -> tuple[str, Any]:
     try:
-        rank, number, folder, timeout, function, args = pickle.loads(sent)
+        rank, number, folder, timeout, backend, function, args = pickle.loads(sent)
         torch.manual_seed(0)
         dist.init_process_group(
-            "gloo",
+            backend,
             init_method=f"file://{folder}/rendezvous",
             rank=rank,
             world_size=number,

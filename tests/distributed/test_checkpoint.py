@@ -39,15 +39,15 @@ def a_graph():
     return tg.Graph.from_edges(*ends, torch.rand(900, generator=random), num_vertices=300)
 
 
-def go_on(folder, after):
+def go_on(folder, after, device="cpu"):
     """For each program its values, or None where it was killed after so many offers."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compiled_loop, "SLICE", 0.0)
-        return _go_on(folder, after, patch)
+        return _go_on(folder, after, patch, device)
 
 
-def _go_on(folder, after, patch):
-    graph, found, offer = spread(a_graph()), {}, SpreadKeeper.offer
+def _go_on(folder, after, patch, device):
+    graph, found, offer = spread(a_graph().to(device)), {}, SpreadKeeper.offer
     for name, program in MAKERS.items():
         left = [after]
 

@@ -102,12 +102,13 @@ def compare_layers(graph: tg.Graph, parts: tg.Graph, names: Collection[str] = tu
     held = parts.layout.ownership
     for name in names:
         torch.manual_seed(3)
-        layer = LAYERS[name]()
-        x, seen = torch.randn(graph.num_vertices, COLUMNS), {}
+        layer = LAYERS[name]().to(graph.device)
+        x, seen = torch.randn(graph.num_vertices, COLUMNS).to(graph.device), {}
         for kind, given, where in (("one", x, graph), ("parts", held.own(x), parts)):
             given = given.clone().requires_grad_()
             out = layer(given, where)
             random = torch.randn(graph.num_vertices, out.shape[1], generator=torch.Generator().manual_seed(1))
+            random = random.to(graph.device)
             (out * (random if kind == "one" else held.own(random))).sum().backward()
             gradients = [parameter.grad.clone() for parameter in layer.parameters()]
             layer.zero_grad()
@@ -129,7 +130,7 @@ def compare_aggregates(
     held = parts.layout.ownership
     random = torch.Generator().manual_seed(2)
     x = torch.randint(-3, 4, (graph.num_vertices, 3), generator=random) / 2  # ties, whose gradient goes to the first
-    factor = torch.randn(graph.num_vertices, 3, generator=random)
+    x, factor = x.to(graph.device), torch.randn(graph.num_vertices, 3, generator=random).to(graph.device)
     for reduce, edge in reductions:
         weights = None if graph.weights is not None else 2.0
         whole, own = x.clone().requires_grad_(), held.own(x).clone().requires_grad_()

@@ -9,12 +9,13 @@ import warnings
 
 import pytest
 import torch.distributed as dist
+from ranks import on_ranks
 from torch.distributed import HashStore, TCPStore
 
 import tgraph as tg
 from tgraph.algorithms import BFS
 from tgraph.distributed.ranks.process_group import _agreed
-from tgraph.errors import RankError
+from tgraph.errors import ArgumentError, RankError
 
 pytestmark = pytest.mark.fault
 
@@ -102,3 +103,15 @@ def test_ranks_that_begin_again_find_each_other_in_the_same_store():
     given |= {"TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_MAX_RESTARTS": "2"}
     done = subprocess.run([sys.executable, "-c", LIVES], env=os.environ | given, capture_output=True, text=True)
     assert done.stdout.split() == ["3"] * 6, done.stderr
+
+
+def spread_on_another_transport() -> str:
+    group = dist.new_group(backend="cuda:gloo")  # as of NCCL alone, nothing carries what is on the CPU
+    with pytest.raises(ArgumentError) as error:
+        tg.distributed.spread(tg.generators.path(4), group=group)
+    return str(error.value)
+
+
+def test_a_group_that_carries_nothing_on_the_cpu_is_refused():
+    for said in on_ranks(2, spread_on_another_transport):
+        assert said.startswith("group: it carries tensors on cuda alone") and '"cpu:gloo,cuda:nccl"' in said

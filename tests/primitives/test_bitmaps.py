@@ -1,5 +1,7 @@
 """Bitmaps of vertices, and steps of a search between them, beside masks."""
 
+from unittest import mock
+
 import pytest
 import torch
 from hypothesis import given
@@ -36,6 +38,10 @@ def test_there_and_back(size, data):
     assert len(bits) == len(bitmaps.empty(size)) and not len(bits) % 8
     assert torch.equal(bitmaps.unpack(bits, size), chosen)
     assert torch.equal(bitmaps.of_ids(chosen.nonzero().flatten(), size), bits)
+    with mock.patch.object(portable.devices, "kind", return_value="cuda"):  # where numpy does not reach
+        assert torch.equal(bitmaps.pack(chosen), bits)
+        assert torch.equal(bitmaps.unpack(bits, size), chosen)
+        assert torch.equal(bitmaps.unpack(bits, size + 80)[size:], torch.zeros(80, dtype=torch.bool))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -117,7 +117,7 @@ def chain(group: typer.Typer, name: str, help: str, *steps: Callable[..., Any], 
         results: list[Any] = []
         try:
             spreads = load in steps or convert in steps or doctor in steps
-            with ranks.together(spreads), progress.shown(), progress.busy(name):
+            with ranks.together(spreads, given.get("device", "cpu")), progress.shown(), progress.busy(name):
                 for step, own in zip(steps, options, strict=True):
                     results.append(step(*results, **{name: given[name] for name in own}))
         except TGraphError as mistake:

@@ -104,7 +104,8 @@ def load(
     if io.format_module(file) is not container:
         raise ArgumentError(f"{what}: {file} is no .tg file; tgraph convert or tgraph partition --output write one")
     if ranks.are_several():
-        graph, by = tg.distributed.open(file, memory=memory), f" by {ranks.number()} ranks"
+        graph = tg.distributed.open(file, memory=memory, device=device)
+        by = f" by {ranks.number()} ranks"
     else:
         graph, by = tg.open(file, str(memory), device), ""
     typer.echo(f"{file}: {graph.num_vertices:,} vertices, {graph.num_arcs:,} arcs, opened{by}")

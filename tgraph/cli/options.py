@@ -10,6 +10,8 @@ import torch
 import typer
 
 from tgraph import io
+from tgraph.cli import ranks
+from tgraph.distributed.opening import device_of_rank
 from tgraph.errors import ArgumentError
 
 TABLES = {".parquet": "to_parquet", ".csv": "to_csv"}
@@ -63,13 +65,13 @@ def writable(path: Path) -> Path:
 
 
 def usable_device(name: str) -> str:
-    """A device that is there."""
+    """A device that is there; of one of several processes its own."""
     try:
         torch.zeros(1, device=name).item()
     except (RuntimeError, AssertionError, NotImplementedError) as fault:
         reason = str(fault).strip().partition("\n")[0]
         raise ArgumentError(f"--device: {name!r} cannot be used here: {reason}") from fault
-    return name
+    return str(device_of_rank(name)) if ranks.are_several() else name
 
 
 def blocks_file(path: Path | None) -> Path | None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 
+import torch
 import torch.distributed as dist
 
 import tgraph as tg
@@ -35,20 +36,27 @@ def only_first_speaks() -> Iterator[None]:
 
 
 @contextmanager
-def together(spreads: bool) -> Iterator[None]:
+def together(spreads: bool, device: str = "cpu") -> Iterator[None]:
     """The context of a command, in which there is a process group where there are several processes.
 
-    spreads : whether the command knows what to do with several. Raises ArgumentError where it does not.
+    spreads : whether the command knows what to do with several. device : where each computes. Raises
+    ArgumentError where it does not.
     """
     if not are_several():
         yield
         return
     if not spreads:
         raise ArgumentError("this command runs in one process; start it without torchrun")
-    tg.distributed.init_process_group("gloo")
+    tg.distributed.init_process_group(_backend(device))
     try:
         with tg.distributed.together():
             yield
     finally:
         if dist.is_initialized():
             dist.destroy_process_group()
+
+
+def _backend(device: str) -> str:
+    """What carries tensors: NCCL those on GPUs where each process of a machine has one of its own, else gloo all."""
+    own = torch.device(device).type == "cuda" and int(os.environ["LOCAL_WORLD_SIZE"]) <= torch.cuda.device_count()
+    return "cpu:gloo,cuda:nccl" if own else "gloo"

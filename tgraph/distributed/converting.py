@@ -217,7 +217,7 @@ class _Sorter(BlockSorter):
         rows = self._sections[number].rows
         first, end = int(rows[chosen.start]), int(rows[chosen.stop])
         before = sum(self._team.gather(int(offset[end]))[: self._team.rank])
-        degree = torch.zeros(self._info.num_vertices, dtype=torch.int64)
+        degree = torch.zeros(self._info.num_vertices, dtype=torch.int64, device="cpu")
         degree[first:end] = offset[first : end + 1].diff()
         moved = [
             block._replace(
@@ -263,7 +263,7 @@ def _range_of(sizes: Tensor, team: _Team) -> range:
     """The buckets that this rank sorts: consecutive ones, of about as many arcs as those of any other."""
     middle, total = sizes.cumsum(0) * 2 - sizes, max(int(sizes.sum()), 1)
     rank = (middle * team.size // (2 * total)).clamp_(max=team.size - 1)
-    first, end = torch.searchsorted(rank, torch.tensor([team.rank, team.rank + 1])).tolist()
+    first, end = torch.searchsorted(rank, torch.tensor([team.rank, team.rank + 1], device="cpu")).tolist()
     return range(first, end)
 
 

@@ -13,7 +13,7 @@ from tgraph.errors import ArgumentError
 class FeatureRows:
     """A store of features of which each rank has those of its own vertices, for batches of any vertices.
 
-    graph : a distributed graph. local : [k, ...], of any dtype, of the own vertices of this rank.
+    graph : a distributed graph. local : [k, ...], of any dtype, of the own vertices of this rank, on any device.
     bytes_received : from other ranks so far.
 
     Raises ArgumentError for another number of rows.
@@ -39,7 +39,8 @@ class FeatureRows:
 
     def get(self, vertices: Tensor) -> Tensor:
         """The rows [j, ...] of `vertices` int64 [j] of the whole graph, the same vertex as often as given: each is
-        fetched once, and own ones are read here. To be called by all ranks, also by one that asks for nothing.
+        fetched once, and own ones are read here. They are where `local` is. To be called by all ranks, also by one that
+        asks for nothing.
 
         Raises ArgumentError for indices that are no vertices.
 
@@ -48,7 +49,7 @@ class FeatureRows:
         >>> rows.get(torch.tensor([4, 4, 1]))
         tensor([4, 4, 1])
         """
-        held = self._ownership
+        held, vertices = self._ownership, vertices.to(self.local.device)
         bad = (vertices < 0) | (vertices >= held.num_rows)
         if bool(bad.any()):
             place = int(bad.nonzero()[0])

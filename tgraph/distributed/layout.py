@@ -77,9 +77,10 @@ class Distributed(Uncompressed):
     ):
         self._read, self.directed, self.section, self._other = read, directed, section, other
         self._content = content
-        self.part: Part = read(section)
+        with torch._C.DisableTorchFunction():  # within `spreading` too, tables of a part are what they are
+            self.part: Part = read(section)
         self.num_vertices = self.ownership.num_rows
-        self.num_arcs = int(self.ownership.sum(torch.tensor(self.part.num_arcs)))
+        self.num_arcs = int(self.ownership.sum(torch.tensor(self.part.num_arcs, device="cpu")))
         self._partial: dict[torch.dtype, Tensor] = {}
 
     @property
@@ -112,7 +113,7 @@ class Distributed(Uncompressed):
         if self._content is not None:
             return self._content()
         arcs = self.part.graphs
-        starts = torch.tensor(self.ownership.starts)
+        starts = torch.tensor(self.ownership.starts, device="cpu")
         return [starts, self.part.mirrors, *(tensor for graph in arcs for tensor in graph.storage.identity())]
 
     @property
@@ -133,7 +134,10 @@ class Distributed(Uncompressed):
 
     def to(self, device: torch.device) -> Distributed:
         """Raises ArgumentError: a part stays where it was opened."""
-        raise ArgumentError(f"device: the parts are on {self.device}; open the graph with device={str(device)!r}")
+        raise ArgumentError(
+            f"device: the parts are on {self.device}; open the graph with device={str(device)!r}, or spread one "
+            "that is there"
+        )
 
     def to_csr(self) -> NoReturn:
         """Raises ArgumentError: no process has all arcs."""
@@ -164,7 +168,7 @@ class Distributed(Uncompressed):
 
     def num_self_loops(self) -> int:
         """See `Layout.num_self_loops`."""
-        return int(self.ownership.sum(torch.tensor(self.part.inside.num_self_loops)))
+        return int(self.ownership.sum(torch.tensor(self.part.inside.num_self_loops, device="cpu")))
 
     def weight_statistics(self) -> tuple[float, float, float] | None:
         """See `Layout.weight_statistics`."""
@@ -175,7 +179,7 @@ class Distributed(Uncompressed):
             statistics = graph.storage.weight_statistics()
             none = (torch.inf, -torch.inf, 0.0)
             found.append((*(none if statistics is None else statistics), graph.num_arcs))
-        numbers = self.ownership.gather(torch.tensor(found, dtype=torch.float64)).flatten(0, 1)
+        numbers = self.ownership.gather(torch.tensor(found, dtype=torch.float64, device="cpu")).flatten(0, 1)
         low, high, mean, count = numbers.unbind(1)
         least, most = (low.nanmean().new_tensor(torch.nan),) * 2 if bool(low.isnan().any()) else (low.min(), high.max())
         kind = float if whole else int
@@ -303,7 +307,7 @@ class Distributed(Uncompressed):
     def own_weights(self, dtype: torch.dtype) -> Tensor:
         """The sum of the weights of each own row, [k] of a `dtype`."""
         self.check_whole_rows()
-        part, ones = self.part, torch.ones((self.part.num_local, 1), dtype=dtype)
+        part, ones = self.part, torch.ones((self.part.num_local, 1), dtype=dtype, device=self.device)
         inside, outside = (
             _reduced(graph, ones[: graph.num_vertices], reduction_of("sum"), "mul")
             for graph in (part.inside, part.outside)
@@ -329,7 +333,7 @@ class Distributed(Uncompressed):
         last = replace(local, x=cast(Tensor, sending.memory), bias=partial, beta=1.0, spare=spare)
         done = _step(self.part.outside, last, self.part.num_own)
         numbers = [0.0 if each is None else float(each) for each in (done.change, done.total, done.dangling_mass)]
-        change, total, dangling = self.ownership.sum(torch.tensor(numbers, dtype=torch.float64)).tolist()
+        change, total, dangling = self.ownership.sum(torch.tensor(numbers, dtype=torch.float64, device="cpu")).tolist()
         values = self.spread(done.values)
         return StepResult(
             values,

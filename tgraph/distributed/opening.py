@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from tgraph.core.graph import Graph
+from tgraph.core.system import devices
 from tgraph.distributed.data.sharded import Sharded
 from tgraph.distributed.layout import Distributed
 from tgraph.distributed.parts.cutting import Cut, part_by
@@ -28,7 +30,14 @@ from tgraph.stream.memory import parse_memory
 from tgraph.stream.partitioning.cuts import partition
 
 
-def open(path: PathLike, *, memory: str | int | None = None, cut: Cut | None = None, group: Any = None) -> Graph:
+def open(
+    path: PathLike,
+    *,
+    memory: str | int | None = None,
+    cut: Cut | None = None,
+    device: torch.device | str | None = None,
+    group: Any = None,
+) -> Graph:
     """Open a partitioned file in every process of a group: each reads the blocks of its own part.
 
     path : a file written by `tgraph.stream.write_partitioned`, `tgraph.stream.convert` or `tgraph partition`.
@@ -39,16 +48,19 @@ def open(path: PathLike, *, memory: str | int | None = None, cut: Cut | None = N
     cut : None for all arcs of a vertex at its owner; "hubs" for those of long rows at the owners of their other ends,
     which takes a sum from each rank instead of a value for each arc; "grid" for ranks in a grid, which exchange with
     those of their row and column alone: of use from some tens of ranks on.
-    group : a process group of torch.distributed; None is the default one.
+    device : where the part of a rank is and is computed on, None for the CPU. A kind of device without a number, such
+    as "cuda", gives each rank of a machine one of its own, by LOCAL_RANK, and begins anew where there are fewer.
+    group : a process group of torch.distributed; None is the default one. It carries tensors in host memory and, of
+    graphs on a device, those there: "cpu:gloo,cuda:nccl", or "gloo", which takes them through host memory.
 
     A rank owns consecutive vertices, those of as many blocks as any other where their number is a multiple of that of
     the ranks, else about as many arcs. While it reads it holds its part, one block, and a byte for each vertex of the
     graph; with `cut` also all arcs that it reads, once more. Original ids, and the order of a file whose vertices were
     renumbered, are read once they are asked for.
-    Raises FileFormatError for a file that is damaged, ArgumentError for an invalid `memory`, for a `cut` within one,
-    and where no process group was made, or the ranks have opened different files, MemoryBudgetError where a block of
-    the file, or one beside the data of the vertices, does not fit the budget of a rank, and OSError where the disk has
-    no room for the blocks.
+    Raises FileFormatError for a file that is damaged, ArgumentError for an invalid `memory` or `device`, for a `cut`
+    within a `memory`, and where no process group was made, or the ranks have opened different files, MemoryBudgetError
+    where a block of the file, or one beside the data of the vertices, does not fit the budget of a rank, and OSError
+    where the disk has no room for the blocks.
 
     >>> tg.stream.write_partitioned(tg.generators.grid2d(30, 30), "blocks.tg", 4)
     >>> graph = tg.distributed.open("blocks.tg")  # on all ranks
@@ -57,18 +69,30 @@ def open(path: PathLike, *, memory: str | int | None = None, cut: Cut | None = N
     """
     group = made(group)
     with together(group, {"the call": "tgraph.distributed.open"}), BlockFile(path) as file:
-        budget = None if memory is None else parse_memory(memory)
+        budget, place = None if memory is None else parse_memory(memory), device_of_rank(device)
         if budget is not None and cut is not None:
             raise ArgumentError(f"cut: {cut!r} cuts rows in memory without limit; leave out `memory`, or `cut`")
         _check_same(file, group)
         ownership, directed, content = owners(file, group), file.directed, _content(file)
         ids = IdsInFile(path) if file.has_vertices else None
-        order = partial(read_order, path) if file.has_order else None
-        within = None if budget is None else Within(file, budget, ownership)
+        order = partial(read_order, path, place) if file.has_order else None
+        within = None if budget is None else Within(file, budget, ownership, place)
         layout = Distributed(
-            lambda section: read_part(path, section, ownership, cut, within), directed, content=lambda: [content]
+            lambda section: read_part(path, section, ownership, place, cut, within),
+            directed,
+            content=lambda: [content],
         )
     return Graph.of_storage(layout, ids, directed, order)
+
+
+def device_of_rank(device: torch.device | str | None) -> torch.device:
+    """The `device` of this rank, None for the CPU. One without a number is that of its number among the ranks of its
+    machine, which torchrun tells in LOCAL_RANK, of as many as there are. Raises ArgumentError for an unusable one."""
+    found = devices.available(device or "cpu")
+    if torch.device(device or "cpu").index is not None or "LOCAL_RANK" not in os.environ or found.type == "cpu":
+        return found
+    count = torch.get_device_module(found).device_count()
+    return devices.available(torch.device(found.type, int(os.environ["LOCAL_RANK"]) % count))
 
 
 def _check_same(file: BlockFile, group: Any) -> None:
@@ -88,7 +112,8 @@ def _content(file: BlockFile) -> Tensor:
 
 
 def spread(graph: Graph, *, method: str = "ebp", cut: Cut | None = None, group: Any = None) -> Graph:
-    """The distributed graph of one that every rank has, as from a file in the same order of vertices.
+    """The distributed graph of one that every rank has, as from a file in the same order of vertices. Its parts are on
+    the device of that graph.
 
     method : of `tgraph.stream.partition`, into as many parts as there are ranks. cut, group : as of `open`.
 
@@ -99,6 +124,7 @@ def spread(graph: Graph, *, method: str = "ebp", cut: Cut | None = None, group: 
     """
     group = made(group)
     ranks = dist.get_world_size(group)
+    device, graph = graph.device, graph.to("cpu")  # where parts are made
     parts = partition(graph, ranks, method)
     graph = parts.apply(graph).to_csr()
     starts = torch.searchsorted(graph.offset, parts.bounds)
@@ -109,10 +135,12 @@ def spread(graph: Graph, *, method: str = "ebp", cut: Cut | None = None, group: 
         stored = graph if section == "rows" else graph.transpose()
         offset = stored.offset[ownership.first : ownership.end + 1]
         rows = Rows(ownership.first, offset, stored.neighbors, stored.weights)
-        return part_by(cut, ownership, lambda: [rows], stored.neighbors.dtype, stored.weight_dtype, graph.directed)
+        how = stored.neighbors.dtype, stored.weight_dtype, graph.directed, None, device
+        return part_by(cut, ownership, lambda: [rows], *how)
 
     layout = Distributed(read, graph.directed, content=graph.storage.identity)
-    return Graph.of_storage(layout, graph.vertices, graph.directed, graph.order)
+    order = None if graph.order is None else graph.order.to(device)
+    return Graph.of_storage(layout, graph.vertices, graph.directed, order)
 
 
 def gather(graph: Graph, values: Any) -> Any:

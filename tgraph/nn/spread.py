@@ -148,14 +148,15 @@ def _normalised(adjacency: SpreadAdjacency, improved: bool, loops: bool, dtype: 
 def _further_loops(part: Any, fill: float, dtype: torch.dtype) -> Tensor:
     """What is added to the self-loops of each vertex, so that their weights together are that of the last, or `fill`
     where there are none, [k]."""
-    total, wanted = torch.zeros(part.num_own, dtype=dtype), torch.full((part.num_own,), fill, dtype=dtype)
-    last = torch.full((part.num_own,), -1)  # the arc that `wanted` is the weight of
+    total = torch.zeros(part.num_own, dtype=dtype, device=part.mirrors.device)
+    wanted = torch.full_like(total, fill)
+    last = torch.full_like(total, -1, dtype=torch.int64)  # the arc that `wanted` is the weight of
 
     def see(first_arc: int, first_row: int, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> None:
         row = sorting.expand_rows(offset) + first_row
         at = (row == neighbors).nonzero().flatten()
         vertex, arc = row[at], at + first_arc
-        weight = torch.ones(len(at), dtype=dtype) if weights is None else weights[at].to(dtype)
+        weight = total.new_ones(len(at)) if weights is None else weights[at].to(dtype)
         total.index_add_(0, vertex, weight)
         last.scatter_reduce_(0, vertex, arc, "amax")
         latest = last[vertex] == arc

@@ -24,13 +24,13 @@ fill = Operator("fill_bits", bitmaps.fill, is_noted=False)
 members = Operator("list_bits", bitmaps.members, is_noted=False)
 
 
-def empty(size: int) -> Tensor:
-    """The bitmap of no vertex, of `size`."""
-    return torch.zeros(8 * -(-size // 64), dtype=torch.uint8)
+def empty(size: int, device: torch.device | str = "cpu") -> Tensor:
+    """The bitmap of no vertex, of `size`, on a device."""
+    return torch.zeros(8 * -(-size // 64), dtype=torch.uint8, device=device)
 
 
 def of_ids(ids: Tensor, size: int) -> Tensor:
     """The bitmap of some vertices, int64 [k], of `size`."""
-    mask = torch.zeros(size, dtype=torch.bool)
+    mask = torch.zeros(size, dtype=torch.bool, device=ids.device)
     mask[ids] = True
     return pack(mask)

@@ -41,7 +41,8 @@ class SpreadArcs(StoredArcs):
         """The rows of own vertices and one without arcs, whose neighbors are vertices of the whole graph."""
         layout: Any = self.storage
         rows, held = layout.local_rows, layout.ownership
-        vertices = torch.cat((torch.arange(held.first, held.end), layout.part.mirrors))
+        rows = rows.to(torch.device("cpu"))  # where samplers draw
+        vertices = torch.cat((torch.arange(held.first, held.end, device="cpu"), layout.part.mirrors.cpu()))
         offset = torch.cat((rows.offset, rows.offset[-1:]))
         neighbors = vertices.to(rows.neighbors.dtype)[rows.neighbors.long()]
         arcs = Arcs(offset, neighbors, held.num_rows, None)
@@ -52,7 +53,7 @@ class SpreadArcs(StoredArcs):
 
         def draw(rows: Tensor, places: Tensor, own_key: int) -> Chosen:
             nothing = len(self._own.offset) - 2  # at the places of vertices of others
-            every = torch.full((int(places[-1]) + 1 if len(places) else 0,), nothing)
+            every = torch.full((int(places[-1]) + 1 if len(places) else 0,), nothing, device="cpu")
             every[places] = rows
             found = drawn_in_memory(self._own, every, fanout, replace, own_key, 0)
             return Chosen(found.counts[places], found.neighbors, None)
@@ -77,8 +78,8 @@ class SpreadArcs(StoredArcs):
         lists of all processes; that of this one is `vertices`."""
         layout: Any = self.storage
         requests = Requests(layout.ownership, vertices)
-        places = requests.told(torch.arange(len(vertices)))
-        keys = layout.ownership.gather(torch.tensor(key)).tolist()
+        places = requests.told(torch.arange(len(vertices), device="cpu"))
+        keys = layout.ownership.gather(torch.tensor(key, device="cpu")).tolist()
         lists = requests.asked.split(requests.counts), places.split(requests.counts), keys
         found = [choose(*of_rank) for of_rank in zip(*lists, strict=True)]
         counts = torch.cat([each.counts for each in found])

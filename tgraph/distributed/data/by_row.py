@@ -186,6 +186,7 @@ def index_select(function: Any, ownership: Ownership, data: Tensor, dimension: i
 
 def rows(function: Any, ownership: Ownership, data: Sharded, index: Tensor) -> Tensor:
     """The rows of these numbers, int64 [k], which every rank gives alike: [k, ...] on every rank."""
+    index = index.to(data.device)
     bad = (index < 0) | (index >= ownership.num_rows)
     if bool(bad.any()):
         raise ArgumentError(f"{function}: {int(index[bad][0])} is none of the {ownership.num_rows} rows")
@@ -235,7 +236,9 @@ def index_put(
     here = (first >= ownership.first) & (first < ownership.end)
     columns = [each if each is None or each.dim() == 0 else each[here] for each in others]
     values = values.full_tensor() if isinstance(values, Sharded) else values
-    given = values[here] if values.dim() and values.shape[0] == len(first) else values
+    dimensions = data.dim() - sum(each is not None for each in others)  # of what is written; fewer are stretched
+    has_rows = values.dim() == dimensions and values.shape[0] == len(first)
+    given = values[here] if has_rows else values
     data.local.index_put_([first[here] - ownership.first, *columns], given, accumulate)
     return data
 

@@ -19,7 +19,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.rows import offset_of
 from tgraph.distributed.parts.part import Part
 from tgraph.distributed.parts.partitions import HUB_ARCS, Grid, HubCut, Placement
-from tgraph.distributed.parts.splitting import Numbers, Rows, Take, part_of
+from tgraph.distributed.parts.splitting import CPU, Numbers, Rows, Take, part_of
 from tgraph.distributed.ranks.ownership import Ownership
 from tgraph.distributed.ranks.transport import exchange
 
@@ -34,23 +34,24 @@ def part_by(
     weight_dtype: torch.dtype | None,
     directed: bool,
     take: Take | None = None,
+    device: torch.device = CPU,
 ) -> Part:
     """The part of this rank, as of `splitting.part_of`, with rows cut as `cut` says; to be called by all ranks.
 
     "hubs" : the arcs of rows longer than HUB_ARCS for each rank, or than a quarter of the mean of a rank's arcs where
     that is less, lie at the owners of their other ends (`partitions.cut_hubs`). "grid" : ranks are a grid, as square as
     their number allows, and arcs lie in the row of one owner and the column of the other (`two_dimensional`). None :
-    all arcs lie with their rows, in what `take` gives.
+    all arcs lie with their rows, in what `take` gives. What is read is on the CPU, the part on `device`.
 
     Raises ArgumentError for any other.
     """
     if cut is None or ownership.num_ranks == 1:
-        return part_of(ownership, read, dtype, weight_dtype, directed, take)
+        return part_of(ownership, read, dtype, weight_dtype, directed, take, device)
     inputs.check_choice(cut, "cut", ("hubs", "grid"))
     row, neighbor, weights = _arcs(ownership, read, weight_dtype)
     holder = _placement(cut, ownership, row).rank(neighbor, row)
     row, neighbor, weights = _sent(ownership, holder, row, neighbor, weights)
-    marked = torch.zeros(ownership.num_rows, dtype=torch.bool)
+    marked = torch.zeros(ownership.num_rows, dtype=torch.bool, device="cpu")
     marked[row], marked[neighbor] = True, True
     marked[ownership.first : ownership.end] = False
     mirrors = Numbers(marked)
@@ -69,36 +70,37 @@ def part_by(
             (~at_home, size, False),
         )
     ]
-    return Part(ownership, mirrors.vertices, graphs[0], graphs[1], graphs[2])
+    return Part.on(device, ownership, mirrors.vertices, *graphs)
 
 
 def _arcs(
     ownership: Ownership, read: Callable[[], Iterable[Rows]], weight_dtype: torch.dtype | None
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """(row, neighbor, weights) of the arcs of own rows, by their numbers in the whole graph."""
-    row, neighbor = [torch.empty(0, dtype=torch.int64)], [torch.empty(0, dtype=torch.int64)]
-    weights = [torch.empty(0, dtype=weight_dtype or torch.float32)]
+    """(row, neighbor, weights) of the arcs of own rows, by their numbers in the whole graph; copies, as what is read
+    next may be in the same memory."""
+    row, neighbor = [torch.empty(0, dtype=torch.int64, device="cpu")], [torch.empty(0, dtype=torch.int64, device="cpu")]
+    weights = [torch.empty(0, dtype=weight_dtype or torch.float32, device="cpu")]
     for piece in read():
         first, end = int(piece.offset[0]), int(piece.offset[-1])
-        vertices = torch.arange(piece.first, piece.first + len(piece.offset) - 1)
+        vertices = torch.arange(piece.first, piece.first + len(piece.offset) - 1, device="cpu")
         row.append(vertices.repeat_interleave(piece.offset.diff()))
-        neighbor.append(piece.neighbors[first:end].to(torch.int64))
+        neighbor.append(piece.neighbors[first:end].to(torch.int64, copy=True))
         if piece.weights is not None:
-            weights.append(piece.weights[first:end])
+            weights.append(piece.weights[first:end].clone())
     return torch.cat(row), torch.cat(neighbor), None if weight_dtype is None else torch.cat(weights)
 
 
 def _placement(cut: Cut, ownership: Ownership, row: Tensor) -> Placement:
     """Where arcs lie, the same on all ranks, from the rows of the arcs that this one has read."""
-    bounds, ranks = torch.tensor(ownership.starts), ownership.num_ranks
+    bounds, ranks = torch.tensor(ownership.starts, device="cpu"), ownership.num_ranks
     if cut == "grid":
         columns = next(each for each in range(int(ranks**0.5), 0, -1) if ranks % each == 0)
         return Grid(bounds, columns)
     degree = torch.bincount(row - ownership.first, minlength=ownership.num_own)
-    arcs = int(ownership.sum(torch.tensor(len(row))))
+    arcs = int(ownership.sum(torch.tensor(len(row), device="cpu")))
     largest = min(HUB_ARCS * ranks, arcs // (4 * ranks))
     hubs = ownership.concatenate((degree > largest).nonzero().flatten() + ownership.first)[0]
-    hub = torch.zeros(ownership.num_rows, dtype=torch.bool)
+    hub = torch.zeros(ownership.num_rows, dtype=torch.bool, device="cpu")
     hub[hubs] = True
     return HubCut(bounds, hub)
 

@@ -35,7 +35,7 @@ class Part:
     cut : arcs of mirrors, whose rows are cut: a graph of k + h vertices, of which the own ones have no rows; None, on
     all ranks, where all rows lie with their owners.
 
-    Made by all ranks together.
+    All of it is on one device. Made by all ranks together.
     """
 
     ownership: Ownership
@@ -59,6 +59,20 @@ class Part:
             self.cut_rows: CutRows = CutRows.of(self, self.cut)
             count = self.cut.offset.diff()[self.cut_rows.mirrors]
             self._counts_elsewhere = self.cut_rows.partials.send(count).wait()
+
+    @classmethod
+    def on(
+        cls,
+        device: torch.device,
+        ownership: Ownership,
+        mirrors: Tensor,
+        inside: Graph,
+        outside: Graph,
+        cut: Graph | None = None,
+    ) -> Part:
+        """The part of these, which were made on the CPU, on a device; blocks are computed there already."""
+        graphs = (None if graph is None else graph.to(device) for graph in (inside, outside, cut))
+        return cls(ownership, mirrors.to(device), *graphs)  # type: ignore[arg-type]
 
     @property
     def streamed(self) -> Within | None:
@@ -197,8 +211,8 @@ class CutRows:
         """The sending slots of `lent` of own vertices int64 [j], None for all, of `size`, and the vertex of each."""
         own = torch.cat(self.own)
         if vertices is None:
-            return torch.arange(len(own)), own
-        marked = torch.zeros(size, dtype=torch.bool)
+            return torch.arange(len(own), device=own.device), own
+        marked = torch.zeros(size, dtype=torch.bool, device=own.device)
         marked[vertices] = True
         slots = marked.index_select(0, own).nonzero().flatten()
         return slots, own.index_select(0, slots)
@@ -208,6 +222,6 @@ def _by_rank(slots: Tensor, sizes: list[int]) -> Iterator[tuple[Tensor, int]]:
     """(the slots of each rank, counted from its first one, how many slots it has), of slots int64 [j] ascending."""
     start = 0
     for size in sizes:
-        first, end = torch.searchsorted(slots, torch.tensor([start, start + size])).tolist()
+        first, end = torch.searchsorted(slots, slots.new_tensor([start, start + size])).tolist()
         yield slots[first:end] - start, size
         start += size

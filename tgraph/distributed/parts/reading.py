@@ -31,7 +31,7 @@ def owners(file: BlockFile, group: Any) -> Ownership:
         share = len(blocks) // ranks
         starts = [blocks[each * share].first_row for each in range(ranks)]
         return Ownership((0, *starts[1:], file.num_vertices), group)
-    mine = torch.tensor(first_row_from(file, int(equal_shares(file.num_arcs, ranks)[rank])))
+    mine = torch.tensor(first_row_from(file, int(equal_shares(file.num_arcs, ranks)[rank])), device="cpu")
     found = [torch.empty_like(mine) for _ in range(ranks)]
     dist.all_gather(found, mine, group=group)
     return Ownership((0, *(int(each) for each in found[1:]), file.num_vertices), group)
@@ -48,9 +48,15 @@ def first_row_from(file: BlockFile, arc: int) -> int:
 
 
 def read_part(
-    path: PathLike, section: str, ownership: Ownership, cut: Cut | None = None, within: Within | None = None
+    path: PathLike,
+    section: str,
+    ownership: Ownership,
+    device: torch.device,
+    cut: Cut | None = None,
+    within: Within | None = None,
 ) -> Part:
-    """The part of this rank, from the blocks of a section that hold its rows, one at a time; `cut` as of `open`.
+    """The part of this rank on a device, from the blocks of a section that hold its rows, one at a time; `cut` as of
+    `open`.
     within : the budget of the parts of this rank, None for memory without limit."""
     with BlockFile(path) as file:
         section = section if file.directed else "rows"
@@ -69,7 +75,7 @@ def read_part(
                 yield Rows(low, offset, block.neighbors, block.weights)
 
         take = None if within is None else partial(within.take, section)
-        part = part_by(cut, ownership, rows, file.neighbor_dtype, file.weight_dtype, file.directed, take)
+        part = part_by(cut, ownership, rows, file.neighbor_dtype, file.weight_dtype, file.directed, take, device)
     trim_heap()
     return part
 
@@ -92,7 +98,7 @@ class IdsInFile(VertexIds):
         return self.values.nbytes if "values" in self.__dict__ else 0
 
 
-def read_order(path: PathLike) -> Tensor | None:
-    """See `BlockFile.order`."""
+def read_order(path: PathLike, device: torch.device) -> Tensor | None:
+    """See `BlockFile.order`; on a device."""
     with BlockFile(path) as file:
-        return file.order
+        return None if file.order is None else file.order.to(device)

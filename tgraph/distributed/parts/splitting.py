@@ -21,6 +21,8 @@ from tgraph.distributed.streaming.within import Counted
 # The arcs of a piece: masks and sums over them take up to 40 bytes for each.
 CHUNK = 1 << 18
 
+CPU = torch.device("cpu")
+
 # Vertices that share a base in `Numbers`; what is counted from there fits a byte.
 _GROUP = 256
 
@@ -57,7 +59,7 @@ class Numbers:
         found = [part.nonzero().flatten() + begin for begin, part in _chunks(marked)]
         self.vertices: Tensor = torch.cat(found)  # int64 [h], ascending
         groups = -(-len(marked) // _GROUP)
-        self._base = torch.empty(groups, dtype=torch.int64)
+        self._base = torch.empty(groups, dtype=torch.int64, device="cpu")
         self._within, total = marked.view(torch.uint8), 0
         for begin, part in _chunks(self._within):
             padded = torch.nn.functional.pad(part, (0, -len(part) % _GROUP)).view(-1, _GROUP)
@@ -85,16 +87,17 @@ def part_of(
     weight_dtype: torch.dtype | None,
     directed: bool,
     take: Take | None = None,
+    device: torch.device = CPU,
 ) -> Part:
     """The part of this rank; to be called by all.
 
     read : gives its rows, in the order of their arcs, each time that it is called. dtype, weight_dtype : of neighbors
     and weights, None without. directed : whether the arcs inside need not lead both ways. take : gives what takes the
-    arcs inside and outside once they are counted, or None for memory.
+    arcs inside and outside once they are counted, or None for memory. What is read is on the CPU, the part on `device`.
     """
     own = ownership.num_own
-    marked = torch.zeros(ownership.num_rows, dtype=torch.bool)
-    inside, outside = (torch.zeros(own + 1, dtype=torch.int64) for _ in range(2))
+    marked = torch.zeros(ownership.num_rows, dtype=torch.bool, device="cpu")
+    inside, outside = (torch.zeros(own + 1, dtype=torch.int64, device="cpu") for _ in range(2))
     for piece in _pieces(read):
         inner = _is_own(piece, ownership)
         at = piece.first - ownership.first
@@ -109,7 +112,7 @@ def part_of(
     counted = Counted(inside, outside, mirrors.vertices)
     sides = (None if take is None else take(counted)) or _in_memory(counted, dtype, weight_dtype)
     _store(read, ownership, mirrors, sides)
-    return Part(ownership, mirrors.vertices, sides[0].graph(directed), sides[1].graph(True))
+    return Part.on(device, ownership, mirrors.vertices, sides[0].graph(directed), sides[1].graph(True))
 
 
 class Taking(Protocol):
@@ -130,8 +133,8 @@ class _InMemory:
 
     def __init__(self, offset: Tensor, dtype: torch.dtype, weight_dtype: torch.dtype | None):
         arcs = int(offset[-1])
-        self._offset, self._neighbors, self._end = offset, torch.empty(arcs, dtype=dtype), 0
-        self._weights = None if weight_dtype is None else torch.empty(arcs, dtype=weight_dtype)
+        self._offset, self._neighbors, self._end = offset, torch.empty(arcs, dtype=dtype, device="cpu"), 0
+        self._weights = None if weight_dtype is None else torch.empty(arcs, dtype=weight_dtype, device="cpu")
 
     def add(self, neighbors: Tensor, weights: Tensor | None) -> None:
         begin, self._end = self._end, self._end + len(neighbors)

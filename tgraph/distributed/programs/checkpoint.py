@@ -44,7 +44,7 @@ class SpreadKeeper(Keeper):
         self._number = 0  # of the checkpoint that was written last: its parts are not overwritten
 
     def _exists(self) -> bool:
-        found = self._held.gather(torch.tensor(self.path.exists(), device=self._graph.device)).tolist()
+        found = self._held.gather(torch.tensor(self.path.exists(), device="cpu")).tolist()
         if any(found) and not all(found):
             raise ArgumentError(
                 f"checkpoint: rank {found.index(True)} has {self.path}, rank {found.index(False)} has not; name a file "
@@ -61,7 +61,7 @@ class SpreadKeeper(Keeper):
         """What rank 0 has decided when this was asked before; it decides now for the next time."""
         due = self._decided()
         now = time.monotonic() >= self._due and not due
-        decision = torch.tensor(now or self._seconds == 0, dtype=torch.uint8, device=self._graph.device)
+        decision = torch.tensor(now or self._seconds == 0, dtype=torch.uint8, device="cpu")
         group = self._held.group
         first = 0 if group is None else dist.get_global_rank(group, 0)
         self._decision = decision, dist.broadcast(decision, first, group=group, async_op=True)
@@ -95,7 +95,7 @@ class SpreadKeeper(Keeper):
         except OSError as found:
             sealed, fault = _NONE, found
         # From here on all parts are on the disk, or somebody knows better.
-        told = self._held.gather(torch.tensor(list(bytes.fromhex(sealed)), dtype=torch.uint8))
+        told = self._held.gather(torch.tensor(list(bytes.fromhex(sealed)), dtype=torch.uint8, device="cpu"))
         seals = [bytes(each).hex() for each in told.tolist()]
         if fault is not None or _NONE in seals:
             raise fault or OSError(f"rank {seals.index(_NONE)} could not write its part")
@@ -123,7 +123,7 @@ class SpreadKeeper(Keeper):
     def finish(self) -> None:
         """Delete the checkpoint, once all ranks have finished the run."""
         self._decided()
-        self._held.gather(torch.tensor(0, device=self._graph.device))
+        self._held.gather(torch.tensor(0, device="cpu"))
         if self._held.rank == 0:
             super().finish()
             self._remove_parts(but=[])

@@ -34,7 +34,7 @@ def join(part: Part, label: Tensor, directed: bool) -> bool:
     these are not their own indices to begin with, so that they may be trees already."""
     held = part.ownership
     is_fresh = torch.equal(label, torch.arange(held.first, held.end, dtype=label.dtype, device=label.device))
-    told = torch.tensor([not is_fresh, part.num_arcs])
+    told = torch.tensor([not is_fresh, part.num_arcs], device="cpu")
     samples = not directed and part.streamed is None  # a sample of blocks would take a pass of its own
     stale, arcs = held.gather(told).unbind(1)
     if bool(stale.any()):
@@ -63,10 +63,12 @@ class _Trees:
 
     def __init__(self, part: Part):
         self._part, held = part, part.ownership
-        self._tree = torch.arange(part.num_local, dtype=index_dtype(part.num_local))
+        device = part.mirrors.device
+        self._tree = torch.arange(part.num_local, dtype=index_dtype(part.num_local), device=device)
         self._own, self._mirrors = self._tree[: part.num_own], self._tree[part.num_own :]
         number = index_dtype(held.num_rows)
-        self._smallest = torch.cat((torch.arange(held.first, held.end, dtype=number), part.mirrors.to(number)))
+        own = torch.arange(held.first, held.end, dtype=number, device=device)
+        self._smallest = torch.cat((own, part.mirrors.to(number)))
         self._exchanged = False
 
     def join_inside(self, rows: Tensor | None, width: int | None) -> None:
@@ -81,7 +83,7 @@ class _Trees:
         outside, cut = self._part.outside, self._part.cut
         with self._merging():
             if outside.num_arcs:
-                rows = torch.arange(self._part.num_own) if rows is None else rows
+                rows = torch.arange(self._part.num_own, device=self._own.device) if rows is None else rows
                 _join(outside, rows, None, self._tree)
             if cut is not None and cut.num_arcs:
                 _join(cut, None, None, self._tree)
@@ -93,7 +95,7 @@ class _Trees:
         if not self._exchanged:
             yield
             return
-        vertex = torch.arange(self._part.num_own, dtype=self._own.dtype)
+        vertex = torch.arange(self._part.num_own, dtype=self._own.dtype, device=self._own.device)
         was_root = self._own == vertex
         yield
         merged = (was_root & (self._own != vertex)).nonzero().flatten()
@@ -103,7 +105,7 @@ class _Trees:
     def link(self) -> None:
         """Exchange the smallest vertices of trees that some arcs to mirrors connect."""
         outside = self._part.outside
-        rows = torch.arange(0, self._part.num_own, max(1, self._part.num_own // LINKS))
+        rows = torch.arange(0, self._part.num_own, max(1, self._part.num_own // LINKS), device=outside.device)
         first, end = outside.offset[rows], outside.offset[rows + 1]
         rows, first = rows[first < end], first[first < end]
         slots = outside.neighbors[first].to(torch.int64) - self._part.num_own
@@ -115,7 +117,7 @@ class _Trees:
         """Exchange the smallest vertices of trees that share a vertex until none changes. Where no row is cut, those of
         mirrors alone have nothing to tell."""
         part = self._part
-        slots = torch.arange(len(self._mirrors))
+        slots = torch.arange(len(self._mirrors), device=self._mirrors.device)
         if part.cut is None:
             slots = (self._mirrors < part.num_own).nonzero().flatten()
         self._exchange(slots, self._mirrors.index_select(0, slots).to(torch.int64))
@@ -136,7 +138,7 @@ class _Trees:
                 torch.equal(given, smallest.index_select(0, roots))
                 and torch.equal(sent, smallest.index_select(0, owned))
             )
-            if not bool(part.ownership.gather(torch.tensor(changed)).any()):
+            if not bool(part.ownership.gather(torch.tensor(changed, device="cpu")).any()):
                 break
         part.requests.bytes_sent += channel.bytes_sent + back.bytes_sent
 
@@ -149,7 +151,7 @@ class _Trees:
             whole = Subgraph(graph, graph.everything(), "push", None, graph.selection(), mirrored=False)
             rest = union_find.outside(whole, self._own).ids
             told = [part.num_own - len(rest), int(self._smallest[union_find.frequent(self._own)])]
-        counts, labels = part.ownership.gather(torch.tensor(told)).unbind(1)
+        counts, labels = part.ownership.gather(torch.tensor(told, device="cpu")).unbind(1)
         return rest if int(labels[counts.argmax()]) == told[1] else None
 
     def write(self, label: Tensor) -> None:

@@ -33,11 +33,11 @@ def level(
     if own.dim() > 1 or own.dtype == torch.bool or edge not in ("copy", "add"):
         return None
     sent = own if first is None else own.index_select(0, first)
-    nothing = torch.tensor(reduction.identity(own.dtype), dtype=own.dtype)
+    nothing = torch.tensor(reduction.identity(own.dtype), dtype=own.dtype, device=own.device)
     reached = own[own != nothing]
     active = sent.aminmax() if len(sent) else (nothing, nothing)
     worst = reduction.worst(reached) if len(reached) else nothing
-    has = torch.tensor([len(sent) > 0, len(reached) > 0], dtype=own.dtype)
+    has = torch.tensor([len(sent) > 0, len(reached) > 0], dtype=own.dtype, device=own.device)
     told = part.ownership.gather(torch.cat((has, torch.stack((*active, worst)))))
     low, high = told[told[:, 0] == 1][:, 2:4].unbind(1)
     worst = told[told[:, 1] == 1][:, 4]
@@ -72,15 +72,15 @@ class Hops:
         self._part, self._own, self._level = part, own, level
         self._reduction, self._edge, self._weight = reduction, edge, weight
         self.is_everything = first is None
-        everything = torch.arange(part.num_own) if first is None else first
+        everything = torch.arange(part.num_own, device=own.device) if first is None else first
         self._front = bitmaps.of_ids(everything, part.num_own)
         self._unvisited = bitmaps.pack(own == reduction.identity(own.dtype))
-        self._told = bitmaps.empty(part.num_local)  # mirrors whose owners know that they are reached
+        self._told = self._empty(part.num_local)  # mirrors whose owners know that they are reached
         self._size = bitmaps.measure(self._front, part.degree)
 
     def measure(self, late: bool) -> Active:
         """The active vertices of all ranks."""
-        return Active.of_ranks(self._part.ownership.gather(torch.tensor([*self._size, late])))
+        return Active.of_ranks(self._part.ownership.gather(torch.tensor([*self._size, late], device="cpu")))
 
     def round(self, pull: bool, active: Active, late: bool) -> Active:
         """A round from the `active` vertices, if there are any."""
@@ -97,10 +97,13 @@ class Hops:
         """The active ones of the own vertices, bool [k]."""
         return bitmaps.unpack(self._front, self._part.num_own)
 
+    def _empty(self, size: int) -> Tensor:
+        return bitmaps.empty(size, self._own.device)
+
     def _push(self) -> None:
         """A round along the rows of active vertices."""
         part, outside, inside = self._part, self._part.outside, self._part.inside
-        marked, reached = bitmaps.empty(part.num_local), bitmaps.empty(part.num_own)
+        marked, reached = self._empty(part.num_local), self._empty(part.num_own)
         if part.cut is not None:
             _push_along(part.cut, self._lent(part.cut_rows), marked)
             bitmaps.move(marked, 0, part.num_own, reached, 0)
@@ -114,13 +117,13 @@ class Hops:
         """Which of some lists of own vertices are active, a bitmap for each list."""
         found = []
         for vertices in lists:
-            found.append(bits := bitmaps.empty(len(vertices)))
+            found.append(bits := self._empty(len(vertices)))
             bitmaps.choose(self._front, vertices, bits)
         return found
 
     def _lent(self, rows: CutRows) -> Tensor:
         """The mirrors with rows here that are active, of all local vertices."""
-        near, start = bitmaps.empty(self._part.num_local), 0
+        near, start = self._empty(self._part.num_local), 0
         sending = rows.lent.send_marks(self._active(rows.own))
         for size, marks in zip(rows.lent.receiving, sending.wait(), strict=True):
             if marks is not None:
@@ -135,7 +138,7 @@ class Hops:
         self._told |= marked
         messages, start = [], part.num_own
         for size in part.requests.sending:
-            messages.append(bits := bitmaps.empty(size))
+            messages.append(bits := self._empty(size))
             bitmaps.move(marked, start, size, bits, 0)
             start += size
         return part.requests.send_marks(messages)
@@ -150,10 +153,10 @@ class Hops:
         """The same by the rows of vertices that are not reached yet, from `size` active ones on all ranks."""
         part, outside, inside = self._part, self._part.outside, self._part.inside
         sending = part.replies.send_marks(self._active(part.copied_by_rank), 4 * size >= part.ownership.num_rows // 8)
-        reached, others = bitmaps.empty(part.num_own), bitmaps.empty(part.num_own)
+        reached, others = self._empty(part.num_own), self._empty(part.num_own)
         with_inside, with_outside = part.with_arcs
         _pull_along(inside, self._front, self._unvisited & with_inside, reached)
-        near, start = bitmaps.empty(part.num_local), part.num_own
+        near, start = self._empty(part.num_local), part.num_own
         for count, marks in zip(part.replies.receiving, sending.wait(), strict=True):
             if marks is not None:
                 bitmaps.move(marks, 0, count, near, start)
@@ -170,7 +173,7 @@ class Hops:
 
     def _pulled_by_cut(self, cut: Graph, rows: CutRows, near: Tensor) -> Tensor:
         """The mirrors that are reached along their rows here, from active vertices and the mirrors `near`."""
-        active, found = near.clone(), bitmaps.empty(self._part.num_local)
+        active, found = near.clone(), self._empty(self._part.num_local)
         bitmaps.move(self._front, 0, self._part.num_own, active, 0)
         wanted = bitmaps.of_ids(rows.mirrors, self._part.num_local) & ~self._told
         _pull_along(cut, active, wanted, found)

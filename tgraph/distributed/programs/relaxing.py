@@ -86,7 +86,7 @@ class Relaxing:
     def measure(self, late: bool) -> Active:
         """The active vertices of all ranks: at first these, and from then on those of the round before."""
         if self._known is None:
-            told = self._part.ownership.gather(torch.tensor(self._told(late)))
+            told = self._part.ownership.gather(torch.tensor(self._told(late), device="cpu"))
             self._known = Active.of_ranks(told[:, :3])
         return self._known
 
@@ -119,7 +119,7 @@ class Relaxing:
         sending = self._pulled(told) if pull else push(told)
         self._known = Active.of_ranks(sending.told[:, :3])
         if not self._known.size:
-            lowest = torch.tensor(sending.told[:, 3].tolist()).view(self._values.dtype)
+            lowest = torch.tensor(sending.told[:, 3].tolist(), device="cpu").view(self._values.dtype)
             self._least = lowest.view(len(sending.told), -1)[:, 0].min()
             return self._known
         others, improved = self._pull(sending) if pull else self._push(sending)
@@ -132,6 +132,10 @@ class Relaxing:
         inside = self._part.inside
         near = inside.everything() if self._frontier is None else Frontier(inside, ids=self._frontier)
         return (near if self._order is None else self._order.with_far(near)).mask
+
+    def _everything(self) -> Tensor:
+        """All own vertices, int64 [k]."""
+        return torch.arange(self._part.num_own, device=self._own.device)
 
     def _lent(self, told: list[int]) -> ChangedSending:
         """The values of active vertices, on their way to where they have rows."""
@@ -150,7 +154,7 @@ class Relaxing:
         """What mirrors receive along the rows of active vertices, on its way to their owners; along those that are cut
         they have received (who, int64 [j], what, [j, ...])."""
         part, active = self._part, self._frontier
-        improved = self._outside.step(torch.arange(part.num_own) if active is None else active, False)
+        improved = self._outside.step(self._everything() if active is None else active, False)
         if cut is not None:
             improved = torch.cat((improved, self._received(*cut)))
         improved = improved.sort().values if cut is None else improved.unique()
@@ -160,7 +164,7 @@ class Relaxing:
     def _push(self, sending: ChangedSending) -> tuple[Tensor, Tensor]:
         """The own vertices that improve along these rows, and those by what arrives; of the latter some may be
         repeated."""
-        part, others = self._part, torch.empty(0, dtype=torch.int64)
+        part, others = self._part, self._part.copied[:0]
         if self._cut is not None:
             arrived, values = sending.wait()
             reached, messages = self._along_cut(part.cut_rows.mirrors.index_select(0, arrived), values, False)
@@ -185,7 +189,7 @@ class Relaxing:
     def _pulled(self, told: list[int]) -> ChangedSending:
         """The values of active vertices, on their way to where they are mirrored."""
         part, active = self._part, self._frontier
-        slots, vertices = part.slots_of(torch.arange(part.num_own) if active is None else active)
+        slots, vertices = part.slots_of(self._everything() if active is None else active)
         return part.replies.send_changed(slots, self._own.index_select(0, vertices), told)
 
     def _pull(self, sending: ChangedSending) -> tuple[Tensor, Tensor]:
@@ -195,7 +199,7 @@ class Relaxing:
             improved = self._inside.step(active, True)
             return self._outside.step(self._arrived(sending), True), improved
         mirrors = self._arrived(sending)
-        senders = torch.cat((torch.arange(part.num_own) if active is None else active, mirrors))
+        senders = torch.cat((self._everything() if active is None else active, mirrors))
         reached, messages = self._along_cut(senders, self._values.index_select(0, senders), True)
         back = part.requests.send_changed(reached - part.num_own, messages)
         improved, others = self._inside.step(active, True), self._outside.step(mirrors, True)
@@ -215,7 +219,7 @@ class Relaxing:
             return improved
         if 8 * (len(improved) + len(others)) < self._part.num_own:
             return torch.cat((improved, others)).unique()
-        marked = torch.zeros(self._part.num_own, dtype=torch.bool)
+        marked = torch.zeros(self._part.num_own, dtype=torch.bool, device=improved.device)
         marked[improved] = True
         marked[others] = True
         return marked.nonzero().flatten()

@@ -41,6 +41,9 @@ class Sending:
 class Channel:
     """S sending slots of this rank, those for rank 0 first, and R receiving ones, those from rank 0 first.
 
+    The values of all slots travel from where they are, on any device. What travels of some slots is packed in host
+    memory, as its length is told by numbers that are needed there.
+
     sending, receiving : how many slots there are for, and from, each rank.
     bytes_sent : of all messages so far, those to other ranks.
 
@@ -76,24 +79,27 @@ class Channel:
     def send_changed(self, slots: Tensor, values: Tensor, beside: Sequence[int] = ()) -> ChangedSending:
         """Send the `values` [c, ...] of some slots, int64 [c] ascending, in whichever form takes the fewest bytes, and
         some numbers to all ranks."""
-        ends = torch.tensor(np.cumsum(self.sending), dtype=torch.int64)
-        cut = [0, *torch.searchsorted(slots.cpu(), ends).tolist()]
+        device, slots, values = values.device, slots.cpu(), values.cpu()
+        ends = torch.tensor(np.cumsum(self.sending), dtype=torch.int64, device="cpu")
+        cut = [0, *torch.searchsorted(slots, ends).tolist()]
         messages, start = [], 0
         for rank, size in enumerate(self.sending):
             chosen = slice(cut[rank], cut[rank + 1])
             messages.append(_packed(slots[chosen] - start, values[chosen], size))
             start += size
-        return ChangedSending(self, messages, values[:0], beside)
+        return ChangedSending(self, messages, values[:0], device, beside)
 
     def send_marks(self, marks: list[Tensor], dense: bool = False) -> MarksSending:
         """Send which slots are marked, without values: for each rank a bitmap of its slots. `dense`, the same on all
         ranks: they are sent as they are, without telling first in which form."""
+        device, marks = marks[0].device, [bits.cpu() for bits in marks]
         if dense:
             messages = [
                 (Head(_BITS, size, 0), bits[: -(-size // 8)]) for bits, size in zip(marks, self.sending, strict=True)
             ]
-            return MarksSending(self, messages, heads=[Head(_BITS, size, 0) for size in self.receiving])
-        return MarksSending(self, [_packed_marks(bits, size) for bits, size in zip(marks, self.sending, strict=True)])
+            return MarksSending(self, messages, device, [Head(_BITS, size, 0) for size in self.receiving])
+        messages = [_packed_marks(bits, size) for bits, size in zip(marks, self.sending, strict=True)]
+        return MarksSending(self, messages, device)
 
 
 class Head(NamedTuple):
@@ -125,21 +131,21 @@ class Messages:
         beside: Sequence[int] = (),
         heads: list[Head] | None = None,
     ):
-        """width : the bytes of a value. beside : numbers for all ranks. heads : of the messages that come from each
-        rank, where these are known: nothing is sent `beside` then."""
+        """messages : in host memory. width : the bytes of a value. beside : numbers for all ranks. heads : of the
+        messages that come from each rank, where these are known: nothing is sent `beside` then."""
         self._channel, self._work = channel, None
         self._sent = torch.cat([message for _, message in messages])
         is_needed = True
         if heads is None:
             told = (len(self._sent), *beside)
-            taken = self._tell(torch.tensor([(*head, *told) for head, _ in messages], dtype=torch.int64))
+            taken = self._tell(torch.tensor([(*head, *told) for head, _ in messages], dtype=torch.int64, device="cpu"))
             heads = [Head(*head) for head in taken[:, :3].tolist()]
             is_needed, self.told = bool(taken[:, 3].any()), taken[:, 4:]
         self._heads = heads
         self._sizes = [
             head.names(slots) + head.values * width for head, slots in zip(self._heads, channel.receiving, strict=True)
         ]
-        self._received = torch.empty(sum(self._sizes), dtype=torch.uint8)
+        self._received = torch.empty(sum(self._sizes), dtype=torch.uint8, device="cpu")
         if not is_needed:  # by any rank
             return
         channel.bytes_sent += len(self._sent)
@@ -170,9 +176,17 @@ class Messages:
 class ChangedSending(Messages):
     """Values of some slots under way; `wait` gives the slots and values that arrive."""
 
-    def __init__(self, channel: Channel, messages: list[tuple[Head, Tensor]], like: Tensor, beside: Sequence[int] = ()):
+    def __init__(
+        self,
+        channel: Channel,
+        messages: list[tuple[Head, Tensor]],
+        like: Tensor,
+        device: torch.device,
+        beside: Sequence[int] = (),
+    ):
+        """like : values [0, ...] in host memory. device : where those that arrive are wanted."""
         super().__init__(channel, messages, like.element_size() * math.prod(like.shape[1:]), beside)
-        self._like = like
+        self._like, self._device = like, device
 
     def wait(self) -> tuple[Tensor, Tensor]:
         """(slots int64 [d], values [d, ...]) that arrive, those from rank 0 first."""
@@ -182,22 +196,34 @@ class ChangedSending(Messages):
             slots.append(number + start)
             values.append(value)
             start += held
-        return torch.cat(slots), torch.cat(values)
+        return torch.cat(slots).to(self._device), torch.cat(values).to(self._device)
 
 
 class MarksSending(Messages):
     """Marks of slots under way; `wait` gives those that arrive."""
 
+    def __init__(
+        self,
+        channel: Channel,
+        messages: list[tuple[Head, Tensor]],
+        device: torch.device,
+        heads: list[Head] | None = None,
+    ):
+        """device : where those that arrive are wanted."""
+        super().__init__(channel, messages, heads=heads)
+        self._device = device
+
     def wait(self) -> list[Tensor | None]:
         """From each rank a bitmap of its slots; None where none is marked."""
-        return [_unpacked_marks(message, head, size) for head, message, size in self.arrived()]
+        found = [_unpacked_marks(message, head, size) for head, message, size in self.arrived()]
+        return [None if bits is None else bits.to(self._device) for bits in found]
 
 
 def _packed(slots: Tensor, values: Tensor, size: int) -> tuple[Head, Tensor]:
     """A message about the changed ones of `size` slots, and what it consists of."""
     count = len(slots)
     if not count:
-        return Head(_NONE, 0, 0), torch.empty(0, dtype=torch.uint8)
+        return Head(_NONE, 0, 0), torch.empty(0, dtype=torch.uint8, device="cpu")
     sent = values[:1] if count > 1 and bool((values == values[:1]).all()) else values
     data = sent.contiguous().view(torch.uint8).flatten()
     if count == size:
@@ -213,10 +239,10 @@ def _packed(slots: Tensor, values: Tensor, size: int) -> tuple[Head, Tensor]:
 def _unpacked(message: Tensor, head: Head, size: int, like: Tensor) -> tuple[Tensor, Tensor]:
     """(slots int64 [c], values [c, ...]) of a message about some of `size` slots."""
     if head.kind == _NONE:
-        return torch.empty(0, dtype=torch.int64), like
+        return torch.empty(0, dtype=torch.int64, device="cpu"), like
     names, data = message.split([head.names(size), len(message) - head.names(size)])
     if head.kind == _ALL:
-        slots = torch.arange(size)
+        slots = torch.arange(size, device="cpu")
     elif head.kind == _NUMBERS:
         slots = names.clone().view(torch.int32).to(torch.int64)
     else:
@@ -240,7 +266,7 @@ def _unpacked_marks(message: Tensor, head: Head, size: int) -> Tensor | None:
     if head.kind == _NONE:
         return None
     if head.kind == _ALL:
-        return bitmaps.pack(torch.ones(size, dtype=torch.bool))
+        return bitmaps.pack(torch.ones(size, dtype=torch.bool, device="cpu"))
     if head.kind == _NUMBERS:
         return bitmaps.of_ids(message.clone().view(torch.int32).to(torch.int64), size)
     bits = bitmaps.empty(size)

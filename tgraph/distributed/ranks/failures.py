@@ -19,6 +19,7 @@ import torch
 import torch.distributed as dist
 
 from tgraph.distributed.ranks.ownership import gather
+from tgraph.distributed.ranks.process_group import made
 from tgraph.errors import ArgumentError, RankError
 
 # Seconds for which a rank that failed waits for others to fail likewise, and for which one that lost its connection
@@ -48,6 +49,7 @@ def together(group: Any = None, what: Mapping[str, str] | None = None) -> Iterat
     """
     watch = _Watch(group)
     try:
+        made(group)
         _agree(group, what or {})
         yield
     except BaseException as error:
@@ -62,8 +64,7 @@ def together(group: Any = None, what: Mapping[str, str] | None = None) -> Iterat
 def _agree(group: Any, what: Mapping[str, str]) -> None:
     """Raise ArgumentError, on all ranks, unless all gave the same."""
     told = hashlib.sha256(json.dumps(sorted(what.items())).encode()).digest()[:8]
-    accelerated = dist.get_backend(group) == "nccl"
-    mine = torch.frombuffer(bytearray(told), dtype=torch.int64).to("cuda" if accelerated else "cpu")
+    mine = torch.frombuffer(bytearray(told), dtype=torch.int64)
     parts = gather(mine, dist.get_world_size(group), group)
     if len(set(parts.flatten().tolist())) == 1:
         return
@@ -98,10 +99,11 @@ class _Watch:
         return self._name in _broken
 
     def _step(self) -> int:
-        """How many exchanges this rank has begun; -1 where the transport does not count them."""
+        """How many exchanges this rank has begun, by all transports of the group; -1 where one does not count them."""
         try:
-            group = dist.group.WORLD if self._group is None else self._group
-            return group._get_sequence_number_for_group()  # type: ignore[union-attr]
+            group: Any = dist.group.WORLD if self._group is None else self._group
+            transports = {group._get_backend(device) for device in group._device_types}
+            return sum(each._get_sequence_number_for_group() for each in transports)
         except RuntimeError:
             return -1
 

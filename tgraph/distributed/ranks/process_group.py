@@ -30,6 +30,8 @@ def init_process_group(backend: str = "gloo", *, timeout: float = 1800.0, **opti
     """Make the default process group of torch.distributed, as `torch.distributed.init_process_group(backend)` does, of
     ranks that a launcher has started and may start again: torchrun, with or without --max-restarts.
 
+    backend : what carries tensors, on the CPU at least: for graphs on GPUs, of which each rank has its own,
+        "cpu:gloo,cuda:nccl".
     timeout : seconds for which a rank waits for the others, here and in each exchange.
     options : further ones of that function; not where the ranks meet, which the launcher tells them in RANK,
         WORLD_SIZE, MASTER_ADDR and MASTER_PORT.
@@ -50,11 +52,19 @@ def init_process_group(backend: str = "gloo", *, timeout: float = 1800.0, **opti
 
 
 def made(group: Any) -> Any:
-    """A process group that there is; None stands for the default one. Raises ArgumentError where none was made."""
+    """A process group that there is; None stands for the default one. Raises ArgumentError where none was made, or it
+    carries no tensors in host memory, as that of NCCL alone does not: what ranks tell each other of their steps is
+    there."""
     if not dist.is_initialized():
         raise ArgumentError(
             "group: torch.distributed has no process group yet; start the processes with torchrun and call "
             "tgraph.distributed.init_process_group first"
+        )
+    carried = [each.partition(":")[0] for each in dist.get_backend_config(group).split(",")]
+    if "cpu" not in carried:
+        raise ArgumentError(
+            f"group: it carries tensors on {', '.join(carried)} alone, and ranks exchange some on the CPU too; make it "
+            'by init_process_group("cpu:gloo,cuda:nccl")'
         )
     return None if group is dist.group.WORLD else group
 

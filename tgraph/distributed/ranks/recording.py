@@ -21,14 +21,14 @@ def recording(held: Ownership, device: torch.device, trace: Trace) -> Iterator[N
     Entered by all ranks together. Their clocks need not agree: each counts from when all have arrived here, which they
     learn within the time of a small message.
     """
-    held.gather(torch.tensor(0, device=device))
+    held.gather(torch.tensor(0, device="cpu"))  # in host memory, so that this process waits, and not a stream
     start = time.perf_counter()
     with transport.recorded(device) as recorder:
         yield
         end = recorder.clock() - start
-    begins = torch.tensor([*(begin - start for begin in trace.begins), end], dtype=torch.float64, device=device)
+    begins = torch.tensor([*(begin - start for begin in trace.begins), end], dtype=torch.float64, device="cpu")
     times = held.gather(begins).tolist()
-    mine = torch.tensor(recorder.exchanges, dtype=torch.float64, device=device).view(-1, 6)
+    mine = torch.tensor(recorder.exchanges, dtype=torch.float64, device="cpu").view(-1, 6)
     mine[:, 2:] -= start
     rows, counts = held.concatenate(mine)
     ranks = [rank for rank, count in enumerate(counts) for _ in range(count)]

@@ -45,6 +45,6 @@ class Requests:
         taken = [int(each.sum()) for each in lengths.split(self._there.sending)]
         lists = Channel(self._ownership, sent, taken).send(values).wait()
         place = torch.empty_like(self._order)
-        place[self._order] = torch.arange(len(place))
+        place[self._order] = torch.arange(len(place), device=place.device)
         items = gather_rows(offset_of(lengths), place)[1]
         return lengths.index_select(0, place), lists.index_select(0, items)

@@ -142,10 +142,10 @@ def bounds(offset: Tensor, arc_bytes: int, nbytes: int) -> Tensor:
     offset : int64 [k + 1], where the arcs of each row begin. nbytes : a page at least.
     """
     arcs = int(offset[-1])
-    size = offset * arc_bytes + _ROW * torch.arange(len(offset))  # bytes before each row
+    size = offset * arc_bytes + _ROW * torch.arange(len(offset), device=offset.device)  # bytes before each row
     most = nbytes * 7 // 8 - _HEADROOM  # the rest is for what is rounded to whole rows
     count = max(-(-int(size[-1]) // most), 1)
-    at = torch.arange(1, count) * int(size[-1]) // count
+    at = torch.arange(1, count, device=offset.device) * int(size[-1]) // count
     row = torch.searchsorted(size, at, right=True) - 1
     begin = torch.minimum(offset[row] + (at - size[row]) // arc_bytes, offset[row + 1])
     begin = round_to_rows(offset, begin, most // (16 * arc_bytes))

@@ -42,7 +42,7 @@ class _Rounds:
     def _rows(self, active: Tensor | None) -> Tensor:
         """The active own vertices, int64 [j] ascending."""
         if active is None:
-            return torch.arange(len(self._side.section.offset) - 1)
+            return torch.arange(len(self._side.section.offset) - 1, device=self._values.device)
         return active.sort().values
 
 
@@ -68,11 +68,11 @@ class Across(_Rounds):
     def step(self, active: Tensor | None, pull: bool) -> Tensor:
         """See `Single.step`."""
         rows, section = self._rows(active), self._side.section
-        improved = torch.zeros(len(self._values), dtype=torch.bool)
+        improved = torch.zeros(len(self._values), dtype=torch.bool, device=rows.device)
 
         def relax(block: Block) -> None:
             low, high = torch.searchsorted(rows, rows.new_tensor([block.first_row, block.end_row])).tolist()
-            sends = torch.zeros(block.end_row - block.first_row, dtype=torch.bool)
+            sends = torch.zeros(block.end_row - block.first_row, dtype=torch.bool, device=rows.device)
             sends[rows[low:high] - block.first_row] = True
             reached, *_ = relax_block(
                 self._graph,

@@ -78,7 +78,7 @@ class Side(Streamed):
         """See `bitmaps.pull`: add the `wanted` own vertices that have a neighbor in `front` to `reached`."""
 
         def pull(block: Block, rows: Tensor) -> None:
-            found = bitmaps.empty(block.end_row - block.first_row)
+            found = bitmaps.empty(block.end_row - block.first_row, reached.device)
             bitmaps.pull(block.offset, block.neighbors, front, rows, found)
             bitmaps.move(found, 0, block.end_row - block.first_row, reached, block.first_row)
 
@@ -89,7 +89,7 @@ class Side(Streamed):
         rows = {}
         for block in self.section.blocks:
             first, end = self.section.index[block][1:3]
-            bits = bitmaps.empty(end - first)
+            bits = bitmaps.empty(end - first, chosen.device)
             bitmaps.move(chosen, first, end - first, bits, 0)
             if bool(bits.any()):
                 rows[block] = bits

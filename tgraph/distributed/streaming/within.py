@@ -98,15 +98,15 @@ class _Rank:
 class Within:
     """The parts of a rank within a budget.
 
-    file : the graph. memory : the budget of this rank, in bytes.
+    file : the graph. memory : the budget of this rank, in bytes. device : where blocks are computed on.
     pipeline : loads the blocks; None where all is in memory.
 
     Made and called by all ranks together. Raises MemoryBudgetError, on all ranks alike, where that of any is too small
     to read the file.
     """
 
-    def __init__(self, file: BlockFile, memory: int, ownership: Ownership):
-        self._ownership, self._path, self._n = ownership, file.path, file.num_vertices
+    def __init__(self, file: BlockFile, memory: int, ownership: Ownership, device: torch.device):
+        self._device, self._ownership, self._path, self._n = device, ownership, file.path, file.num_vertices
         self._dtypes = file.neighbor_dtype, file.weight_dtype
         self._arc_bytes = sum(dtype.itemsize for dtype in self._dtypes if dtype is not None)
         self._working = file.working_bytes
@@ -114,7 +114,7 @@ class Within:
         self._too_large = 0, 0  # a rank, and what its parts would need in memory
         self._source: PartBlocks | None = None
         self.pipeline: Pipeline | None = None
-        memories, starts = ownership.gather(torch.tensor(memory)).tolist(), ownership.starts
+        memories, starts = ownership.gather(torch.tensor(memory, device="cpu")).tolist(), ownership.starts
         self._ranks = [_Rank.of(file, *each) for each in zip(memories, starts[:-1], starts[1:], strict=True)]
         counting = [self._reading(rank) + 16 * (rank.own + 1) for rank in self._ranks]
         self._check(counting, "a block of the file beside what counts the arcs")
@@ -184,7 +184,7 @@ class Within:
     def _written(self, section: str, counted: Counted, needs: Needs) -> tuple[Written, Written]:
         if self._source is None or self.pipeline is None:
             self._source = PartBlocks(self._path, *self._dtypes)
-            self.pipeline = Pipeline(self._source, self._mine.memory, torch.device("cpu"))
+            self.pipeline = Pipeline(self._source, self._mine.memory, self._device)
             weakref.finalize(self.pipeline, self._source.close)
         self.release()
         size = needs.block_size(self._mine.memory)

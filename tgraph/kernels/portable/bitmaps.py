@@ -6,35 +6,49 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tgraph.core.rows import gather_rows
+from tgraph.core.system import devices
+
 
 def pack(mask: Tensor) -> Tensor:
     """The bitmap of a mask bool [n]: uint8, the bits of a byte lowest first, padded to whole words of 8 bytes."""
-    bits = np.packbits(mask.cpu().numpy(), bitorder="little")
-    return torch.from_numpy(np.pad(bits, (0, -len(bits) % 8)))
+    if devices.kind(mask) == "cpu":
+        bits = np.packbits(mask.numpy(), bitorder="little")
+        return torch.from_numpy(np.pad(bits, (0, -len(bits) % 8)))
+    padded = torch.nn.functional.pad(mask.view(torch.uint8), (0, -len(mask) % 64)).view(-1, 8)
+    return (padded << _places(mask)).sum(1, dtype=torch.uint8)
 
 
 def unpack(bits: Tensor, size: int) -> Tensor:
     """The mask bool [size] of a bitmap."""
-    return torch.from_numpy(np.unpackbits(bits.numpy(), count=size, bitorder="little")).view(torch.bool)
+    if devices.kind(bits) == "cpu":
+        return torch.from_numpy(np.unpackbits(bits.numpy(), count=size, bitorder="little")).view(torch.bool)
+    mask = (bits[:, None] >> _places(bits) & 1).flatten()
+    return torch.nn.functional.pad(mask, (0, size - len(mask))).view(torch.bool)
+
+
+def _places(like: Tensor) -> Tensor:
+    """The places of the bits of a byte, uint8 [8]."""
+    return torch.arange(8, dtype=torch.uint8, device=like.device)
 
 
 def pull(offset: Tensor, neighbors: Tensor, front: Tensor, wanted: Tensor, reached: Tensor) -> None:
     """Write to `reached` which of the vertices in `wanted`, none of which has an empty row, have a neighbor in
     `front`."""
     rows = unpack(wanted, len(offset) - 1).nonzero().flatten()
-    hits = unpack(front, 8 * len(front)).index_select(0, neighbors).cumsum(0)
-    before = torch.cat((hits.new_zeros(1), hits)).index_select
-    found = before(0, offset.index_select(0, rows + 1)) > before(0, offset.index_select(0, rows))
-    mask = torch.zeros(8 * len(wanted), dtype=torch.bool)
+    bounds, arcs = gather_rows(offset, rows)
+    hits = unpack(front, 8 * len(front)).index_select(0, neighbors.index_select(0, arcs)).cumsum(0)
+    found = torch.cat((hits.new_zeros(1), hits)).index_select(0, bounds).diff() > 0
+    mask = torch.zeros(8 * len(wanted), dtype=torch.bool, device=wanted.device)
     mask[rows[found]] = True
     reached.copy_(pack(mask))
 
 
 def push(offset: Tensor, neighbors: Tensor, active: Tensor, reached: Tensor) -> None:
     """Add the neighbors of the `active` vertices to `reached`."""
-    sends = unpack(active, len(offset) - 1).repeat_interleave(offset.diff())
+    arcs = gather_rows(offset, unpack(active, len(offset) - 1).nonzero().flatten())[1]
     mask = unpack(reached, 8 * len(reached)).clone()
-    mask[neighbors[sends]] = True
+    mask[neighbors.index_select(0, arcs)] = True
     reached.copy_(pack(mask))
 
 

@@ -106,7 +106,7 @@ def _candidates(rows: Matrix) -> Iterator[tuple[Tensor, Tensor]]:
     for _ in range(PERMUTATIONS if len(filled) > 1 else 0):
         order = filled
         for _ in range(2):
-            place = torch.randperm(n, generator=random).to(filled.device)
+            place = torch.randperm(n, generator=random, device="cpu").to(filled.device)
             order = order[torch.argsort(_least(rows, filled, place, n)[order], stable=True)]
         orders.append(order)
     for order in orders:

@@ -53,7 +53,7 @@ def grow(graph: Graph, size: Tensor, cap: int, random: torch.Generator) -> tuple
         count = min(SOURCES * int(remaining.sum()) // cap + 1, len(rest))
         if not count:
             break
-        sources = torch.randperm(len(rest), generator=random)[:count].to(size.device)
+        sources = torch.randperm(len(rest), generator=random, device="cpu")[:count].to(size.device)
         nearest = run(Search(sources), remaining_graph).values
         reached = (nearest != torch.iinfo(torch.int64).max).nonzero().flatten()
         chosen = reached[within_cap(nearest[reached], remaining[reached], count, cap)]

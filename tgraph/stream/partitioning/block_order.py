@@ -57,7 +57,7 @@ def merge(graph: Graph, size: Tensor, cap: int, random: torch.Generator) -> Tens
     at_least_one = size.clamp(min=1)
     rating = arcs.square() / at_least_one[src] / at_least_one[dst]
     best = best_of_each(src, rating)
-    heads = (torch.rand(graph.num_vertices, generator=random) < 0.5).to(size.device)
+    heads = (torch.rand(graph.num_vertices, generator=random, device="cpu") < 0.5).to(size.device)
     joins = best[~heads[src[best]] & heads[dst[best]]]
     src, dst = src[joins], dst[joins]
     taken = select_within_capacity(dst, rating[joins], size[src], cap - size)

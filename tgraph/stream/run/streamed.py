@@ -268,7 +268,7 @@ class Streamed(Uncompressed):
     def affine_step(self, step: AffineStep) -> StepResult:
         """See `Layout.affine_step`: block by block into the new values; float64 only within a block."""
         x, bias, values = step.x.detach(), step.bias, values_of(step)
-        values.copy_(torch.as_tensor(step.beta * bias))
+        values.copy_(torch.as_tensor(step.beta * bias, device=values.device))
 
         def write(received: Tensor, rows: slice) -> None:
             constant = bias[rows] if isinstance(bias, Tensor) else bias
