@@ -247,7 +247,7 @@ class NeighborSampler:
         for kind, given in (seeds if self.is_hetero else {_ONLY: seeds}).items():
             if kind not in self.node_types:
                 raise ArgumentError(f"seeds: the graph has no vertices {kind!r}, only {self.node_types}")
-            index = torch.as_tensor(given).to(torch.int64).contiguous()
+            index = torch.as_tensor(given, device="cpu").to(torch.int64).contiguous()
             size = self._sizes[kind]
             if index.ndim != 1:
                 raise ArgumentError(f"seeds: expected [k], got {list(index.shape)}")
@@ -272,8 +272,8 @@ class NeighborSampler:
             own = _of(self._node_time, kind, self.is_hetero)
             if own is None:
                 raise ArgumentError("seed_time: the sampler has times of arcs, so that seeds need one each")
-            return own[index]
-        time = torch.as_tensor(seed_time[kind] if self.is_hetero else seed_time)
+            return own.cpu()[index]
+        time = torch.as_tensor(seed_time[kind] if self.is_hetero else seed_time, device="cpu")
         if time.shape != index.shape or time.is_floating_point():
             expected = f"expected int64 {list(index.shape)}, one for each seed"
             raise ArgumentError(f"seed_time: {expected}, got {time.dtype} {list(time.shape)}")

@@ -53,12 +53,14 @@ class Arcs:
         held = cls(offset, neighbors, columns, number)
         if edge_time is not None:
             _check_time(edge_time, len(neighbors), "edge_time", "arc")
+            edge_time = edge_time.cpu()
             edge_time = edge_time if number is None else edge_time[number]
             held, order = held.sorted_by(edge_time)
             weights = weights if order is None or weights is None else weights[order]
             held = held.with_time(edge_time if order is None else edge_time[order], True)
         elif node_time is not None:
             _check_time(node_time, columns, "node_time", "vertex")
+            node_time = node_time.cpu()
             held, order = held.sorted_by(node_time[neighbors.long()])
             weights = weights if order is None or weights is None else weights[order]
             held = held.with_time(node_time, False)
@@ -117,7 +119,9 @@ class Arcs:
 
 
 def _rows(arcs: Graph | Csr, direction: str) -> tuple[Tensor, Tensor, int, Tensor | None, Tensor | None]:
-    """(offset, neighbors, number of columns, numbers of the arcs, weights) of the rows to sample from."""
+    """(offset, neighbors, number of columns, numbers of the arcs, weights) of the rows to sample from, on the CPU,
+    where samplers draw."""
+    arcs = arcs if arcs.device.type == "cpu" else arcs.to("cpu")
     if isinstance(arcs, Csr):
         if direction == "in":
             return arcs.offset, arcs.neighbors, arcs.num_columns, arcs.permutation, arcs.weights
@@ -189,5 +193,5 @@ def gather_arcs(offset: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
 def first_of_equals(values: Tensor) -> Tensor:
     """The first place of each value, int64 [k]."""
     _, inverse = values.unique(return_inverse=True)
-    place = torch.arange(len(values))
+    place = torch.arange(len(values), device=values.device)
     return torch.full_like(place, len(values)).scatter_reduce_(0, inverse, place, "amin")[inverse]

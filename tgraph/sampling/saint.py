@@ -19,7 +19,7 @@ def saint_nodes(graph: Graph, count: int, key: int) -> Tensor:
     >>> tg.sampling.saint_nodes(tg.generators.star(1), 8, tg.random.key(7))
     tensor([0, 1])
     """
-    arcs = random.below(key, torch.arange(count if graph.num_arcs else 0), graph.num_arcs)
+    arcs = random.below(key, torch.arange(count if graph.num_arcs else 0, device=graph.device), graph.num_arcs)
     return _rows(graph, arcs).unique()
 
 
@@ -45,7 +45,8 @@ def saint_walks(graph: Graph, count: int, length: int, key: int) -> Tensor:
     >>> tg.sampling.saint_walks(tg.Graph.from_edges([0, 1, 2], [1, 2, 0]), 1, 2, tg.random.key(7))
     tensor([0, 1, 2])
     """
-    start = random.below(random.key(key, 0), torch.arange(count if graph.num_vertices else 0), graph.num_vertices)
+    draws = torch.arange(count if graph.num_vertices else 0, device=graph.device)
+    start = random.below(random.key(key, 0), draws, graph.num_vertices)
     return random_walks(graph, start, length, random.key(key, 1)).unique()
 
 
@@ -55,7 +56,7 @@ def _rows(graph: Graph, arcs: Tensor) -> Tensor:
 
 
 def _many_edges(graph: Graph, count: int, key: int) -> Tensor:
-    arc = torch.arange(graph.num_arcs)
+    arc = torch.arange(graph.num_arcs, device=graph.device)
     weight = 1 / graph.out_degree[_rows(graph, arc)].double()
     weight += 1 / graph.in_degree[graph.decoded().neighbors.long()].double()
     keys = (random.uniform(key, arc) + 2.0**-54).log() / weight
@@ -65,13 +66,13 @@ def _many_edges(graph: Graph, count: int, key: int) -> Tensor:
 def _few_edges(graph: Graph, count: int, key: int) -> Tensor:
     """The first different ones of draws that go on until there are enough. A draw takes any vertex, and an arc out of
     it or into it; vertices without one are passed over."""
-    arcs = torch.empty(0, dtype=torch.int64)
+    arcs = torch.empty(0, dtype=torch.int64, device=graph.device)
     chosen = 0
     while len(arcs) < count:
-        number = torch.arange(chosen, chosen + 4 * count)
+        number = torch.arange(chosen, chosen + 4 * count, device=graph.device)
         chosen += 4 * count
         arcs = torch.cat((arcs, _arcs_at_vertices(graph, number, key)))
-        arcs = arcs[first_of_equals(arcs) == torch.arange(len(arcs))]
+        arcs = arcs[first_of_equals(arcs) == torch.arange(len(arcs), device=arcs.device)]
     return arcs[:count]
 
 

@@ -18,7 +18,7 @@ from tgraph.kernels import portable
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import aggregation, runtime
 from tgraph.kernels.cuda import pull as kernels
-from tgraph.kernels.cuda.bins import DegreeBins, find_bins
+from tgraph.kernels.cuda.bins import DegreeBins, bins_of, find_bins
 from tgraph.kernels.cuda.pull import TYPES, Layout, Rows, layout_of
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
@@ -356,6 +356,8 @@ def test_bins_are_found_once_for_each_graph():
     found = aggregation.rows_of(sub, None)[0].bins
     assert found is aggregation.rows_of(sub, None)[0].bins
     assert reverse.caches["cuda_degree_bins"] == found.nbytes > 0
+    first = [bins_of(reverse, reverse.offset[:4], torch.int32) for _ in range(2)]
+    assert first[0] is first[1] is not found and first[0].num_rows == 3
     assert found.rows.tolist() == [0, 1, 3] and found.counts == (2, 1, 0)
     assert found.tiles.tolist()[0] == [2, 3, 703, -1] and found.hubs.tolist() == [[4, 0, 5, 9000]]
     assert found.num_slots == 5 and len(found.tiles) == 6

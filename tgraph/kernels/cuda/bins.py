@@ -58,12 +58,14 @@ class DegreeBins:
 
 
 def bins_of(graph: Graph, offset: Tensor, dtype: torch.dtype) -> DegreeBins:
-    """The bins of all rows of a graph, or of its transpose, whichever the `offset` belongs to and then keeps them."""
+    """The bins of all rows of a graph, or of the first ones, or of those of its transpose, whichever the `offset`
+    belongs to and then keeps them."""
     owner = graph.decoded()
-    owner = owner if offset is owner.offset else graph.transpose_detached().decoded()
-    if offset is not owner.offset:
+    owner = owner if offset.data_ptr() == owner.offset.data_ptr() else graph.transpose_detached().decoded()
+    if offset.data_ptr() != owner.offset.data_ptr():
         return find_bins(offset, dtype)
-    return owner.kept("cuda_degree_bins", lambda: find_bins(offset, dtype))
+    name = "cuda_degree_bins" if len(offset) == len(owner.offset) else f"cuda_degree_bins of {len(offset) - 1} rows"
+    return owner.kept(name, lambda: find_bins(offset, dtype))
 
 
 def find_bins(offset: Tensor, dtype: torch.dtype, tile: int | None = None, max_tiles: int | None = None) -> DegreeBins:
