@@ -10,7 +10,7 @@ from ranks import on_ranks
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.distributed.opening import layout_of
+from tgraph.distributed.opening import device_of_rank, layout_of
 from tgraph.errors import ArgumentError
 from tgraph.stream import partition, write_partitioned
 
@@ -132,3 +132,27 @@ def test_ids_and_order_are_read_when_asked_for(found):
 
 def test_files_differ(found):
     assert all("rank 1 has opened another graph than rank 0" in mistake for mistake in found["mistake"])
+
+
+def test_ranks_of_a_machine_take_one_device_each(monkeypatch):
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("cuda"))
+    monkeypatch.setattr(torch.accelerator, "device_count", lambda: 2)
+    assert device_of_rank("cuda") == "cuda"  # of no launcher
+    for rank, number in ((0, 0), (1, 1), (2, 0)):
+        monkeypatch.setenv("LOCAL_RANK", str(rank))
+        assert device_of_rank("cuda") == f"cuda:{number}"
+    assert (
+        device_of_rank(torch.device("cuda", 1)) == "cuda:1" and device_of_rank("cpu") == device_of_rank(None) == "cpu"
+    )
+
+
+def open_elsewhere(path: str) -> str:
+    with pytest.raises(ArgumentError) as error:
+        tg.distributed.open(path, device="nowhere")
+    return str(error.value)
+
+
+def test_a_device_that_is_not_there(tmp_path):
+    write_partitioned(tg.generators.grid2d(6, 6), tmp_path / "blocks.tg", 2)
+    for said in on_ranks(2, open_elsewhere, str(tmp_path / "blocks.tg")):
+        assert said.startswith("device: 'nowhere' cannot be used here")

@@ -66,12 +66,13 @@ def writable(path: Path) -> Path:
 
 def usable_device(name: str) -> str:
     """A device that is there; of one of several processes its own."""
+    name = device_of_rank(name) if ranks.are_several() else name
     try:
         torch.zeros(1, device=name).item()
     except (RuntimeError, AssertionError, NotImplementedError) as fault:
         reason = str(fault).strip().partition("\n")[0]
         raise ArgumentError(f"--device: {name!r} cannot be used here: {reason}") from fault
-    return str(device_of_rank(name)) if ranks.are_several() else name
+    return name
 
 
 def blocks_file(path: Path | None) -> Path | None:

@@ -58,5 +58,8 @@ def together(spreads: bool, device: str = "cpu") -> Iterator[None]:
 
 def _backend(device: str) -> str:
     """What carries tensors: NCCL those on GPUs where each process of a machine has one of its own, else gloo all."""
-    own = torch.device(device).type == "cuda" and int(os.environ["LOCAL_WORLD_SIZE"]) <= torch.cuda.device_count()
+    own = (
+        torch.device(device).type == "cuda"
+        and int(os.environ.get("LOCAL_WORLD_SIZE", number())) <= torch.cuda.device_count()
+    )
     return "cpu:gloo,cuda:nccl" if own else "gloo"

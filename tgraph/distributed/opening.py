@@ -69,7 +69,8 @@ def open(
     """
     group = made(group)
     with together(group, {"the call": "tgraph.distributed.open"}), BlockFile(path) as file:
-        budget, place = None if memory is None else parse_memory(memory), device_of_rank(device)
+        budget = None if memory is None else parse_memory(memory)
+        place = devices.available(device_of_rank(device))
         if budget is not None and cut is not None:
             raise ArgumentError(f"cut: {cut!r} cuts rows in memory without limit; leave out `memory`, or `cut`")
         _check_same(file, group)
@@ -85,14 +86,13 @@ def open(
     return Graph.of_storage(layout, ids, directed, order)
 
 
-def device_of_rank(device: torch.device | str | None) -> torch.device:
-    """The `device` of this rank, None for the CPU. One without a number is that of its number among the ranks of its
-    machine, which torchrun tells in LOCAL_RANK, of as many as there are. Raises ArgumentError for an unusable one."""
-    found = devices.available(device or "cpu")
-    if torch.device(device or "cpu").index is not None or "LOCAL_RANK" not in os.environ or found.type == "cpu":
-        return found
-    count = torch.get_device_module(found).device_count()
-    return devices.available(torch.device(found.type, int(os.environ["LOCAL_RANK"]) % count))
+def device_of_rank(device: torch.device | str | None) -> str:
+    """The name of the `device` of this rank, None for the CPU. A kind of accelerator without a number becomes that of
+    this rank among those of its machine, which torchrun tells in LOCAL_RANK, of as many as there are."""
+    name, accelerator = str(device or "cpu"), torch.accelerator.current_accelerator()
+    if accelerator is None or name != accelerator.type or "LOCAL_RANK" not in os.environ:
+        return name
+    return f"{name}:{int(os.environ['LOCAL_RANK']) % max(torch.accelerator.device_count(), 1)}"
 
 
 def _check_same(file: BlockFile, group: Any) -> None:
