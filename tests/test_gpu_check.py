@@ -86,10 +86,13 @@ def test_torch_is_built_for_the_cuda_of_the_driver(tmp_path, monkeypatch, said, 
 
 
 def test_every_test_that_runs_on_a_gpu_is_in_the_list():
-    folder = gpu_check.ROOT / "tests" / "kernels" / "cuda"
+    folder = gpu_check.ROOT / "tests"
     listed = {file for _, files, _ in gpu_check.TESTS for file in files or ()}
     of_the_host = {"test_built.py", "test_nvrtc.py", "test_shim.py"}
-    assert listed == {path.name for path in folder.glob("test_*.py")} - of_the_host
+    kernels = {path for path in (folder / "kernels" / "cuda").glob("test_*.py") if path.name not in of_the_host}
+    others = set(folder.rglob("test_*.py")) - {Path(__file__)}
+    marked = {path for path in others if "pytest.mark.gpu" in path.read_text()}
+    assert listed == {path.relative_to(folder).as_posix() for path in kernels | marked}
 
 
 def test_what_is_tried_without_a_gpu_is_what_runs_with_one():
