@@ -78,8 +78,8 @@ def parse() -> argparse.Namespace:
 
 
 def numbers(text: str) -> list[int]:
-    """The numbers of a comma-separated list."""
-    return [int(part) for part in text.split(",")]
+    """The numbers of a comma-separated list, which may be empty."""
+    return [int(part) for part in text.split(",") if part]
 
 
 def graphs(scale: int, degree: int) -> dict[str, tg.Graph]:

@@ -28,6 +28,7 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.messages import column
 from tgraph.kernels.reductions import Reduction
 from tgraph.model.program import Relaxation
+from tgraph.primitives import bitmaps
 
 
 class Relaxing:
@@ -67,6 +68,9 @@ class Relaxing:
             self._cut = _rounds(part.cut, self._by_cut, *how)
         in_buckets = ordered and first is not None and part.streamed is None  # blocks have an order of their own
         width = program.bucket_width(graph, values) if in_buckets else None
+        if width is not None:
+            # A round has exchanges, which take longer than the work that narrower buckets would save.
+            width = max(width, graph.mean_weight)
         self._order = None if width is None else NearFar(width, values.dtype, Scratch(part.num_own))
         self._frontier = first if first is None else self._in_order(first)
         self._known: Active | None = None  # of the round before
@@ -157,7 +161,7 @@ class Relaxing:
         improved = self._outside.step(self._everything() if active is None else active, False)
         if cut is not None:
             improved = torch.cat((improved, self._received(*cut)))
-        improved = improved.sort().values if cut is None else improved.unique()
+        improved = _ascending(improved, part.num_local)
         values = self._values.index_select(0, improved)
         return part.requests.send_changed(improved - part.num_own, values, told)
 
@@ -215,14 +219,14 @@ class Relaxing:
 
     def _union(self, improved: Tensor, others: Tensor) -> Tensor:
         """Own vertices, distinct int64 [i], and further ones, which may be repeated or among them: each once."""
-        if not len(others):
-            return improved
-        if 8 * (len(improved) + len(others)) < self._part.num_own:
-            return torch.cat((improved, others)).unique()
-        marked = torch.zeros(self._part.num_own, dtype=torch.bool, device=improved.device)
-        marked[improved] = True
-        marked[others] = True
-        return marked.nonzero().flatten()
+        return _ascending(torch.cat((improved, others)), self._part.num_own) if len(others) else improved
+
+
+def _ascending(vertices: Tensor, size: int) -> Tensor:
+    """The distinct ones of local vertices int64 [j], less than `size`, in ascending order."""
+    if 64 * len(vertices) < size:
+        return vertices.unique()
+    return bitmaps.members(bitmaps.of_ids(vertices, size))
 
 
 def _rounds(

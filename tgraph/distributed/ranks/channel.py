@@ -224,16 +224,14 @@ def _packed(slots: Tensor, values: Tensor, size: int) -> tuple[Head, Tensor]:
     count = len(slots)
     if not count:
         return Head(_NONE, 0, 0), torch.empty(0, dtype=torch.uint8, device="cpu")
-    sent = values[:1] if count > 1 and bool((values == values[:1]).all()) else values
+    is_one = torch.equal(values[:1], values[-1:]) and bool((values == values[:1]).all())
+    sent = values[:1] if is_one else values
     data = sent.contiguous().view(torch.uint8).flatten()
     if count == size:
         return Head(_ALL, count, len(sent)), data
     if 4 * count <= -(-size // 8):
         return Head(_NUMBERS, count, len(sent)), torch.cat((slots.to(torch.int32).view(torch.uint8), data))
-    marks = np.zeros(size, np.uint8)
-    marks[slots.numpy()] = 1
-    names = torch.from_numpy(np.packbits(marks, bitorder="little"))
-    return Head(_BITS, count, len(sent)), torch.cat((names, data))
+    return Head(_BITS, count, len(sent)), torch.cat((bitmaps.of_ids(slots, size)[: -(-size // 8)], data))
 
 
 def _unpacked(message: Tensor, head: Head, size: int, like: Tensor) -> tuple[Tensor, Tensor]:
@@ -246,7 +244,7 @@ def _unpacked(message: Tensor, head: Head, size: int, like: Tensor) -> tuple[Ten
     elif head.kind == _NUMBERS:
         slots = names.clone().view(torch.int32).to(torch.int64)
     else:
-        slots = torch.from_numpy(np.flatnonzero(np.unpackbits(names.numpy(), count=size, bitorder="little")))
+        slots = bitmaps.members(_whole_words(names, size))
     values = data.clone().view(like.dtype).view(head.values, *like.shape[1:])
     return slots, values.expand(head.slots, *like.shape[1:])
 
@@ -269,6 +267,11 @@ def _unpacked_marks(message: Tensor, head: Head, size: int) -> Tensor | None:
         return bitmaps.pack(torch.ones(size, dtype=torch.bool, device="cpu"))
     if head.kind == _NUMBERS:
         return bitmaps.of_ids(message.clone().view(torch.int32).to(torch.int64), size)
+    return _whole_words(message, size)
+
+
+def _whole_words(message: Tensor, size: int) -> Tensor:
+    """The bitmap of `size` slots of which a message has the bytes."""
     bits = bitmaps.empty(size)
     bits[: len(message)] = message
     return bits
