@@ -32,6 +32,7 @@ from bench.report import table
 
 ROOT = Path(__file__).parents[1]
 ITERATIONS = 10
+PAUSE = 0.05  # seconds after which threads that wait for more work have gone to sleep
 
 CALLS: dict[str, Callable[[tg.Graph, int], Tensor]] = {
     "pagerank": lambda graph, source: tg.algorithms.pagerank(graph, tol=None, max_iterations=ITERATIONS),
@@ -106,7 +107,9 @@ def compare(name: str, graph: tg.Graph, ranks: int, repeat: int) -> list[dict[st
                 begun = time.perf_counter()
                 call(whole, source)
                 alone.append(time.perf_counter() - begun)
+                time.sleep(PAUSE)
                 answers = running.ask(algorithm, source, False)
+                time.sleep(PAUSE)
                 spread.append(max(seconds for seconds, *_ in answers))
                 sent = sum(each for _, each, _ in answers)
             mirrors = sum(count for _, count in running.sizes)

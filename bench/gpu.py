@@ -62,7 +62,7 @@ def main() -> None:
         for columns in arguments.heads:
             rows += layers(name, graph, columns, arguments.repeat)
         rows += searches(name, graph, arguments.repeat)
-    save(rows, copy, device, arguments.output)
+        save(rows, copy, device, arguments.output)  # after each graph, so that nothing is lost when the machine goes
 
 
 def parse() -> argparse.Namespace:

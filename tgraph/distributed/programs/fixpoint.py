@@ -29,7 +29,7 @@ class Fixpoint:
     """The state of a relaxation; `advance` continues it.
 
     part : of this rank. graph : the whole, distributed. values : [n, ...], overwritten. active : the first frontier.
-    weights : a number for every arc, or None for those of the arcs. ordered : whether the order is free, as that of
+    weights : a number for every arc, or None for those of the arcs. any_order : whether the order is free, as that of
     buckets; else a round sends the values of before.
     """
 
@@ -43,7 +43,7 @@ class Fixpoint:
         reduction: Reduction,
         edge: str,
         weights: Tensor | float | None,
-        ordered: bool = True,
+        any_order: bool = True,
     ):
         self._ownership = part.ownership
         self._steps: Hops | Relaxing
@@ -55,7 +55,7 @@ class Fixpoint:
         if level is not None:
             self._steps = Hops(part, values.local, first, reduction, edge, weights, level)
         else:
-            self._steps = Relaxing(part, graph, values, first, reduction, edge, weights, ordered)
+            self._steps = Relaxing(part, graph, values, first, reduction, edge, weights, any_order)
         self._total = 0
         self._done: list[Round] = []
 

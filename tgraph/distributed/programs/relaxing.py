@@ -35,7 +35,7 @@ class Relaxing:
     """The active vertices of a relaxation, and a round from them.
 
     part : of this rank. graph : the whole, distributed. values : [n, ...], overwritten. first : the active ones of the
-    own vertices, int64 [j], or None for all. weights, ordered : as of `Fixpoint`.
+    own vertices, int64 [j], or None for all. weights, any_order : as of `Fixpoint`.
 
     Made and called by all ranks together.
     """
@@ -49,7 +49,7 @@ class Relaxing:
         reduction: Reduction,
         edge: str,
         weights: Tensor | float | None,
-        ordered: bool,
+        any_order: bool,
     ):
         self._part, self._reduction = part, reduction
         program = _relaxation(reduction, edge, weights)
@@ -59,14 +59,14 @@ class Relaxing:
         self._own.copy_(values.local)
         values.local = self._own  # what is written here is seen there
         best = None if edge == "mul" else program.best_weight(graph) if edge != "copy" and graph.num_arcs else 0
-        how = reduction, edge, weights, best, ordered
+        how = reduction, edge, weights, best, any_order
         self._inside = _rounds(part.inside, self._own, *how, inside=True)
         self._outside = _rounds(part.outside, self._values, *how)
         self._cut: Any = None
         if part.cut is not None:
             self._by_cut = torch.full_like(self._values, reduction.identity(values.dtype))
             self._cut = _rounds(part.cut, self._by_cut, *how)
-        in_buckets = ordered and first is not None and part.streamed is None  # blocks have an order of their own
+        in_buckets = any_order and first is not None and part.streamed is None  # blocks have an order of their own
         width = program.bucket_width(graph, values) if in_buckets else None
         if width is not None:
             # A round has exchanges, which take longer than the work that narrower buckets would save.
@@ -236,13 +236,13 @@ def _rounds(
     edge: str,
     weights: Tensor | float | None,
     best: float | None,
-    ordered: bool,
+    any_order: bool,
     inside: bool = False,
 ) -> Any:
     """Rounds along the rows of a graph, whose arcs are those `inside` or others; `weights` None for those of its
     arcs."""
     if isinstance(graph.layout, Side):
-        return rounds(graph, graph.layout, values, reduction, edge, weights, ordered, inside)
+        return rounds(graph, graph.layout, values, reduction, edge, weights, any_order, inside)
     held: Any = None if edge == "copy" else graph.weights if weights is None else weights
     kernels = choose("auto", Call("rounds", values, reduction, edge, held, graph))
     return kernels.run(graph, values, reduction, edge, held, best)

@@ -126,10 +126,10 @@ def rounds(
     reduction: Reduction,
     edge: str,
     weights: Tensor | float | None,
-    ordered: bool,
+    any_order: bool,
     inside: bool,
 ) -> Any:
-    """Rounds of a relaxation on a side. ordered : whether their order is free. inside : whether arcs lead to own
+    """Rounds of a relaxation on a side. any_order : whether their order is free. inside : whether arcs lead to own
     vertices."""
-    kind = (Settling if inside else Across) if ordered else Single
+    kind = (Settling if inside else Across) if any_order else Single
     return kind(graph, side, values, reduction, edge, weights)
