@@ -2,10 +2,10 @@
 
     python -m bench.distributed [--scale 20] [--ranks 2] [--graphs rmat,uniform] [--repeat 5] [--output bench/results]
 
-PageRank of ten iterations, BFS, components and SSSP: the ranks, of one thread each, and the one process take turns, and
-what the ranks compute is compared with what the process does. A cell has the median of the ratios within a turn, the
-bytes that all ranks sent in a call, and the least that the partition needs for PageRank: 4 bytes for every mirror in
-every iteration. Writes distributed.json, distributed.md and distributed.png.
+PageRank of ten iterations, BFS, components and SSSP: the ranks, of one thread each, and the one process take turns,
+each after a pause, and what the ranks compute is compared with what the process does. A cell has the median of the
+ratios within a turn, the bytes that all ranks sent in a call, and the least that the partition needs for PageRank: 4
+bytes for every mirror in every iteration. Writes distributed.json, distributed.md and distributed.png.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ TESTS: list[tuple[str, list[str] | None, float]] = [
     ("layouts and tensor cores", ["kernels/cuda/test_wsb.py", "kernels/cuda/test_sell.py"], 1),
     ("building and what is there", ["core/building/test_gpu.py", "cli/test_examination.py"], 0.5),
     ("blocks and checkpoints", ["stream/run/test_streamed.py", "engine/test_checkpoint.py"], 1),
-    ("several processes", ["distributed/test_gpu.py"], 1),
+    ("several processes", ["distributed/test_gpu.py"], 2),
     ("batches", ["sampling/test_gpu.py", "pyg/test_prefetching.py"], 0.5),
 ]
 
