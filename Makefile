@@ -18,6 +18,12 @@ INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 # file up to date. They are kept in build/.
 COMPILE := $(INSTALL) --no-build-isolation
 
+# Runs pip, whose output goes to a file, and shows which package it installs and how far the compiler is.
+shown = @mkdir -p build; \
+    { $(1) -v -v 2>&1; echo $$? > build/status; } | tee build/install.log | \
+        grep --line-buffered -E '^(Collecting|Downloading|Installing collected) | *\[[0-9]+/[0-9]+\] ' || :; \
+    test "$$(cat build/status)" = 0 || { cat build/install.log; exit 1; }
+
 # Processes that tests start would compile all Python again where the environment keeps bytecode from being written.
 export PYTHONDONTWRITEBYTECODE =
 
@@ -238,11 +244,13 @@ clean:
 # A stamp per set of extras: the package is installed again when what it is built from has changed, and what has been
 # compiled is found up to date. The Python files are used in place, so that changing one needs no installation.
 $(VENV)/.demo: $(SOURCES) | $(VENV)/.build
-	$(COMPILE) -e .
+	@echo 'Installing torch and the other dependencies, then compiling the kernels: DURATION on two cores.'
+	$(call shown,$(COMPILE) -e .)
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.demo
-	$(COMPILE) -e '.[dev]'
+	@echo 'Installing what the tests need: about a minute.'
+	$(call shown,$(COMPILE) -e '.[dev]')
 	touch $@
 
 $(VENV)/.docs: $(VENV)/.dev

@@ -46,7 +46,7 @@ def test_the_elements_of_a_tensor_of_several_dimensions_are_taken_in_a_row():
     ],
 )
 def test_what_is_no_such_memory_is_refused(labels):
-    with pytest.raises(TypeError, match="incompatible function arguments"):
+    with pytest.raises(TypeError, match="label: expected a writable contiguous array on the CPU of int32 or int64, got "):
         flatten(labels)
 
 
@@ -65,3 +65,40 @@ def test_tensors_that_record_gradients_and_read_only_arrays_are_refused():
         kernels.pull_float32(neighbors, offset, None, -1, None, data.detach(), *rest, frozen)
     with pytest.raises(TypeError):
         torch.func.vmap(lambda x: flatten(x.to(torch.int64)) and x)(torch.zeros(2, 2))
+
+
+def test_parameters_are_given_by_position_or_by_name():
+    kernels, ids = native.load(), torch.tensor([2, 0, 2])
+    for table in (
+        lambda: kernels.mark_ids(ids, 0, marked),
+        lambda: kernels.mark_ids(table=marked, low=0, ids=ids),
+        lambda: kernels.mark_ids(ids, low=0, table=marked),
+    ):
+        marked = torch.zeros(3, dtype=torch.int32)
+        table()
+        assert marked.tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named", "message"),
+    [
+        ([], {}, r"mark_ids\(\): ids is missing"),
+        ([torch.tensor([0]), 0, torch.zeros(1, dtype=torch.int32), 1], {}, r"mark_ids\(\): too many arguments"),
+        ([torch.tensor([0])], {"high": 1}, r"mark_ids\(\): no parameter high"),
+        ([torch.tensor([0]), 0.5, torch.zeros(1, dtype=torch.int32)], {}, "low: expected an int, got float"),
+        ([torch.tensor([0]), 1 << 63, torch.zeros(1, dtype=torch.int32)], {}, "low: expected an int, got int"),
+        ([None, 0, torch.zeros(1, dtype=torch.int32)], {}, "ids: expected a contiguous array .*, got NoneType"),
+        ([torch.tensor([0.0]), 0, torch.zeros(1, dtype=torch.int32)], {}, "got torch.Tensor of torch.float32"),
+    ],
+)
+def test_a_call_that_does_not_fit_names_the_parameter(arguments, named, message):
+    with pytest.raises(TypeError, match=message):
+        native.load().mark_ids(*arguments, **named)
+
+
+def test_a_kernel_raises_the_exception_of_its_failure():
+    offset, out = torch.tensor([0, 1]), torch.zeros(1)
+    with pytest.raises(ValueError, match="columns: expected a multiple of heads"):
+        native.load().pull_float32(
+            torch.tensor([0], dtype=torch.int32), offset, None, -1, None, out, 1, None, 2, "sum", "copy", 0.0, False, out
+        )

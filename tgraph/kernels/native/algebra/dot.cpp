@@ -1,8 +1,6 @@
 // Bindings of products of pairs of rows (dot.hpp), for int64, float and double.
 #include "algebra/dot.hpp"
 
-#include <nanobind/stl/string.h>
-
 #include <string>
 
 #include "base/bindings.hpp"
@@ -39,18 +37,15 @@ void dot_pairs(In<int64_t> a_offset, In<int32_t> a_columns, In<T> a_values, bool
 }
 
 template <class T>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("dot_pairs", &dot_pairs<T>, arg("a_offset").noconvert(), arg("a_columns").noconvert(),
-               arg("a_values").noconvert().none(), arg("by_column"), arg("b_offset").noconvert(),
-               arg("b_columns").noconvert(), arg("b_values").noconvert().none(), arg("rows").noconvert().none(),
-               arg("groups").noconvert(), arg("others").noconvert(), arg("num_columns"), arg("reduce"), arg("edge"),
-               arg("found").noconvert(), arg("meets").noconvert().none(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("dot_pairs", &dot_pairs<T>,
+               "a_offset, a_columns, a_values?, by_column, b_offset, b_columns, b_values?, rows?, groups, others, "
+               "num_columns, reduce, edge, found, meets?");
 }
 
 }  // namespace
 
-void bind_dot(nb::module_& module) {
+void bind_dot(Module& module) {
     bind<int64_t>(module);
     bind<float>(module);
     bind<double>(module);

@@ -1,7 +1,5 @@
 // The k most similar others of each row: rows of the product of a matrix and its transpose, of which only the best
 // entries are kept.
-#include <nanobind/stl/string.h>
-
 #include <string>
 #include <vector>
 
@@ -112,12 +110,10 @@ void nearest_rows(In<int64_t> ids, In<int64_t> a_offset, In<int32_t> a_columns, 
 
 }  // namespace
 
-void bind_nearest(nb::module_& module) {
-    using nb::arg;
-    module.def("nearest_rows", &nearest_rows, arg("ids").noconvert().none(), arg("a_offset").noconvert(),
-               arg("a_columns").noconvert(), arg("weights").noconvert().none(), arg("b_offset").noconvert(),
-               arg("b_columns").noconvert(), arg("sizes").noconvert(), arg("others_only"), arg("score"), arg("k"),
-               arg("columns").noconvert(), arg("scores").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind_nearest(Module& module) {
+    module.def("nearest_rows", &nearest_rows,
+               "ids?, a_offset, a_columns, weights?, b_offset, b_columns, sizes, others_only, score, k, columns, "
+               "scores");
 }
 
 }  // namespace tgraph

@@ -1,8 +1,6 @@
 // Bindings of the product of sparse matrices (spgemm.hpp), for int64, float and double.
 #include "algebra/spgemm.hpp"
 
-#include <nanobind/stl/string.h>
-
 #include <string>
 
 #include "algebra/in_order.hpp"
@@ -97,23 +95,17 @@ int64_t spgemm_rows(In<int64_t> a_offset, In<int32_t> a_columns, In<T> a_values,
 }
 
 template <class T>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("spgemm_rows", &spgemm_rows<T>, arg("a_offset").noconvert(), arg("a_columns").noconvert(),
-               arg("a_values").noconvert().none(), arg("by_column"), arg("b_offset").noconvert(),
-               arg("b_columns").noconvert(), arg("b_values").noconvert().none(), arg("mask_offset").noconvert().none(),
-               arg("mask_columns").noconvert().none(), arg("complement"), arg("reduce"), arg("edge"),
-               arg("offset").noconvert(), arg("columns").noconvert(), arg("values").noconvert().none(),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("spgemm_rows", &spgemm_rows<T>,
+               "a_offset, a_columns, a_values?, by_column, b_offset, b_columns, b_values?, mask_offset?, "
+               "mask_columns?, complement, reduce, edge, offset, columns, values?");
 }
 
 }  // namespace
 
-void bind_spgemm(nb::module_& module) {
-    using nb::arg;
-    module.def("spgemm_room", &spgemm_room, arg("a_offset").noconvert(), arg("a_columns").noconvert(),
-               arg("b_offset").noconvert(), arg("b_columns").noconvert(), arg("mask_offset").noconvert().none(),
-               arg("mask_columns").noconvert().none(), arg("complement"), nb::call_guard<nb::gil_scoped_release>());
+void bind_spgemm(Module& module) {
+    module.def("spgemm_room", &spgemm_room,
+               "a_offset, a_columns, b_offset, b_columns, mask_offset?, mask_columns?, complement");
     bind<int64_t>(module);
     bind<float>(module);
     bind<double>(module);

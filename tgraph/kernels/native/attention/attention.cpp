@@ -3,7 +3,7 @@
 
 namespace tgraph {
 
-void bind_attention(nb::module_& module) {
+void bind_attention(Module& module) {
     bind_attention_float32(module);
     bind_attention_float64(module);
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "attention/attention_passes.hpp"
+#include "base/classes.hpp"
 
 namespace tgraph {
 
@@ -217,42 +218,40 @@ private:
 
 template <class A, class Neighbor>
 void bind_attention_passes(nb::class_<AttentionArrays<A>>& arrays) {
-    using nb::arg;
     using Arrays = AttentionArrays<A>;
     const nb::call_guard<nb::gil_scoped_release> released;
-    arrays.def("attend", &Arrays::template attend<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("out").noconvert(), arg("logsumexp").noconvert(), released);
-    arrays.def("weights", &Arrays::template weights<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("logsumexp").noconvert(), arg("out").noconvert(), released);
-    arrays.def("to_target", &Arrays::template to_target<Neighbor>, arg("offset").noconvert(),
-               arg("neighbors").noconvert(), arg("grad").noconvert(), arg("delta").noconvert(),
-               arg("logsumexp").noconvert(), arg("to_target").noconvert().none(), arg("to_edge").noconvert().none(),
-               arg("to_vector").noconvert().none(), released);
-    arrays.def("to_source", &Arrays::template to_source<Neighbor>, arg("offset").noconvert(),
-               arg("neighbors").noconvert(), arg("number").noconvert().none(), arg("grad").noconvert(),
-               arg("delta").noconvert(), arg("logsumexp").noconvert(), arg("to_source").noconvert().none(),
-               arg("to_value").noconvert().none(), released);
+    arrays.def("attend", &Arrays::template attend<Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
+               nb::arg("out").noconvert(), nb::arg("logsumexp").noconvert(), released);
+    arrays.def("weights", &Arrays::template weights<Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
+               nb::arg("logsumexp").noconvert(), nb::arg("out").noconvert(), released);
+    arrays.def("to_target", &Arrays::template to_target<Neighbor>, nb::arg("offset").noconvert(),
+               nb::arg("neighbors").noconvert(), nb::arg("grad").noconvert(), nb::arg("delta").noconvert(),
+               nb::arg("logsumexp").noconvert(), nb::arg("to_target").noconvert().none(), nb::arg("to_edge").noconvert().none(),
+               nb::arg("to_vector").noconvert().none(), released);
+    arrays.def("to_source", &Arrays::template to_source<Neighbor>, nb::arg("offset").noconvert(),
+               nb::arg("neighbors").noconvert(), nb::arg("number").noconvert().none(), nb::arg("grad").noconvert(),
+               nb::arg("delta").noconvert(), nb::arg("logsumexp").noconvert(), nb::arg("to_source").noconvert().none(),
+               nb::arg("to_value").noconvert().none(), released);
 }
 
 template <class A>
-void bind_attention_of(nb::module_& module, const char* name) {
-    using nb::arg;
-    nb::class_<AttentionArrays<A>> arrays(module, name);
+void bind_attention_of(Module& module, const char* name) {
+    nb::class_<AttentionArrays<A>> arrays = bind_class<AttentionArrays<A>>(module, name);
     arrays.def(nb::init<std::string_view, int64_t, int64_t, A, uint32_t, A, bool, uint64_t, In<int64_t>, In<A>, In<A>,
                         In<A>, In<A>, In<A>, int64_t, int64_t>(),
-               arg("score"), arg("heads"), arg("columns"), arg("factor"), arg("threshold"), arg("gain"), arg("drops"),
-               arg("seed"), arg("position").noconvert().none(), arg("source").noconvert(), arg("target").noconvert(),
-               arg("value").noconvert().none(), arg("edge").noconvert().none(), arg("vector").noconvert().none(),
-               arg("num_sources"), arg("num_targets"), nb::keep_alive<1, 10>(), nb::keep_alive<1, 11>(),
+               nb::arg("score"), nb::arg("heads"), nb::arg("columns"), nb::arg("factor"), nb::arg("threshold"), nb::arg("gain"), nb::arg("drops"),
+               nb::arg("seed"), nb::arg("position").noconvert().none(), nb::arg("source").noconvert(), nb::arg("target").noconvert(),
+               nb::arg("value").noconvert().none(), nb::arg("edge").noconvert().none(), nb::arg("vector").noconvert().none(),
+               nb::arg("num_sources"), nb::arg("num_targets"), nb::keep_alive<1, 10>(), nb::keep_alive<1, 11>(),
                nb::keep_alive<1, 12>(), nb::keep_alive<1, 13>(), nb::keep_alive<1, 14>());
-    arrays.def("delta", &AttentionArrays<A>::delta, arg("grad").noconvert(), arg("out").noconvert(),
-               arg("delta").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    arrays.def("delta", &AttentionArrays<A>::delta, nb::arg("grad").noconvert(), nb::arg("out").noconvert(),
+               nb::arg("delta").noconvert(), nb::call_guard<nb::gil_scoped_release>());
     bind_attention_passes<A, int32_t>(arrays);
     bind_attention_passes<A, int64_t>(arrays);
 }
 
 // One file per dtype, so that they compile in parallel.
-void bind_attention_float32(nb::module_& module);
-void bind_attention_float64(nb::module_& module);
+void bind_attention_float32(Module& module);
+void bind_attention_float64(Module& module);
 
 }  // namespace tgraph

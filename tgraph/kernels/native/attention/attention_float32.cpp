@@ -3,6 +3,6 @@
 
 namespace tgraph {
 
-void bind_attention_float32(nb::module_& module) { bind_attention_of<float>(module, "AttentionFloat32"); }
+void bind_attention_float32(Module& module) { bind_attention_of<float>(module, "AttentionFloat32"); }
 
 }  // namespace tgraph

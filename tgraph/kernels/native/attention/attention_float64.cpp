@@ -3,6 +3,6 @@
 
 namespace tgraph {
 
-void bind_attention_float64(nb::module_& module) { bind_attention_of<double>(module, "AttentionFloat64"); }
+void bind_attention_float64(Module& module) { bind_attention_of<double>(module, "AttentionFloat64"); }
 
 }  // namespace tgraph

@@ -1,8 +1,12 @@
 // Reads the address, size and dtype of a torch tensor through its Python attributes rather than torch's C++ ABI, so
-// that one build works with every version of torch.
-#include "base/arrays.hpp"
+// that one build works with every version of torch; and not by DLPack, which takes ten times as long, more than a small
+// kernel.
+#include <nanobind/ndarray.h>
 
+#include <cstdlib>
 #include <utility>
+
+#include "base/classes.hpp"
 
 namespace tgraph {
 namespace {
@@ -10,15 +14,15 @@ namespace {
 // Interned attribute names, classes and dtypes of torch: looked up once, never released.
 struct Torch {
     PyObject *tensor, *parameter;
-    std::pair<PyObject*, nb::dlpack::dtype> types[8];
+    std::pair<PyObject*, DType> types[8];
     PyObject *is_cpu, *requires_grad, *dtype, *numel, *is_contiguous, *data_ptr;
 
     explicit Torch(nb::handle torch)
         : tensor(kept(torch.attr("Tensor"))), parameter(kept(torch.attr("nn").attr("Parameter"))),
-          types{{kept(torch.attr("float32")), nb::dtype<float>()},   {kept(torch.attr("int32")), nb::dtype<int32_t>()},
-                {kept(torch.attr("int64")), nb::dtype<int64_t>()},   {kept(torch.attr("float64")), nb::dtype<double>()},
-                {kept(torch.attr("uint8")), nb::dtype<uint8_t>()},   {kept(torch.attr("int16")), nb::dtype<int16_t>()},
-                {kept(torch.attr("bool")), nb::dtype<bool>()},       {kept(torch.attr("int8")), nb::dtype<int8_t>()}},
+          types{{kept(torch.attr("float32")), DType::float32}, {kept(torch.attr("int32")), DType::int32},
+                {kept(torch.attr("int64")), DType::int64},     {kept(torch.attr("float64")), DType::float64},
+                {kept(torch.attr("uint8")), DType::uint8},     {kept(torch.attr("int16")), DType::int16},
+                {kept(torch.attr("bool")), DType::boolean},    {kept(torch.attr("int8")), DType::int8}},
           is_cpu(name("is_cpu")), requires_grad(name("requires_grad")), dtype(name("dtype")), numel(name("numel")),
           is_contiguous(name("is_contiguous")), data_ptr(name("data_ptr")) {}
 
@@ -41,7 +45,7 @@ bool is_true(PyObject* found) {
     return yes;
 }
 
-// -1 for a null object, which is a call that failed.
+// Null for a call that failed.
 PyObject* call(PyObject* object, PyObject* method) {  // PyObject_CallMethodNoArgs, which the stable ABI lacks
     return PyObject_VectorcallMethod(method, &object, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
 }
@@ -52,10 +56,10 @@ int64_t integer(PyObject* found) {
     return number;
 }
 
-Tensor read(const Torch& torch, PyObject* object, Array<void>& found) {
+void read_tensor(const Torch& torch, PyObject* object, Array<void>& found) {
     if (!is_true(PyObject_GetAttr(object, torch.is_cpu)) || is_true(PyObject_GetAttr(object, torch.requires_grad)) ||
         !is_true(call(object, torch.is_contiguous)))
-        return Tensor::refused;
+        return;
     PyObject* const dtype = PyObject_GetAttr(object, torch.dtype);
     Py_XDECREF(dtype);  // a singleton that torch keeps alive
     for (const auto& [name, type] : torch.types) {
@@ -64,29 +68,60 @@ Tensor read(const Torch& torch, PyObject* object, Array<void>& found) {
         void* const data = address ? PyLong_AsVoidPtr(address) : nullptr;
         Py_XDECREF(address);
         const int64_t size = integer(call(object, torch.numel));
-        if (PyErr_Occurred()) return Tensor::refused;  // a tensor without storage
-        found = {data, static_cast<std::size_t>(size), type};
-        return Tensor::read;
+        if (!PyErr_Occurred()) found = {data, static_cast<std::size_t>(size), type};  // else a tensor without storage
+        return;
     }
-    return Tensor::refused;
+}
+
+const std::pair<DType, nb::dlpack::dtype> dlpack_types[] = {
+    {DType::boolean, nb::dtype<bool>()},   {DType::uint8, nb::dtype<uint8_t>()},  {DType::int8, nb::dtype<int8_t>()},
+    {DType::int16, nb::dtype<int16_t>()},  {DType::int32, nb::dtype<int32_t>()},  {DType::int64, nb::dtype<int64_t>()},
+    {DType::float32, nb::dtype<float>()},  {DType::float64, nb::dtype<double>()}};
+
+DType from_dlpack(nb::dlpack::dtype type) {
+    for (const auto& [ours, theirs] : dlpack_types)
+        if (theirs == type) return ours;
+    return DType::other;
+}
+
+nb::dlpack::dtype to_dlpack(DType type) {
+    for (const auto& [ours, theirs] : dlpack_types)
+        if (ours == type) return theirs;
+    throw std::invalid_argument("no numbers of numpy");
+}
+
+template <class... Access>
+bool read_buffer(PyObject* object, Array<void>& found, nb::object& held) {
+    nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu, Access...> array;
+    if (!nb::try_cast(nb::handle(object), array, false)) return false;
+    found = {const_cast<void*>(static_cast<const void*>(array.data())), array.shape(0), from_dlpack(array.dtype())};
+    held = nb::capsule(new auto(std::move(array)), [](void* kept) noexcept { delete static_cast<decltype(&array)>(kept); });
+    return true;
 }
 
 }  // namespace
 
-Tensor read_tensor(PyObject* object, Array<void>& found) noexcept {
+nb::object numpy_array(void* data, int64_t size, DType type) {
+    nb::capsule owner(data, [](void* memory) noexcept { std::free(memory); });
+    return nb::cast(nb::ndarray<nb::numpy, nb::ndim<1>>(data, {static_cast<std::size_t>(size)}, owner, {},
+                                                        to_dlpack(type)));
+}
+
+bool read_array(PyObject* object, Array<void>& found, nb::object& held) noexcept {
+    bool writable = true;
     try {
         const Torch* const torch = torch_names();
         const PyTypeObject* const type = Py_TYPE(object);
-        if (!torch || (type != reinterpret_cast<PyTypeObject*>(torch->tensor) &&
-                       type != reinterpret_cast<PyTypeObject*>(torch->parameter)))
-            return Tensor::none;
-        const Tensor kind = read(*torch, object, found);
-        if (kind == Tensor::refused) PyErr_Clear();
-        return kind;
+        if (torch && (type == reinterpret_cast<PyTypeObject*>(torch->tensor) ||
+                      type == reinterpret_cast<PyTypeObject*>(torch->parameter)))
+            read_tensor(*torch, object, found);
+        else if (!read_buffer(object, found, held))
+            writable = false, read_buffer<nb::ro>(object, found, held);
     } catch (...) {
-        PyErr_Clear();
-        return Tensor::refused;
+        found = {};
     }
+    if (PyErr_Occurred()) PyErr_Clear();
+    return writable;
 }
 
 }  // namespace tgraph

@@ -1,18 +1,15 @@
 // Arrays that grow without filling what they grow by, and become arrays of numpy uncopied.
 #pragma once
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <utility>
 
-namespace tgraph {
+#include "base/classes.hpp"
 
-namespace nb = nanobind;
+namespace tgraph {
 
 template <class T>
 class Buffer {
@@ -39,13 +36,11 @@ public:
     void resize(int64_t size) { size_ = size; }
 
     // An array of numpy, which owns the memory from now on, as much as it takes; of bytes, one of numbers of a type.
-    nb::object to_numpy(nb::dlpack::dtype type = nb::dtype<T>()) {
+    nb::object to_numpy(DType type = dtype_of<T>) {
         set_capacity(size_);
-        T* const data = std::exchange(data_, nullptr);
-        const std::size_t size = std::exchange(size_, 0) * sizeof(T) / (type.bits / 8);
         capacity_ = 0;
-        nb::capsule owner(data, [](void* memory) noexcept { std::free(memory); });
-        return nb::cast(nb::ndarray<nb::numpy, nb::ndim<1>>(data, {size}, owner, {}, type));
+        const int64_t bytes = std::exchange(size_, 0) * static_cast<int64_t>(sizeof(T));
+        return numpy_array(std::exchange(data_, nullptr), bytes / bytes_of(type), type);
     }
 
 private:

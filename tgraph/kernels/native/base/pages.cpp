@@ -7,7 +7,8 @@
 #include <memory>
 #include <new>
 
-#include "base/bindings.hpp"
+#include <nanobind/ndarray.h>
+#include "base/classes.hpp"
 #include "base/memory.hpp"
 
 namespace tgraph {
@@ -73,14 +74,11 @@ nb::object map_memory(std::size_t bytes) {
 
 }  // namespace
 
-void bind_pages(nb::module_& module) {
-    using nb::arg;
-    module.def(
-        "advise_huge_pages", [](Out<uint8_t> bytes) { advise_huge_pages(bytes.data(), bytes.shape(0)); },
-        arg("bytes").noconvert());
-    module.def("map_memory", &map_memory, arg("bytes"));
-    module.def("collapse_pages", &collapse_pages, arg("bytes").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind_pages(Module& module) {
+    module.def("advise_huge_pages", [](Out<uint8_t> bytes) { advise_huge_pages(bytes.data(), bytes.shape(0)); },
+               "bytes", Gil::held);
+    python_module(module).def("map_memory", &map_memory, nb::arg("bytes"));
+    module.def("collapse_pages", &collapse_pages, "bytes");
 }
 
 }  // namespace tgraph

@@ -41,26 +41,21 @@ void convert_values(In<From> from, Out<To> to) {
 }
 
 template <class T>
-void bind(nb::module_& module) {
-    using nb::arg;
-    const nb::call_guard<nb::gil_scoped_release> released;
-    module.def("fill_values", &fill_values<T>, arg("values").noconvert(), arg("value"), released);
-    module.def("replace_values", &replace_values<T>, arg("values").noconvert(), arg("old"), arg("by"), released);
+void bind(Module& module) {
+    module.def("fill_values", &fill_values<T>, "values, value");
+    module.def("replace_values", &replace_values<T>, "values, old, by");
 }
 
 }  // namespace
 
-void bind_values(nb::module_& module) {
-    using nb::arg;
-    const nb::call_guard<nb::gil_scoped_release> released;
+void bind_values(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
     bind<float>(module);
     bind<double>(module);
-    module.def("number_values", &number_values<int32_t>, arg("values").noconvert(), released);
-    module.def("number_values", &number_values<int64_t>, arg("values").noconvert(), released);
-    module.def("convert_values", &convert_values<int32_t, int64_t>, arg("values").noconvert(), arg("to").noconvert(),
-               released);
+    module.def("number_values", &number_values<int32_t>, "values");
+    module.def("number_values", &number_values<int64_t>, "values");
+    module.def("convert_values", &convert_values<int32_t, int64_t>, "values, to");
 }
 
 }  // namespace tgraph

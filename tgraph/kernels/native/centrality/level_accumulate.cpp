@@ -65,20 +65,16 @@ void sweep(In<int64_t> pull_offset, In<Neighbor> pull_neighbors, In<int64_t> pus
 }
 
 template <class Item>
-void bind_levels(nb::module_& module) {
-    using nb::arg;
-    module.def("group_levels", &group_levels<Item>, arg("depth").noconvert(), arg("order").noconvert(),
-               arg("level_offset").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind_levels(Module& module) {
+    module.def("group_levels", &group_levels<Item>, "depth, order, level_offset");
 }
 
 template <class Neighbor, class Item>
-void bind_sweep_of(nb::module_& module) {
-    using nb::arg;
+void bind_sweep_of(Module& module) {
     const auto define = [&](const char* name, auto function) {
-        module.def(name, function, arg("pull_offset").noconvert(), arg("pull_neighbors").noconvert(),
-                   arg("push_offset").noconvert(), arg("push_neighbors").noconvert(), arg("order").noconvert(),
-                   arg("level_offset").noconvert(), arg("descending"), arg("bias").noconvert(), arg("sums").noconvert(),
-                   arg("values").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+        module.def(name, function,
+                   "pull_offset, pull_neighbors, push_offset, push_neighbors, order, level_offset, descending, bias, "
+                   "sums, values");
     };
     define("sweep", &sweep<Numbers, Neighbor, Item>);
     define("sweep_logarithms", &sweep<Logarithms, Neighbor, Item>);
@@ -86,7 +82,7 @@ void bind_sweep_of(nb::module_& module) {
 
 }  // namespace
 
-void bind_sweep(nb::module_& module) {
+void bind_sweep(Module& module) {
     bind_levels<int32_t>(module);
     bind_levels<int64_t>(module);
     bind_sweep_of<int32_t, int32_t>(module);

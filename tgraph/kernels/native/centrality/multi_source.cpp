@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "base/bindings.hpp"
+#include "base/classes.hpp"
 
 namespace tgraph {
 namespace {
@@ -91,20 +91,19 @@ void count_hops(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> in_offse
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("count_hops", &count_hops<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("in_offset").noconvert(), arg("in_neighbors").noconvert(), arg("sources").noconvert(),
-               arg("distance").noconvert(), nb::call_guard<nb::gil_scoped_release>());
-    module.def("count_levels", &count_levels<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("in_offset").noconvert(), arg("in_neighbors").noconvert(), arg("sources").noconvert(),
+void bind(Module& module) {
+    python_module(module).def("count_hops", &count_hops<Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
+               nb::arg("in_offset").noconvert(), nb::arg("in_neighbors").noconvert(), nb::arg("sources").noconvert(),
+               nb::arg("distance").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    python_module(module).def("count_levels", &count_levels<Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
+               nb::arg("in_offset").noconvert(), nb::arg("in_neighbors").noconvert(), nb::arg("sources").noconvert(),
                nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace
 
-void bind_multi_source(nb::module_& module) {
-    nb::class_<LevelCounts>(module, "LevelCounts")
+void bind_multi_source(Module& module) {
+    bind_class<LevelCounts>(module, "LevelCounts")
         .def_prop_ro("num_levels", &LevelCounts::num_levels)
         .def("copy_to", &LevelCounts::copy_to, nb::arg("out").noconvert());
     bind<int32_t>(module);

@@ -229,22 +229,16 @@ void add_along_arcs(In<int64_t> offset, In<Neighbor> neighbors, In<Distance> wei
 }
 
 template <class Neighbor, class Distance>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("count_paths", &count_paths<Neighbor, Distance>, arg("offset").noconvert(),
-               arg("neighbors").noconvert(), arg("weights").noconvert().none(), arg("in_offset").noconvert(),
-               arg("in_neighbors").noconvert(), arg("in_weights").noconvert().none(), arg("distance").noconvert(),
-               arg("even"), arg("counts").noconvert(), arg("onward").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
-    module.def("add_along_arcs", &add_along_arcs<Neighbor, Distance>, arg("offset").noconvert(),
-               arg("neighbors").noconvert(), arg("weights").noconvert().none(), arg("distance").noconvert(),
-               arg("left").noconvert(), arg("right").noconvert(), arg("sums").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("count_paths", &count_paths<Neighbor, Distance>,
+               "offset, neighbors, weights?, in_offset, in_neighbors, in_weights?, distance, even, counts, onward");
+    module.def("add_along_arcs", &add_along_arcs<Neighbor, Distance>,
+               "offset, neighbors, weights?, distance, left, right, sums");
 }
 
 }  // namespace
 
-void bind_path_counts(nb::module_& module) {
+void bind_path_counts(Module& module) {
     bind<int32_t, int64_t>(module);
     bind<int32_t, double>(module);
     bind<int64_t, int64_t>(module);

@@ -177,16 +177,14 @@ void sample_paths(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> in_off
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("sample_paths", &sample_paths<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("in_offset").noconvert(), arg("in_neighbors").noconvert(), arg("key"), arg("first"), arg("count"),
-               arg("inside").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("sample_paths", &sample_paths<Neighbor>,
+               "offset, neighbors, in_offset, in_neighbors, key, first, count, inside");
 }
 
 }  // namespace
 
-void bind_sample_paths(nb::module_& module) {
+void bind_sample_paths(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

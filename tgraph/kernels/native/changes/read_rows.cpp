@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/bindings.hpp"
+#include "base/classes.hpp"
 #include "base/buffer.hpp"
 #include "base/memory.hpp"
 #include "changes/change.hpp"
@@ -120,10 +120,10 @@ void take(In<void> base, const Runs& runs, std::size_t column, const std::vector
 }
 
 void take_column(In<void> base, const Runs& runs, std::size_t column, const std::vector<Source>& sources, void* out) {
-    switch (base.dtype().bits) {
-        case 8: return take<uint8_t>(base, runs, column, sources, out);
-        case 16: return take<uint16_t>(base, runs, column, sources, out);
-        case 32: return take<uint32_t>(base, runs, column, sources, out);
+    switch (bytes_of(base.dtype())) {
+        case 1: return take<uint8_t>(base, runs, column, sources, out);
+        case 2: return take<uint16_t>(base, runs, column, sources, out);
+        case 4: return take<uint32_t>(base, runs, column, sources, out);
         default: return take<uint64_t>(base, runs, column, sources, out);
     }
 }
@@ -171,7 +171,7 @@ public:
         }
         for (std::size_t column = 0; column < base.size(); ++column) {
             Buffer<uint8_t>& out = found.columns.emplace_back();
-            const auto bytes = static_cast<int64_t>(sources.size() * base[column].dtype().bits / 8);
+            const auto bytes = static_cast<int64_t>(sources.size()) * bytes_of(base[column].dtype());
             out.reserve_more(bytes), out.resize(bytes);
             take_column(base[column], runs_, column, sources, out.data());
         }
@@ -234,18 +234,17 @@ bool are_vertices(In<int64_t> vertices, int64_t num_vertices) {
 
 }  // namespace
 
-void bind_read_rows(nb::module_& module) {
-    using nb::arg;
-    nb::class_<ReadableRun>(module, "ReadableRun", "The tensors of a run, kept alive by the caller.")
+void bind_read_rows(Module& module) {
+    bind_class<ReadableRun>(module, "ReadableRun", "The tensors of a run, kept alive by the caller.")
         .def(
             "__init__",
             [](ReadableRun* run, In<Change> changes, std::vector<In<void>> columns) {
                 new (run) ReadableRun{changes, std::move(columns)};
             },
-            arg("changes").noconvert(), arg("columns"));
-    module.def("read_rows", &read_rows, arg("offset").noconvert(), arg("neighbors").noconvert(), arg("base"),
-               arg("runs"), arg("rows").noconvert(), arg("rule"));
-    module.def("are_vertices", &are_vertices, arg("vertices").noconvert(), arg("num_vertices"));
+            nb::arg("changes").noconvert(), nb::arg("columns"));
+    python_module(module).def("read_rows", &read_rows, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(), nb::arg("base"),
+               nb::arg("runs"), nb::arg("rows").noconvert(), nb::arg("rule"));
+    module.def("are_vertices", &are_vertices, "vertices, num_vertices", Gil::held);
 }
 
 }  // namespace tgraph

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/bindings.hpp"
+#include "base/classes.hpp"
 #include "changes/change.hpp"
 #include "csr/radix.hpp"
 
@@ -249,20 +249,17 @@ int64_t merge_changes(const Runs& runs, int parallel, Out<Change> changes, Out<i
 }
 
 template <class Id>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("sort_changes", &sort_changes<Id>, arg("rows").noconvert(), arg("columns").noconvert(), arg("there"),
-               arg("parallel"), arg("changes").noconvert(), arg("items").noconvert().none());
+void bind(Module& module) {
+    module.def("sort_changes", &sort_changes<Id>, "rows, columns, there, parallel, changes, items?", Gil::held);
 }
 
 }  // namespace
 
-void bind_sort_changes(nb::module_& module) {
-    using nb::arg;
+void bind_sort_changes(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
-    module.def("merge_changes", &merge_changes, arg("runs"), arg("parallel"), arg("changes").noconvert(),
-               arg("items").noconvert().none(), nb::call_guard<nb::gil_scoped_release>());
+    python_module(module).def("merge_changes", &merge_changes, nb::arg("runs"), nb::arg("parallel"), nb::arg("changes").noconvert(),
+               nb::arg("items").noconvert().none(), nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace tgraph

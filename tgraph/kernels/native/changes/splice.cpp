@@ -152,24 +152,19 @@ void splice(In<void> base, In<void> items, In<Change> changes, In<int64_t> place
                      static_cast<int32_t*>(out.data()));
         return;
     }
-    switch (out.dtype().bits) {
-        case 8: return splice_of<uint8_t>(base, items, changes, located, out);
-        case 16: return splice_of<uint16_t>(base, items, changes, located, out);
-        case 32: return splice_of<uint32_t>(base, items, changes, located, out);
+    switch (bytes_of(out.dtype())) {
+        case 1: return splice_of<uint8_t>(base, items, changes, located, out);
+        case 2: return splice_of<uint16_t>(base, items, changes, located, out);
+        case 4: return splice_of<uint32_t>(base, items, changes, located, out);
         default: return splice_of<uint64_t>(base, items, changes, located, out);
     }
 }
 
 }  // namespace
 
-void bind_splice(nb::module_& module) {
-    using nb::arg;
-    module.def("locate_changes", &locate_changes, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("changes").noconvert(), arg("rule"), arg("changed").noconvert(), arg("place").noconvert(),
-               arg("skip").noconvert(), arg("target").noconvert(), nb::call_guard<nb::gil_scoped_release>());
-    module.def("splice", &splice, arg("base").noconvert(), arg("items").noconvert().none(),
-               arg("changes").noconvert(), arg("place").noconvert(), arg("skip").noconvert(),
-               arg("target").noconvert(), arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind_splice(Module& module) {
+    module.def("locate_changes", &locate_changes, "offset, neighbors, changes, rule, changed, place, skip, target");
+    module.def("splice", &splice, "base, items?, changes, place, skip, target, out");
 }
 
 }  // namespace tgraph

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "base/bindings.hpp"
+#include "base/classes.hpp"
 #include "cliques/clique_counts.hpp"
 #include "cliques/largest_clique.hpp"
 #include "cliques/maximal_cliques.hpp"
@@ -197,22 +197,21 @@ int64_t count_cliques(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> or
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("clique_sizes", &clique_sizes<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("order").noconvert(), arg("found").noconvert(), nb::call_guard<nb::gil_scoped_release>());
-    module.def("list_cliques", &list_cliques<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("order").noconvert(), nb::call_guard<nb::gil_scoped_release>());
-    module.def("largest_clique", &largest_clique<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("order").noconvert(), arg("members").noconvert(), nb::call_guard<nb::gil_scoped_release>());
-    module.def("count_cliques", &count_cliques<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("order").noconvert(), arg("k"), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    python_module(module).def("clique_sizes", &clique_sizes<Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
+               nb::arg("order").noconvert(), nb::arg("found").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    python_module(module).def("list_cliques", &list_cliques<Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
+               nb::arg("order").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    python_module(module).def("largest_clique", &largest_clique<Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
+               nb::arg("order").noconvert(), nb::arg("members").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    python_module(module).def("count_cliques", &count_cliques<Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
+               nb::arg("order").noconvert(), nb::arg("k"), nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace
 
-void bind_cliques(nb::module_& module) {
-    nb::class_<CliqueList>(module, "CliqueList")
+void bind_cliques(Module& module) {
+    bind_class<CliqueList>(module, "CliqueList")
         .def_ro("count", &CliqueList::count)
         .def_ro("size", &CliqueList::size)
         .def("write", &CliqueList::write, nb::arg("offset").noconvert(), nb::arg("members").noconvert());

@@ -238,16 +238,13 @@ void peel(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> in_offset, In<
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("peel", &peel<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("in_offset").noconvert().none(), arg("in_neighbors").noconvert().none(), arg("core").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("peel", &peel<Neighbor>, "offset, neighbors, in_offset?, in_neighbors?, core");
 }
 
 }  // namespace
 
-void bind_peel(nb::module_& module) {
+void bind_peel(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

@@ -95,15 +95,13 @@ void onion(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> core, Out<in
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("onion", &onion<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("core").noconvert(), arg("layer").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("onion", &onion<Neighbor>, "offset, neighbors, core, layer");
 }
 
 }  // namespace
 
-void bind_onion(nb::module_& module) {
+void bind_onion(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

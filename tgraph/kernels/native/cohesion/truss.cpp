@@ -161,16 +161,13 @@ void peel_edges(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> edge, In
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("peel_edges", &peel_edges<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("edge").noconvert(), arg("source").noconvert(), arg("target").noconvert(),
-               arg("support").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("peel_edges", &peel_edges<Neighbor>, "offset, neighbors, edge, source, target, support");
 }
 
 }  // namespace
 
-void bind_truss(nb::module_& module) {
+void bind_truss(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

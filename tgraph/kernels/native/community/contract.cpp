@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "base/bindings.hpp"
+#include "base/classes.hpp"
 #include "base/memory.hpp"
 #include "base/rows.hpp"
 #include "base/scan.hpp"
@@ -141,30 +141,29 @@ private:
 };
 
 template <class Id>
-void bind(nb::module_& module, const char* name) {
-    using nb::arg;
-    module.def("number_groups", &number_groups<Id>, arg("label").noconvert(), arg("group").noconvert(),
-               arg("first").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module, const char* name) {
+    python_module(module).def("number_groups", &number_groups<Id>, nb::arg("label").noconvert(), nb::arg("group").noconvert(),
+               nb::arg("first").noconvert(), nb::call_guard<nb::gil_scoped_release>());
     const auto sum = [](In<int64_t> offset, In<Id> neighbors, In<double> weights, In<Id> group, double loops,
                         Out<double> inside) {
         const auto kernel = weights.is_valid() ? &sum_inside<true, Id> : &sum_inside<false, Id>;
         kernel(offset, neighbors, weights, group, loops, inside);
     };
-    module.def("sum_inside", sum, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("weights").noconvert().none(), arg("group").noconvert(), arg("loops"), arg("inside").noconvert(),
+    python_module(module).def("sum_inside", sum, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
+               nb::arg("weights").noconvert().none(), nb::arg("group").noconvert(), nb::arg("loops"), nb::arg("inside").noconvert(),
                nb::call_guard<nb::gil_scoped_release>());
-    nb::class_<Contraction<Id>>(module, name)
-        .def(nb::init<In<int64_t>, In<Id>, In<double>, In<Id>, int64_t>(), arg("offset").noconvert(),
-             arg("neighbors").noconvert(), arg("weights").noconvert().none(), arg("group").noconvert(),
-             arg("num_groups"), nb::call_guard<nb::gil_scoped_release>())
+    bind_class<Contraction<Id>>(module, name)
+        .def(nb::init<In<int64_t>, In<Id>, In<double>, In<Id>, int64_t>(), nb::arg("offset").noconvert(),
+             nb::arg("neighbors").noconvert(), nb::arg("weights").noconvert().none(), nb::arg("group").noconvert(),
+             nb::arg("num_groups"), nb::call_guard<nb::gil_scoped_release>())
         .def_prop_ro("num_arcs", &Contraction<Id>::num_arcs)
-        .def("write", &Contraction<Id>::write, arg("offset").noconvert(), arg("neighbors").noconvert(),
-             arg("weights").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+        .def("write", &Contraction<Id>::write, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
+             nb::arg("weights").noconvert(), nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace
 
-void bind_contract(nb::module_& module) {
+void bind_contract(Module& module) {
     bind<int32_t>(module, "Contraction32");
     bind<int64_t>(module, "Contraction64");
 }

@@ -206,16 +206,13 @@ void vote(In<int64_t> offset, In<Label> neighbors, In<int64_t> in_offset, In<Lab
 }
 
 template <class Label>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("vote", &vote<Label>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("in_offset").noconvert().none(), arg("in_neighbors").noconvert().none(), arg("labels").noconvert(),
-               arg("spare").noconvert(), arg("rounds"), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("vote", &vote<Label>, "offset, neighbors, in_offset?, in_neighbors?, labels, spare, rounds");
 }
 
 }  // namespace
 
-void bind_vote(nb::module_& module) {
+void bind_vote(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

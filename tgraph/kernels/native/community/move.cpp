@@ -344,18 +344,15 @@ int64_t move(In<int64_t> offset, In<Id> neighbors, In<double> weights, In<double
 }
 
 template <class Id>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("move", &move<Id>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("weights").noconvert().none(), arg("out").noconvert(), arg("in_").noconvert().none(), arg("scale"),
-               arg("stirred_share"), arg("community").noconvert(), arg("bound").noconvert().none(),
-               arg("batch").noconvert().none(), arg("key"), arg("sweeps"), arg("batches"), arg("enough"),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("move", &move<Id>,
+               "offset, neighbors, weights?, out, in_?, scale, stirred_share, community, bound?, batch?, key, sweeps, "
+               "batches, enough");
 }
 
 }  // namespace
 
-void bind_move(nb::module_& module) {
+void bind_move(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

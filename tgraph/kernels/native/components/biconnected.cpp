@@ -222,15 +222,13 @@ void biconnect(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> componen
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("biconnect", &biconnect<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("component").noconvert(), arg("head").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("biconnect", &biconnect<Neighbor>, "offset, neighbors, component, head");
 }
 
 }  // namespace
 
-void bind_biconnected(nb::module_& module) {
+void bind_biconnected(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

@@ -35,15 +35,13 @@ void color_in_order(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> orde
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("color_in_order", &color_in_order<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("order").noconvert(), arg("color").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("color_in_order", &color_in_order<Neighbor>, "offset, neighbors, order, color");
 }
 
 }  // namespace
 
-void bind_coloring(nb::module_& module) {
+void bind_coloring(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

@@ -110,17 +110,14 @@ int probe_cycle(In<int64_t> offset, In<Neighbor> neighbors) {
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("probe_odd_cycle", &probe_odd_cycle<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("mirrored"), nb::call_guard<nb::gil_scoped_release>());
-    module.def("probe_cycle", &probe_cycle<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("probe_odd_cycle", &probe_odd_cycle<Neighbor>, "offset, neighbors, mirrored");
+    module.def("probe_cycle", &probe_cycle<Neighbor>, "offset, neighbors");
 }
 
 }  // namespace
 
-void bind_cycles(nb::module_& module) {
+void bind_cycles(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

@@ -169,16 +169,13 @@ void label_strong(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> in_off
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("label_strong", &label_strong<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("in_offset").noconvert().none(), arg("in_neighbors").noconvert().none(),
-               arg("component").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("label_strong", &label_strong<Neighbor>, "offset, neighbors, in_offset?, in_neighbors?, component");
 }
 
 }  // namespace
 
-void bind_strong_components(nb::module_& module) {
+void bind_strong_components(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

@@ -116,20 +116,14 @@ void longest(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<
 }
 
 template <class Neighbor, class Weight>
-void bind_longest(nb::module_& module) {
-    using nb::arg;
+void bind_longest(Module& module) {
     using Sum = std::conditional_t<std::is_integral_v<Weight>, int64_t, double>;
-    module.def("longest", &longest<Neighbor, Weight, Sum>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("weights").noconvert().none(), arg("order").noconvert(), arg("length").noconvert(),
-               arg("before").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    module.def("longest", &longest<Neighbor, Weight, Sum>, "offset, neighbors, weights?, order, length, before");
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("topological_levels", &topological_levels<Neighbor>, arg("offset").noconvert(),
-               arg("neighbors").noconvert(), arg("in_degree").noconvert(), arg("generation").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("topological_levels", &topological_levels<Neighbor>, "offset, neighbors, in_degree, generation");
     bind_longest<Neighbor, int64_t>(module);
     bind_longest<Neighbor, int32_t>(module);
     bind_longest<Neighbor, float>(module);
@@ -138,7 +132,7 @@ void bind(nb::module_& module) {
 
 }  // namespace
 
-void bind_topological(nb::module_& module) {
+void bind_topological(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

@@ -102,16 +102,13 @@ void replaced_arcs(In<int64_t> in_offset, In<Neighbor> in_neighbors, In<int64_t>
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("replaced_arcs", &replaced_arcs<Neighbor>, arg("in_offset").noconvert(),
-               arg("in_neighbors").noconvert(), arg("order").noconvert(), arg("replaced").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("replaced_arcs", &replaced_arcs<Neighbor>, "in_offset, in_neighbors, order, replaced");
 }
 
 }  // namespace
 
-void bind_transitive(nb::module_& module) {
+void bind_transitive(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

@@ -47,15 +47,13 @@ int64_t color_by_depth(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> 
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("color_by_depth", &color_by_depth<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("depth").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("color_by_depth", &color_by_depth<Neighbor>, "offset, neighbors, depth");
 }
 
 }  // namespace
 
-void bind_two_coloring(nb::module_& module) {
+void bind_two_coloring(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

@@ -102,30 +102,21 @@ void list_outside(In<int64_t> offset, In<Label> label, Label root, int64_t width
 }
 
 template <class Neighbor, class Label>
-void bind_join_of(nb::module_& module) {
-    using nb::arg;
-    module.def("join", &join<Neighbor, Label>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("rows").noconvert().none(), arg("width"), arg("label").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
-    module.def("join_block", &join_block<Neighbor, Label>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("first"), arg("label").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind_join_of(Module& module) {
+    module.def("join", &join<Neighbor, Label>, "offset, neighbors, rows?, width, label");
+    module.def("join_block", &join_block<Neighbor, Label>, "offset, neighbors, first, label");
 }
 
 template <class Label>
-void bind_outside(nb::module_& module) {
-    using nb::arg;
-    module.def("flatten_labels", &flatten_labels<Label>, arg("label").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
-    module.def("count_outside", &count_outside<Label>, arg("offset").noconvert(), arg("label").noconvert(),
-               arg("root"), arg("width"), arg("starts").noconvert(), nb::call_guard<nb::gil_scoped_release>());
-    module.def("list_outside", &list_outside<Label>, arg("offset").noconvert(), arg("label").noconvert(), arg("root"),
-               arg("width"), arg("starts").noconvert(), arg("vertices").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind_outside(Module& module) {
+    module.def("flatten_labels", &flatten_labels<Label>, "label");
+    module.def("count_outside", &count_outside<Label>, "offset, label, root, width, starts");
+    module.def("list_outside", &list_outside<Label>, "offset, label, root, width, starts, vertices");
 }
 
 }  // namespace
 
-void bind_join(nb::module_& module) {
+void bind_join(Module& module) {
     bind_join_of<int32_t, int32_t>(module);
     bind_join_of<int32_t, int64_t>(module);
     bind_join_of<int64_t, int64_t>(module);

@@ -25,15 +25,13 @@ bool is_sound(In<int64_t> offset, In<Neighbor> neighbors, int64_t num_vertices) 
 }
 
 template <class Neighbor>
-void bind_for(nb::module_& module) {
-    using nb::arg;
-    module.def("is_sound", &is_sound<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("num_vertices"), nb::call_guard<nb::gil_scoped_release>());
+void bind_for(Module& module) {
+    module.def("is_sound", &is_sound<Neighbor>, "offset, neighbors, num_vertices");
 }
 
 }  // namespace
 
-void bind_block(nb::module_& module) {
+void bind_block(Module& module) {
     bind_for<int32_t>(module);
     bind_for<int64_t>(module);
 }

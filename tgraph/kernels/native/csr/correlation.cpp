@@ -1,7 +1,5 @@
 // The correlation over all arcs of a number at their sources and one at their targets: a pass over the vertices for the
 // means, and one over the arcs. Chunks are summed in order, whatever the number of threads.
-#include <nanobind/stl/tuple.h>
-
 #include <cstdint>
 #include <tuple>
 #include <vector>
@@ -83,16 +81,14 @@ std::tuple<double, double, double> correlate_ends(In<int64_t> offset, In<Neighbo
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("correlate_ends", &correlate_ends<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("leaving").noconvert(), arg("reaching").noconvert(), arg("first").noconvert(),
-               arg("second").noconvert(), arg("is_symmetric"), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("correlate_ends", &correlate_ends<Neighbor>,
+               "offset, neighbors, leaving, reaching, first, second, is_symmetric");
 }
 
 }  // namespace
 
-void bind_correlation(nb::module_& module) {
+void bind_correlation(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

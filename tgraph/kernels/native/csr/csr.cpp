@@ -2,7 +2,7 @@
 // ids.
 #include <numeric>
 
-#include "base/bindings.hpp"
+#include "base/classes.hpp"
 #include "base/rows.hpp"
 #include "csr/filter.hpp"
 #include "csr/id_table.hpp"
@@ -100,16 +100,13 @@ void list_arcs(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> position
 }
 
 template <class Selection, class Neighbor>
-void bind_selection(nb::module_& module, const char* count_name, const char* list_name) {
-    using nb::arg;
-    module.def(count_name, &count_arcs<Selection, Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
-    module.def(list_name, &list_arcs<Selection, Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("positions").noconvert(), arg("new_offset").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind_selection(Module& module, const char* count_name, const char* list_name) {
+    module.def(count_name, &count_arcs<Selection, Neighbor>, "offset, neighbors");
+    module.def(list_name, &list_arcs<Selection, Neighbor>, "offset, neighbors, positions, new_offset");
 }
 
 template <class Neighbor>
-void bind_selections(nb::module_& module) {
+void bind_selections(Module& module) {
     bind_selection<Distinct, Neighbor>(module, "count_distinct", "list_distinct");
     bind_selection<Repeated, Neighbor>(module, "count_repeated", "list_repeated");
     bind_selection<NoLoop, Neighbor>(module, "count_no_loop", "list_no_loop");
@@ -127,12 +124,9 @@ void look_up_ids(In<Id> ids, int64_t low, In<Entry> table, Out<Entry> out) {
 }
 
 template <class Id, class Entry>
-void bind_relabel(nb::module_& module) {
-    using nb::arg;
-    module.def("mark_ids", &mark_ids<Id, Entry>, arg("ids").noconvert(), arg("low"), arg("table").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
-    module.def("look_up_ids", &look_up_ids<Id, Entry>, arg("ids").noconvert(), arg("low"), arg("table").noconvert(),
-               arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind_relabel(Module& module) {
+    module.def("mark_ids", &mark_ids<Id, Entry>, "ids, low, table");
+    module.def("look_up_ids", &look_up_ids<Id, Entry>, "ids, low, table, out");
 }
 
 template <class Id>
@@ -151,22 +145,21 @@ void rank_ids(const IdTable& table, In<Id> ids, In<Rank> rank, Out<Rank> out) {
     table.look_up(ids.data(), static_cast<int64_t>(ids.shape(0)), rank.data(), out.data());
 }
 
-void bind_id_table(nb::module_& module) {
-    using nb::arg;
+void bind_id_table(Module& module) {
     const nb::call_guard<nb::gil_scoped_release> released;
-    nb::class_<IdTable> table(module, "IdTable");
-    table.def(nb::init<int64_t, int64_t>(), arg("least"), arg("ends"));
+    nb::class_<IdTable> table = bind_class<IdTable>(module, "IdTable");
+    table.def(nb::init<int64_t, int64_t>(), nb::arg("least"), nb::arg("ends"));
     table.def_prop_ro("size", &IdTable::size).def_prop_ro("capacity", &IdTable::capacity);
-    const auto define_insert = [&](auto function) { table.def("insert", function, arg("ids").noconvert(), released); };
+    const auto define_insert = [&](auto function) { table.def("insert", function, nb::arg("ids").noconvert(), released); };
     define_insert(&insert_ids<int32_t>);
     define_insert(&insert_ids<int64_t>);
     const auto define_list = [&](auto function) {
-        table.def("list", function, arg("ids").noconvert(), arg("rank").noconvert(), released);
+        table.def("list", function, nb::arg("ids").noconvert(), nb::arg("rank").noconvert(), released);
     };
     define_list(&list_ids<int32_t>);
     define_list(&list_ids<int64_t>);
     const auto define_look_up = [&](auto function) {
-        table.def("look_up", function, arg("ids").noconvert(), arg("rank").noconvert(), arg("out").noconvert(),
+        table.def("look_up", function, nb::arg("ids").noconvert(), nb::arg("rank").noconvert(), nb::arg("out").noconvert(),
                   released);
     };
     define_look_up(&rank_ids<int32_t, int32_t>);
@@ -177,12 +170,9 @@ void bind_id_table(nb::module_& module) {
 
 }  // namespace
 
-void bind_csr(nb::module_& module) {
-    using nb::arg;
+void bind_csr(Module& module) {
     const auto define_sort = [&](const char* name, auto function) {
-        module.def(name, function, arg("src").noconvert(), arg("dst").noconvert(), arg("offset").noconvert(),
-                   arg("neighbors").noconvert(), arg("perm").noconvert().none(), arg("wide"),
-                   nb::call_guard<nb::gil_scoped_release>());
+        module.def(name, function, "src, dst, offset, neighbors, perm?, wide");
     };
     define_sort("sort_edges", &sort_edges<false, int32_t, int32_t>);
     define_sort("sort_edges", &sort_edges<false, int64_t, int32_t>);
@@ -193,15 +183,12 @@ void bind_csr(nb::module_& module) {
     define_sort("sort_edges_both_ways", &sort_edges<true, int32_t, int64_t>);
     define_sort("sort_edges_both_ways", &sort_edges<true, int64_t, int64_t>);
     const auto define_transpose = [&](auto function) {
-        module.def("transpose", function, arg("offset").noconvert(), arg("neighbors").noconvert(),
-                   arg("new_offset").noconvert(), arg("new_neighbors").noconvert(), arg("perm").noconvert().none(),
-                   arg("wide"), nb::call_guard<nb::gil_scoped_release>());
+        module.def("transpose", function, "offset, neighbors, new_offset, new_neighbors, perm?, wide");
     };
     define_transpose(&transpose<int32_t>);
     define_transpose(&transpose<int64_t>);
     const auto define_expand = [&](auto function) {
-        module.def("expand_rows", function, arg("offset").noconvert(), arg("rows").noconvert(),
-                   nb::call_guard<nb::gil_scoped_release>());
+        module.def("expand_rows", function, "offset, rows");
     };
     define_expand(&expand_rows<int32_t>);
     define_expand(&expand_rows<int64_t>);

@@ -1,7 +1,5 @@
 // An edge_index to destination-major CSR with self-loops, in one call, and the edge weights of GCN and mean
 // aggregation. By radix sort (radix.hpp); fused, since the cost of a mini-batch is the number of passes over it.
-#include <nanobind/stl/pair.h>
-
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -234,24 +232,18 @@ void mean_weights(In<int64_t> offset, In<int32_t> neighbors, Out<A> out) {
 }
 
 template <class A>
-void bind_weights(nb::module_& module) {
-    using nb::arg;
-    module.def("inverse_root_degree", &inverse_root_degree<A>, arg("offset").noconvert(), arg("out").noconvert());
-    module.def("multiply_ends", &multiply_ends<A>, arg("scale").noconvert(), arg("offset").noconvert(),
-               arg("neighbors").noconvert(), arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
-    module.def("mean_weights", &mean_weights<A>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind_weights(Module& module) {
+    module.def("inverse_root_degree", &inverse_root_degree<A>, "offset, out", Gil::held);
+    module.def("multiply_ends", &multiply_ends<A>, "scale, offset, neighbors, out");
+    module.def("mean_weights", &mean_weights<A>, "offset, neighbors, out");
 }
 
 }  // namespace
 
-void bind_edge_index(nb::module_& module) {
-    using nb::arg;
+void bind_edge_index(Module& module) {
     const auto define = [&](auto function) {
-        module.def("sort_by_target", function, arg("source").noconvert(), arg("target").noconvert(),
-                   arg("num_sources"), arg("loops"), arg("replace"), arg("offset").noconvert(),
-                   arg("neighbors").noconvert(), arg("position").noconvert(),
-                   nb::call_guard<nb::gil_scoped_release>());
+        module.def("sort_by_target", function,
+                   "source, target, num_sources, loops, replace, offset, neighbors, position");
     };
     define(&sort_by_target<int32_t>);
     define(&sort_by_target<int64_t>);

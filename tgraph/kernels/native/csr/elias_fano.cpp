@@ -134,22 +134,16 @@ int64_t decode(In<uint8_t> bits, In<Index> start, In<int64_t> rows, In<int64_t> 
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    const nb::call_guard<nb::gil_scoped_release> released;
-    module.def("elias_fano_measure", &measure<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("size"), arg("sizes").noconvert(), released);
-    module.def("elias_fano_encode", &encode<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("size"), arg("start").noconvert(), arg("bits").noconvert(), released);
-    module.def("elias_fano_decode", &decode<Neighbor, int32_t>, arg("bits").noconvert(), arg("start").noconvert(),
-               arg("rows").noconvert(), arg("offset").noconvert(), arg("size"), arg("neighbors").noconvert(), released);
-    module.def("elias_fano_decode", &decode<Neighbor, int64_t>, arg("bits").noconvert(), arg("start").noconvert(),
-               arg("rows").noconvert(), arg("offset").noconvert(), arg("size"), arg("neighbors").noconvert(), released);
+void bind(Module& module) {
+    module.def("elias_fano_measure", &measure<Neighbor>, "offset, neighbors, size, sizes");
+    module.def("elias_fano_encode", &encode<Neighbor>, "offset, neighbors, size, start, bits");
+    module.def("elias_fano_decode", &decode<Neighbor, int32_t>, "bits, start, rows, offset, size, neighbors");
+    module.def("elias_fano_decode", &decode<Neighbor, int64_t>, "bits, start, rows, offset, size, neighbors");
 }
 
 }  // namespace
 
-void bind_elias_fano(nb::module_& module) {
+void bind_elias_fano(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

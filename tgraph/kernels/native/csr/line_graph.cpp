@@ -38,16 +38,13 @@ void line_rows(In<int64_t> offset, In<Edge> incident, In<int64_t> first, In<int6
 }
 
 template <class Edge>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("line_rows", &line_rows<Edge>, arg("offset").noconvert(), arg("incident").noconvert(),
-               arg("first").noconvert(), arg("second").noconvert(), arg("line_offset").noconvert(),
-               arg("neighbors").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("line_rows", &line_rows<Edge>, "offset, incident, first, second, line_offset, neighbors");
 }
 
 }  // namespace
 
-void bind_line_graph(nb::module_& module) {
+void bind_line_graph(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

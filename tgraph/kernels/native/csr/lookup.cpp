@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/bindings.hpp"
+#include "base/classes.hpp"
 
 namespace tgraph {
 namespace {
@@ -39,21 +39,20 @@ private:
 };
 
 template <class Neighbor>
-void bind(nb::module_& module, const char* name) {
-    using nb::arg;
+void bind(Module& module, const char* name) {
     using Lookup = ArcLookup<Neighbor>;
-    nb::class_<Lookup>(module, name)
-        .def("find", &Lookup::find, arg("begin").noconvert(), arg("end").noconvert(), arg("target").noconvert())
-        .def("arc", &Lookup::arc, arg("source").noconvert(), arg("target").noconvert())
-        .def("degree", &Lookup::degree, arg("vertex").noconvert());
-    module.def(
+    bind_class<Lookup>(module, name)
+        .def("find", &Lookup::find, nb::arg("begin").noconvert(), nb::arg("end").noconvert(), nb::arg("target").noconvert())
+        .def("arc", &Lookup::arc, nb::arg("source").noconvert(), nb::arg("target").noconvert())
+        .def("degree", &Lookup::degree, nb::arg("vertex").noconvert());
+    python_module(module).def(
         "arc_lookup", [](In<int64_t> offset, In<Neighbor> neighbors) { return Lookup(offset, neighbors); },
-        arg("offset").noconvert(), arg("neighbors").noconvert());
+        nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert());
 }
 
 }  // namespace
 
-void bind_lookup(nb::module_& module) {
+void bind_lookup(Module& module) {
     bind<int32_t>(module, "ArcLookup32");
     bind<int64_t>(module, "ArcLookup64");
 }

@@ -56,11 +56,9 @@ uint64_t mirror(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> words, i
 
 }  // namespace
 
-void bind_mirror(nb::module_& module) {
-    using nb::arg;
+void bind_mirror(Module& module) {
     const auto define = [&](auto function) {
-        module.def("mirror", function, arg("offset").noconvert(), arg("neighbors").noconvert(),
-                   arg("words").noconvert().none(), arg("begin"), arg("end"), nb::call_guard<nb::gil_scoped_release>());
+        module.def("mirror", function, "offset, neighbors, words?, begin, end");
     };
     define(&mirror<int32_t>);
     define(&mirror<int64_t>);

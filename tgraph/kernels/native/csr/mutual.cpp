@@ -53,15 +53,13 @@ void count_mutual(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> mutua
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("count_mutual", &count_mutual<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("mutual").noconvert(), arg("distinct").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("count_mutual", &count_mutual<Neighbor>, "offset, neighbors, mutual, distinct");
 }
 
 }  // namespace
 
-void bind_mutual(nb::module_& module) {
+void bind_mutual(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "base/bindings.hpp"
+#include "base/classes.hpp"
 #include "base/memory.hpp"
 
 namespace tgraph {
@@ -164,7 +164,7 @@ bool read_keys(nb::list dicts, nb::object index, int64_t limit, Out<Neighbor> nu
     std::vector<PyObject*> keys;
     if (!list_keys(dicts.ptr(), numbers.shape(0), keys)) return false;
     if (index.is_none()) return read_numbers(keys, limit, numbers.data());
-    if (!PyDict_Check(index.ptr())) throw nb::type_error("expected a dict of numbers");
+    if (!PyDict_Check(index.ptr())) throw TypeError("expected a dict of numbers");
     return read_names(keys, index.ptr(), numbers.data());
 }
 
@@ -499,30 +499,29 @@ nb::list write_columns(nb::list names, nb::list columns, nb::object kind, nb::ob
 
 }  // namespace
 
-void bind_dicts(nb::module_& module) {
-    using nb::arg;
+void bind_dicts(Module& module) {
     const auto define = [&](auto function) {
-        module.def("read_keys", function, arg("dicts"), arg("index").none(), arg("limit"), arg("numbers").noconvert());
+        python_module(module).def("read_keys", function, nb::arg("dicts"), nb::arg("index").none(), nb::arg("limit"), nb::arg("numbers").noconvert());
     };
     define(&read_keys<int32_t>);
     define(&read_keys<int64_t>);
-    module.def("read_lengths", &read_lengths, arg("dicts"), arg("lengths").noconvert());
-    module.def("are_numbered", &are_numbered, arg("dicts"));
-    module.def("read_inner_lengths", &read_inner_lengths, arg("dicts"), arg("lengths").noconvert());
-    module.def("read_inner_column", &read_inner_column, arg("dicts"), arg("taken").noconvert().none(),
-               arg("name").none(), arg("values").noconvert(), arg("present").noconvert());
-    module.def("list_values", &list_values, arg("dicts"), arg("taken").noconvert().none(), arg("count"));
-    module.def("read_column", &read_column, arg("dicts"), arg("name").none(), arg("values").noconvert(),
-               arg("present").noconvert());
-    module.def("read_entry_column", &read_entry_column, arg("dicts"), arg("taken").noconvert().none(),
-               arg("name").none(), arg("values").noconvert(), arg("present").noconvert());
+    python_module(module).def("read_lengths", &read_lengths, nb::arg("dicts"), nb::arg("lengths").noconvert());
+    python_module(module).def("are_numbered", &are_numbered, nb::arg("dicts"));
+    python_module(module).def("read_inner_lengths", &read_inner_lengths, nb::arg("dicts"), nb::arg("lengths").noconvert());
+    python_module(module).def("read_inner_column", &read_inner_column, nb::arg("dicts"), nb::arg("taken").noconvert().none(),
+               nb::arg("name").none(), nb::arg("values").noconvert(), nb::arg("present").noconvert());
+    python_module(module).def("list_values", &list_values, nb::arg("dicts"), nb::arg("taken").noconvert().none(), nb::arg("count"));
+    python_module(module).def("read_column", &read_column, nb::arg("dicts"), nb::arg("name").none(), nb::arg("values").noconvert(),
+               nb::arg("present").noconvert());
+    python_module(module).def("read_entry_column", &read_entry_column, nb::arg("dicts"), nb::arg("taken").noconvert().none(),
+               nb::arg("name").none(), nb::arg("values").noconvert(), nb::arg("present").noconvert());
     const auto define_writer = [&](auto function) {
-        module.def("write_dicts", function, arg("offset").noconvert(), arg("keys"), arg("key_of").noconvert(),
-                   arg("values"), arg("value_of").noconvert());
+        python_module(module).def("write_dicts", function, nb::arg("offset").noconvert(), nb::arg("keys"), nb::arg("key_of").noconvert(),
+                   nb::arg("values"), nb::arg("value_of").noconvert());
     };
     define_writer(&write_dicts<int32_t>);
     define_writer(&write_dicts<int64_t>);
-    module.def("write_columns", &write_columns, arg("names"), arg("columns"), arg("kind"), arg("missing"));
+    python_module(module).def("write_columns", &write_columns, nb::arg("names"), nb::arg("columns"), nb::arg("kind"), nb::arg("missing"));
 }
 
 }  // namespace tgraph

@@ -187,10 +187,8 @@ int read_pieces(int file, In<int64_t> begin, int64_t size, int64_t align, bool w
 
 }  // namespace
 
-void bind_read_pieces(nb::module_& module) {
-    using nb::arg;
-    module.def("read_pieces", &read_pieces, arg("file"), arg("begin").noconvert(), arg("size"), arg("align"),
-               arg("with_ring"), arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind_read_pieces(Module& module) {
+    module.def("read_pieces", &read_pieces, "file, begin, size, align, with_ring, out");
 }
 
 }  // namespace tgraph

@@ -161,15 +161,13 @@ double global_cut(In<int64_t> offset, In<Neighbor> neighbors, In<double> weights
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("global_cut", &global_cut<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("weights").noconvert().none(), arg("side").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("global_cut", &global_cut<Neighbor>, "offset, neighbors, weights?, side");
 }
 
 }  // namespace
 
-void bind_global_cut(nb::module_& module) {
+void bind_global_cut(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

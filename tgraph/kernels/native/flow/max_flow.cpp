@@ -252,18 +252,14 @@ Flow<Capacity> max_flow(In<int64_t> offset, In<Neighbor> neighbors, In<Capacity>
 }
 
 template <class Neighbor, class Capacity>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("max_flow", &max_flow<Neighbor, Capacity>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("capacity").noconvert().none(), arg("in_offset").noconvert().none(),
-               arg("in_neighbors").noconvert().none(), arg("in_arc").noconvert().none(), arg("source"), arg("target"),
-               arg("flow").noconvert().none(), arg("source_side").noconvert().none(),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("max_flow", &max_flow<Neighbor, Capacity>,
+               "offset, neighbors, capacity?, in_offset?, in_neighbors?, in_arc?, source, target, flow?, source_side?");
 }
 
 }  // namespace
 
-void bind_max_flow(nb::module_& module) {
+void bind_max_flow(Module& module) {
     for_each_weight([&]<class Neighbor, class Capacity>() { bind<Neighbor, Capacity>(module); });
 }
 

@@ -8,6 +8,7 @@
 
 #include <nanobind/stl/tuple.h>
 
+#include "base/classes.hpp"
 #include "following/rows.hpp"
 #include "threads/team.hpp"
 
@@ -169,18 +170,17 @@ void read_residuals(const Residuals& residuals, Out<double> out) {
 
 }  // namespace
 
-void bind_follow_push(nb::module_& module) {
-    using nb::arg;
-    nb::class_<Residuals>(module, "Residuals")
+void bind_follow_push(Module& module) {
+    bind_class<Residuals>(module, "Residuals")
         .def(nb::init<>())
-        .def("load", &Residuals::load, arg("residual").noconvert(),
+        .def("load", &Residuals::load, nb::arg("residual").noconvert(),
              nb::call_guard<nb::gil_scoped_release>())
-        .def("add", &add_residuals, arg("rows"), arg("vertices").noconvert(), arg("amounts").noconvert(),
-             arg("num_vertices"), nb::call_guard<nb::gil_scoped_release>())
-        .def("push", &push, arg("rows"), arg("x").noconvert(), arg("strength").noconvert().none(), arg("alpha"),
-             arg("total"), arg("fixed"), arg("relative"), arg("centered"), arg("limit"),
+        .def("add", &add_residuals, nb::arg("rows"), nb::arg("vertices").noconvert(), nb::arg("amounts").noconvert(),
+             nb::arg("num_vertices"), nb::call_guard<nb::gil_scoped_release>())
+        .def("push", &push, nb::arg("rows"), nb::arg("x").noconvert(), nb::arg("strength").noconvert().none(), nb::arg("alpha"),
+             nb::arg("total"), nb::arg("fixed"), nb::arg("relative"), nb::arg("centered"), nb::arg("limit"),
              nb::call_guard<nb::gil_scoped_release>())
-        .def("read", &read_residuals, arg("out").noconvert())
+        .def("read", &read_residuals, nb::arg("out").noconvert())
         .def_ro("size", &Residuals::size)
         .def_prop_ro("nbytes", &Residuals::nbytes);
 }

@@ -1,6 +1,8 @@
 // Batches of changes go into the rows that they concern; see rows.hpp.
 #include "following/rows.hpp"
 
+#include "base/classes.hpp"
+
 #include <numeric>
 
 namespace tgraph {
@@ -8,14 +10,14 @@ namespace tgraph {
 FollowedRows::Kind FollowedRows::kind_of(const In<void>& weights) {
     if (!weights.is_valid()) return Kind::none;
     const auto type = weights.dtype();
-    if (type == nb::dtype<int8_t>()) return Kind::i8;
-    if (type == nb::dtype<uint8_t>()) return Kind::u8;
-    if (type == nb::dtype<int16_t>()) return Kind::i16;
-    if (type == nb::dtype<int32_t>()) return Kind::i32;
-    if (type == nb::dtype<int64_t>()) return Kind::i64;
-    if (type == nb::dtype<float>()) return Kind::f32;
-    if (type == nb::dtype<double>()) return Kind::f64;
-    throw nb::type_error("weights: no such numbers are followed");
+    if (type == dtype_of<int8_t>) return Kind::i8;
+    if (type == dtype_of<uint8_t>) return Kind::u8;
+    if (type == dtype_of<int16_t>) return Kind::i16;
+    if (type == dtype_of<int32_t>) return Kind::i32;
+    if (type == dtype_of<int64_t>) return Kind::i64;
+    if (type == dtype_of<float>) return Kind::f32;
+    if (type == dtype_of<double>) return Kind::f64;
+    throw TypeError("weights: no such numbers are followed");
 }
 
 void FollowedRows::rebase(In<int64_t> offset, In<int32_t> neighbors, In<void> weights) {
@@ -68,7 +70,7 @@ int64_t FollowedRows::apply(In<Change> changes, In<void> weights, bool swapped, 
                             bool compares, const PairReport& report) {
     const auto size = static_cast<int64_t>(changes.shape(0));
     if (weights.is_valid() ? kind_of(weights) != kind_ : kind_ != Kind::none && size)
-        throw nb::type_error("weights: of another dtype than those of the arcs");
+        throw TypeError("weights: of another dtype than those of the arcs");
     if (static_cast<int64_t>(place_.size()) < num_vertices) place_.resize(num_vertices, -1);
     std::vector<Change> turned;
     std::vector<int64_t> order(size);
@@ -84,14 +86,14 @@ int64_t FollowedRows::apply(In<Change> changes, In<void> weights, bool swapped, 
     int64_t lines = 0;
     for (int64_t i = 0; i < size;) {
         const int64_t row = row_of(all[order[i]]);
-        if (row >= num_vertices) throw nb::index_error("changes: no such row");
+        if (row >= num_vertices) throw std::out_of_range("changes: no such row");
         std::vector<PairChange>& held = changes_of(row);
         merged_.clear();
         std::size_t next = 0;
         while (i < size && row_of(all[order[i]]) == row) {
             const int64_t pair = pair_of(all[order[i]]);
             const auto column = static_cast<int32_t>(column_of(all[order[i]]));
-            if (column >= num_vertices) throw nb::index_error("changes: no such column");
+            if (column >= num_vertices) throw std::out_of_range("changes: no such column");
             int64_t end = i + 1;
             while (end < size && pair_of(all[order[end]]) == pair) ++end;
             const std::size_t to = std::lower_bound(held.begin() + next, held.end(), column, is_before) - held.begin();
@@ -211,19 +213,18 @@ int64_t apply_changes(FollowedRows& rows, In<Change> changes, In<void> weights, 
 
 }  // namespace
 
-void bind_followed_rows(nb::module_& module) {
-    using nb::arg;
-    nb::class_<FollowedRows>(module, "FollowedRows")
-        .def(nb::init<int, bool>(), arg("rule"), arg("counts"))
-        .def("rebase", &FollowedRows::rebase, arg("offset").noconvert(), arg("neighbors").noconvert(),
-             arg("weights").noconvert().none())
-        .def("apply", &apply_changes, arg("changes").noconvert(), arg("weights").noconvert().none(), arg("swapped"),
-             arg("num_vertices"), arg("compares"), arg("pair").noconvert().none(), arg("before").noconvert().none(),
-             arg("after").noconvert().none(), arg("sum_before").noconvert().none(),
-             arg("sum_after").noconvert().none(), arg("worse").noconvert().none(),
+void bind_followed_rows(Module& module) {
+    bind_class<FollowedRows>(module, "FollowedRows")
+        .def(nb::init<int, bool>(), nb::arg("rule"), nb::arg("counts"))
+        .def("rebase", &FollowedRows::rebase, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
+             nb::arg("weights").noconvert().none())
+        .def("apply", &apply_changes, nb::arg("changes").noconvert(), nb::arg("weights").noconvert().none(), nb::arg("swapped"),
+             nb::arg("num_vertices"), nb::arg("compares"), nb::arg("pair").noconvert().none(), nb::arg("before").noconvert().none(),
+             nb::arg("after").noconvert().none(), nb::arg("sum_before").noconvert().none(),
+             nb::arg("sum_after").noconvert().none(), nb::arg("worse").noconvert().none(),
              nb::call_guard<nb::gil_scoped_release>())
-        .def("gather", &gather_followed, arg("vertices").noconvert(), arg("offset").noconvert(),
-             arg("columns").noconvert().none(), nb::call_guard<nb::gil_scoped_release>())
+        .def("gather", &gather_followed, nb::arg("vertices").noconvert(), nb::arg("offset").noconvert(),
+             nb::arg("columns").noconvert().none(), nb::call_guard<nb::gil_scoped_release>())
         .def_prop_ro("num_changes", &FollowedRows::num_changes)
         .def_prop_ro("nbytes", &FollowedRows::nbytes);
 }

@@ -14,6 +14,7 @@
 
 #include <nanobind/stl/tuple.h>
 
+#include "base/classes.hpp"
 #include "following/rows.hpp"
 #include "relaxation/relax_semiring.hpp"
 #include "threads/team.hpp"
@@ -280,27 +281,23 @@ std::tuple<int, int64_t> settle(SettleScratch& scratch, FollowedRows* out, Follo
 }
 
 template <class V>
-void bind_settle_of(nb::module_& module) {
-    using nb::arg;
-    module.def("settle", &settle<V>, arg("scratch"), arg("out"), arg("in_").none(), arg("both_ways"),
-               arg("pairs").noconvert(), arg("value").noconvert(), arg("first").noconvert(),
-               arg("parent").noconvert().none(), arg("level").noconvert().none(), arg("is_min"), arg("edge"),
-               arg("constant"), arg("whole"), arg("real"), arg("limit"), arg("plants"), arg("size"),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind_settle_of(Module& module) {
+    module.def("settle", &settle<V>,
+               "scratch, out, in_?, both_ways, pairs, value, first, parent?, level?, is_min, edge, constant, whole, "
+               "real, limit, plants, size");
 }
 
 }  // namespace
 
-void bind_settle(nb::module_& module) {
-    using nb::arg;
-    nb::class_<SettleScratch>(module, "SettleScratch")
+void bind_settle(Module& module) {
+    bind_class<SettleScratch>(module, "SettleScratch")
         .def(nb::init<>())
         .def(
             "touched",
             [](const SettleScratch& scratch, Out<int64_t> vertices) {
                 std::copy(scratch.touched.begin(), scratch.touched.end(), vertices.data());
             },
-            arg("vertices").noconvert());
+            nb::arg("vertices").noconvert());
     bind_settle_of<int32_t>(module);
     bind_settle_of<int64_t>(module);
     bind_settle_of<float>(module);

@@ -104,10 +104,8 @@ void repulsion(In<int64_t> code, In<double> points, In<double> mass, double widt
 
 }  // namespace
 
-void bind_repulsion(nb::module_& module) {
-    using nb::arg;
-    module.def("repulsion", &repulsion, arg("code").noconvert(), arg("points").noconvert(), arg("mass").noconvert(),
-               arg("width"), arg("theta"), arg("forces").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind_repulsion(Module& module) {
+    module.def("repulsion", &repulsion, "code, points, mass, width, theta, forces");
 }
 
 }  // namespace tgraph

@@ -1,8 +1,6 @@
 // Shared by the bindings of linear iterations: edge-balanced partitions, and dispatch on the dtype of the weights.
 #pragma once
 
-#include <nanobind/stl/tuple.h>
-
 #include <stdexcept>
 #include <tuple>
 
@@ -47,7 +45,7 @@ Numbers with_weights(const In<int64_t>& offset, const In<Neighbor>& neighbors, c
         return true;
     };
     const auto as = [&]<class Weight>(const Weight*) {
-        return weights.dtype() == nb::dtype<Weight>() && with(static_cast<const Weight*>(weights.data()));
+        return weights.dtype() == dtype_of<Weight> && with(static_cast<const Weight*>(weights.data()));
     };
     if (!weights.is_valid())
         with(static_cast<const Unweighted*>(nullptr));
@@ -56,6 +54,6 @@ Numbers with_weights(const In<int64_t>& offset, const In<Neighbor>& neighbors, c
     return Numbers(sums.change, sums.total, sums.dangling);
 }
 
-void bind_gauss_seidel(nb::module_& module);
+void bind_gauss_seidel(Module& module);
 
 }  // namespace tgraph

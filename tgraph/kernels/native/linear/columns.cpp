@@ -83,13 +83,10 @@ void gauss_seidel_columns(In<int64_t> offset, In<Neighbor> neighbors, In<double>
 
 }  // namespace
 
-void bind_gauss_seidel_columns(nb::module_& module) {
-    using nb::arg;
+void bind_gauss_seidel_columns(Module& module) {
     const auto define = [&](auto function) {
-        module.def("gauss_seidel_columns", function, arg("offset").noconvert(), arg("neighbors").noconvert(),
-                   arg("weights").noconvert().none(), arg("scale").noconvert(), arg("bias").noconvert(), arg("alpha"),
-                   arg("x").noconvert(), arg("change").noconvert(), arg("width"),
-                   nb::call_guard<nb::gil_scoped_release>());
+        module.def("gauss_seidel_columns", function,
+                   "offset, neighbors, weights?, scale, bias, alpha, x, change, width");
     };
     define(&gauss_seidel_columns<float, int32_t>);
     define(&gauss_seidel_columns<double, int32_t>);

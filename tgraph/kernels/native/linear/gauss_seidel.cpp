@@ -194,15 +194,11 @@ Numbers gauss_seidel_step(In<int64_t> offset, In<int32_t> neighbors, Weights wei
 
 }  // namespace
 
-void bind_gauss_seidel(nb::module_& module) {
-    using nb::arg;
+void bind_gauss_seidel(Module& module) {
     const auto define = [&](auto function) {
-        module.def("gauss_seidel_step", function, arg("offset").noconvert(), arg("neighbors").noconvert(),
-                   arg("weights").noconvert().none(), arg("input").noconvert(), arg("before").noconvert(),
-                   arg("scale").noconvert().none(), arg("bias").noconvert().none(), arg("measure").noconvert().none(),
-                   arg("alpha"), arg("beta"), arg("constant"), arg("rescale"), arg("needs_total"),
-                   arg("needs_dangling"), arg("values").noconvert(), arg("sent").noconvert(), arg("blocks"),
-                   nb::call_guard<nb::gil_scoped_release>());
+        module.def("gauss_seidel_step", function,
+                   "offset, neighbors, weights?, input, before, scale?, bias?, measure?, alpha, beta, constant, "
+                   "rescale, needs_total, needs_dangling, values, sent, blocks");
     };
     define(&gauss_seidel_step<float>);
     define(&gauss_seidel_step<double>);

@@ -112,24 +112,19 @@ Numbers affine_step(In<int64_t> offset, In<Neighbor> neighbors, Weights weights,
 
 }  // namespace
 
-void bind_power(nb::module_& module) {
-    using nb::arg;
+void bind_power(Module& module) {
     const auto define = [&](auto function) {
-        module.def("affine_step", function, arg("offset").noconvert(), arg("neighbors").noconvert(),
-                   arg("weights").noconvert().none(), arg("input").noconvert(), arg("before").noconvert(),
-                   arg("scale").noconvert().none(), arg("bias").noconvert().none(), arg("measure").noconvert().none(),
-                   arg("alpha"), arg("beta"), arg("constant"), arg("needs_total"), arg("needs_dangling"),
-                   arg("values").noconvert(), arg("sent").noconvert().none(),
-                   nb::call_guard<nb::gil_scoped_release>());
+        module.def("affine_step", function,
+                   "offset, neighbors, weights?, input, before, scale?, bias?, measure?, alpha, beta, constant, "
+                   "needs_total, needs_dangling, values, sent?");
     };
     define(&affine_step<float, int32_t>);
     define(&affine_step<double, int32_t>);
     define(&affine_step<float, int64_t>);
     define(&affine_step<double, int64_t>);
-    module.def(
-        "are_apart",
-        [](In<int32_t> neighbors) { return are_apart(neighbors.data(), static_cast<int64_t>(neighbors.shape(0))); },
-        arg("neighbors").noconvert());
+    module.def("are_apart",
+               [](In<int32_t> neighbors) { return are_apart(neighbors.data(), static_cast<int64_t>(neighbors.shape(0))); },
+               "neighbors", Gil::held);
     bind_gauss_seidel(module);
 }
 

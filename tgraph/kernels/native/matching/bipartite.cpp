@@ -139,16 +139,13 @@ void bipartite_matching(In<int64_t> offset, In<Neighbor> neighbors, In<uint8_t> 
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("bipartite_matching", &bipartite_matching<Neighbor>, arg("offset").noconvert(),
-               arg("neighbors").noconvert(), arg("left").noconvert(), arg("mate").noconvert(),
-               arg("reached").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("bipartite_matching", &bipartite_matching<Neighbor>, "offset, neighbors, left, mate, reached");
 }
 
 }  // namespace
 
-void bind_bipartite(nb::module_& module) {
+void bind_bipartite(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

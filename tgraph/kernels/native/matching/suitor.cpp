@@ -143,27 +143,22 @@ void random_matching(In<int64_t> offset, In<Neighbor> neighbors, int64_t key, Ou
 }
 
 template <class Neighbor, class Weight>
-void bind_heavy(nb::module_& module) {
-    using nb::arg;
-    module.def("heavy_matching", &heavy_matching<Neighbor, Weight>, arg("offset").noconvert(),
-               arg("neighbors").noconvert(), arg("weights").noconvert(), arg("mate").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind_heavy(Module& module) {
+    module.def("heavy_matching", &heavy_matching<Neighbor, Weight>, "offset, neighbors, weights, mate");
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
+void bind(Module& module) {
     bind_heavy<Neighbor, double>(module);
     bind_heavy<Neighbor, float>(module);
     bind_heavy<Neighbor, int32_t>(module);
     bind_heavy<Neighbor, int64_t>(module);
-    module.def("random_matching", &random_matching<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("key"), arg("mate").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    module.def("random_matching", &random_matching<Neighbor>, "offset, neighbors, key, mate");
 }
 
 }  // namespace
 
-void bind_suitor(nb::module_& module) {
+void bind_suitor(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

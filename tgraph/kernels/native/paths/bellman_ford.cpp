@@ -5,8 +5,6 @@
 // Vertices of the tree are in a list in preorder, with their depths, so that a subtree is a stretch of the list. When
 // the distance of v falls, its subtree leaves the tree and the queue: its distances depend on the old one. If it holds
 // the new parent, there is a negative cycle. O(n m), inherently sequential.
-#include <nanobind/stl/vector.h>
-
 #include <cstdint>
 #include <deque>
 #include <vector>
@@ -120,16 +118,14 @@ std::vector<int64_t> bellman_ford(In<int64_t> offset, In<Neighbor> neighbors, In
 }
 
 template <class Neighbor, class Weight>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("bellman_ford", &bellman_ford<Neighbor, Weight>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("weights").noconvert(), arg("sources").noconvert(), arg("distance").noconvert(),
-               arg("parent").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("bellman_ford", &bellman_ford<Neighbor, Weight>,
+               "offset, neighbors, weights, sources, distance, parent");
 }
 
 }  // namespace
 
-void bind_bellman_ford(nb::module_& module) {
+void bind_bellman_ford(Module& module) {
     for_each_weight([&]<class Neighbor, class Weight>() { bind<Neighbor, Weight>(module); });
 }
 

@@ -130,31 +130,16 @@ int64_t generations(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> mis
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def(
-        "depth_first",
-        [](In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> sources, int64_t max_depth, Out<int64_t> preorder,
-           Out<int64_t> postorder, Out<int64_t> parent) {
-            std::pair<int64_t, int64_t> counts;
-            {
-                const nb::gil_scoped_release released;
-                counts = depth_first(offset, neighbors, sources, max_depth, preorder, postorder, parent);
-            }
-            return nb::make_tuple(counts.first, counts.second);
-        },
-        arg("offset").noconvert(), arg("neighbors").noconvert(), arg("sources").noconvert(), arg("max_depth"),
-        arg("preorder").noconvert(), arg("postorder").noconvert(), arg("parent").noconvert());
-    module.def("strong_components", &strong_components<Neighbor>, arg("offset").noconvert(),
-               arg("neighbors").noconvert(), arg("component").noconvert(), nb::call_guard<nb::gil_scoped_release>());
-    module.def("generations", &generations<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("missing").noconvert(), arg("order").noconvert(), arg("generation").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("depth_first", &depth_first<Neighbor>,
+               "offset, neighbors, sources, max_depth, preorder, postorder, parent");
+    module.def("strong_components", &strong_components<Neighbor>, "offset, neighbors, component");
+    module.def("generations", &generations<Neighbor>, "offset, neighbors, missing, order, generation");
 }
 
 }  // namespace
 
-void bind_depth_first(nb::module_& module) {
+void bind_depth_first(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

@@ -100,10 +100,8 @@ int64_t floyd_warshall(Out<double> distance, Out<int64_t> predecessor, int64_t n
 
 }  // namespace
 
-void bind_floyd_warshall(nb::module_& module) {
-    using nb::arg;
-    module.def("floyd_warshall", &floyd_warshall, arg("distance").noconvert(), arg("predecessor").noconvert().none(),
-               arg("n"), nb::call_guard<nb::gil_scoped_release>());
+void bind_floyd_warshall(Module& module) {
+    module.def("floyd_warshall", &floyd_warshall, "distance, predecessor?, n");
 }
 
 }  // namespace tgraph

@@ -4,9 +4,6 @@
 // Distances to the target, of one search from there, are exact bounds for A*, which therefore hardly leaves the path
 // that it finds. A set is searched only once its bound, the best first arc with the distance behind it, is the least of
 // all.
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/vector.h>
-
 #include <cstdint>
 #include <queue>
 #include <utility>
@@ -216,17 +213,14 @@ auto k_shortest(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, 
 }
 
 template <class Neighbor, class Weight>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("k_shortest", &k_shortest<Neighbor, Weight>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("weights").noconvert().none(), arg("in_offset").noconvert(), arg("in_neighbors").noconvert(),
-               arg("in_weights").noconvert().none(), arg("source"), arg("target"), arg("count"),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("k_shortest", &k_shortest<Neighbor, Weight>,
+               "offset, neighbors, weights?, in_offset, in_neighbors, in_weights?, source, target, count");
 }
 
 }  // namespace
 
-void bind_k_shortest(nb::module_& module) {
+void bind_k_shortest(Module& module) {
     for_each_weight([&]<class Neighbor, class Weight>() { bind<Neighbor, Weight>(module); });
 }
 

@@ -89,15 +89,12 @@ void parents(In<int64_t> in_offset, In<Neighbor> in_neighbors, In<Weight> in_wei
 }
 
 template <class Neighbor, class Value, class Weight>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("parents", &parents<Neighbor, Value, Weight>, arg("in_offset").noconvert(),
-               arg("in_neighbors").noconvert(), arg("in_weights").noconvert().none(), arg("distance").noconvert(),
-               arg("parent").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("parents", &parents<Neighbor, Value, Weight>, "in_offset, in_neighbors, in_weights?, distance, parent");
 }
 
 template <class Neighbor>
-void bind_numbers(nb::module_& module) {
+void bind_numbers(Module& module) {
     bind<Neighbor, int64_t, int64_t>(module);
     bind<Neighbor, int64_t, int32_t>(module);
     bind<Neighbor, float, float>(module);
@@ -106,7 +103,7 @@ void bind_numbers(nb::module_& module) {
 
 }  // namespace
 
-void bind_parents(nb::module_& module) {
+void bind_parents(Module& module) {
     bind_numbers<int32_t>(module);
     bind_numbers<int64_t>(module);
 }

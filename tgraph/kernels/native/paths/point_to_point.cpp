@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/classes.hpp"
 #include "base/memory.hpp"
 #include "paths/search.hpp"
 #include "threads/team.hpp"
@@ -284,10 +285,9 @@ std::pair<nb::bytearray, Distance> as_bytes(const std::pair<std::vector<int64_t>
 }
 
 template <class Neighbor, class Weight>
-void bind(nb::module_& module, const char* name) {
-    using nb::arg;
+void bind(Module& module, const char* name) {
     using Kept = Routes<Neighbor, Weight>;
-    nb::class_<Kept>(module, name)
+    bind_class<Kept>(module, name)
         .def("hops", &Kept::hops, nb::call_guard<nb::gil_scoped_release>())
         .def("fewest_hops", [](const Kept& kept, int64_t source, int64_t target) {
             return as_bytes(unlocked([&] { return kept.fewest_hops(source, target); }));
@@ -295,28 +295,28 @@ void bind(nb::module_& module, const char* name) {
         .def("shortest_path", [](const Kept& kept, int64_t source, int64_t target) {
             return as_bytes(unlocked([&] { return kept.shortest_path(source, target); }));
         });
-    module.def(
+    python_module(module).def(
         "routes",
         [](In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<int64_t> in_offset,
            In<Neighbor> in_neighbors, In<Weight> in_weights) {
             return Kept(offset, neighbors, weights, in_offset, in_neighbors, in_weights);
         },
-        arg("offset").noconvert(), arg("neighbors").noconvert(), arg("weights").noconvert().none(),
-        arg("in_offset").noconvert(), arg("in_neighbors").noconvert(), arg("in_weights").noconvert().none());
-    module.def(
+        nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(), nb::arg("weights").noconvert().none(),
+        nb::arg("in_offset").noconvert(), nb::arg("in_neighbors").noconvert(), nb::arg("in_weights").noconvert().none());
+    python_module(module).def(
         "astar_path",
         [](In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<Distance<Weight>> bound, int64_t source,
            int64_t target) {
             return as_bytes(unlocked(
                 [&] { return astar_path<Neighbor, Weight>(offset, neighbors, weights, bound, source, target); }));
         },
-        arg("offset").noconvert(), arg("neighbors").noconvert(), arg("weights").noconvert(), arg("bound").noconvert(),
-        arg("source"), arg("target"));
+        nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(), nb::arg("weights").noconvert(), nb::arg("bound").noconvert(),
+        nb::arg("source"), nb::arg("target"));
 }
 
 }  // namespace
 
-void bind_point_to_point(nb::module_& module) {
+void bind_point_to_point(Module& module) {
     bind<int32_t, int32_t>(module, "Routes32Int32");
     bind<int32_t, int64_t>(module, "Routes32Int64");
     bind<int32_t, float>(module, "Routes32Float32");

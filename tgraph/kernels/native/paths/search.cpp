@@ -1,7 +1,5 @@
 // Searches that go on one vertex at a time, in the order of a queue (breadth first), of a heap (Dijkstra 1959) or from
 // both ends in turns: what they return depends on the order in which the rows list their neighbors.
-#include <nanobind/stl/vector.h>
-
 #include <cstdint>
 #include <functional>
 #include <queue>
@@ -156,30 +154,23 @@ std::vector<int64_t> meet(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t
 }
 
 template <class Neighbor, class Weight>
-void bind_weighted(nb::module_& module) {
-    using nb::arg;
-    module.def("dijkstra", &dijkstra<Neighbor, Weight>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("weights").noconvert(), arg("sources").noconvert(), arg("cutoff"), arg("target"),
-               arg("order").noconvert(), arg("met").noconvert(), arg("parent").noconvert(),
-               arg("distance").noconvert(), arg("settled").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind_weighted(Module& module) {
+    module.def("dijkstra", &dijkstra<Neighbor, Weight>,
+               "offset, neighbors, weights, sources, cutoff, target, order, met, parent, distance, settled");
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("breadth_first", &breadth_first<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("sources").noconvert(), arg("max_depth"), arg("order").noconvert(), arg("parent").noconvert(),
-               arg("depth").noconvert(), nb::call_guard<nb::gil_scoped_release>());
-    module.def("meet", &meet<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("in_offset").noconvert(), arg("in_neighbors").noconvert(), arg("source"), arg("target"),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("breadth_first", &breadth_first<Neighbor>,
+               "offset, neighbors, sources, max_depth, order, parent, depth");
+    module.def("meet", &meet<Neighbor>, "offset, neighbors, in_offset, in_neighbors, source, target");
     bind_weighted<Neighbor, int64_t>(module);
     bind_weighted<Neighbor, double>(module);
 }
 
 }  // namespace
 
-void bind_search(nb::module_& module) {
+void bind_search(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

@@ -1,8 +1,6 @@
 // Shortest paths one vertex at a time: Bellman and Ford's algorithm with a queue (Moore 1959), whose weights may be
 // negative, and Dijkstra's from both ends. What they return depends on the order in which the rows list their
 // neighbors.
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <deque>
@@ -197,30 +195,16 @@ std::tuple<std::vector<int64_t>, Weight, bool> meet_weighted(
 }
 
 template <class Neighbor, class Weight>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("bellman_ford_in_order", &bellman_ford<Neighbor, Weight>, arg("offset").noconvert(),
-               arg("neighbors").noconvert(), arg("weights").noconvert(), arg("sources").noconvert(), arg("early"),
-               arg("distance").noconvert(), nb::call_guard<nb::gil_scoped_release>());
-    module.def(
-        "meet_weighted",
-        [](In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<int64_t> in_offset,
-           In<Neighbor> in_neighbors, In<Weight> in_weights, int64_t source, int64_t target) {
-            std::tuple<std::vector<int64_t>, Weight, bool> found;
-            {
-                const nb::gil_scoped_release released;
-                found = meet_weighted(offset, neighbors, weights, in_offset, in_neighbors, in_weights, source, target);
-            }
-            return nb::make_tuple(std::get<0>(found), std::get<1>(found), std::get<2>(found));
-        },
-        arg("offset").noconvert(), arg("neighbors").noconvert(), arg("weights").noconvert(),
-        arg("in_offset").noconvert(), arg("in_neighbors").noconvert(), arg("in_weights").noconvert(), arg("source"),
-        arg("target"));
+void bind(Module& module) {
+    module.def("bellman_ford_in_order", &bellman_ford<Neighbor, Weight>,
+               "offset, neighbors, weights, sources, early, distance");
+    module.def("meet_weighted", &meet_weighted<Neighbor, Weight>,
+               "offset, neighbors, weights, in_offset, in_neighbors, in_weights, source, target");
 }
 
 }  // namespace
 
-void bind_weighted_search(nb::module_& module) {
+void bind_weighted_search(Module& module) {
     bind<int32_t, int64_t>(module);
     bind<int32_t, double>(module);
     bind<int64_t, int64_t>(module);

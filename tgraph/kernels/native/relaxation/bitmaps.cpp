@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "base/bindings.hpp"
+#include "base/classes.hpp"
 #include "base/kernels.hpp"
 #include "relaxation/hops.hpp"
 
@@ -19,7 +19,7 @@ constexpr int64_t chunk_words = 1 << 5;
 int64_t words_in(int64_t bits) { return (bits + 63) / 64; }
 
 void check_room(int64_t bytes, int64_t bits, const char* message) {
-    if (bytes < 8 * words_in(bits)) throw nb::value_error(message);
+    if (bytes < 8 * words_in(bits)) throw std::invalid_argument(message);
 }
 
 // Words are read and written by their bytes: messages are not aligned.
@@ -41,7 +41,7 @@ void for_each_word(int64_t words, int64_t work, const Body& body) {
 void pull(In<int64_t> offset, In<int32_t> neighbors, Bits front, Bits wanted, NewBits reached) {
     const int64_t words = static_cast<int64_t>(wanted.shape(0)) / 8, n = static_cast<int64_t>(offset.shape(0)) - 1;
     check_room(static_cast<int64_t>(reached.shape(0)), words * 64, "reached: expected as many bytes as wanted");
-    if (words > words_in(n)) throw nb::value_error("wanted: expected a bit for each row at most");
+    if (words > words_in(n)) throw std::invalid_argument("wanted: expected a bit for each row at most");
     const auto* active = reinterpret_cast<const uint64_t*>(front.data());
     for_each_word(words, words * 64, [&](int64_t word) {
         const uint64_t rows = word_at(wanted.data(), word);
@@ -54,7 +54,7 @@ void pull(In<int64_t> offset, In<int32_t> neighbors, Bits front, Bits wanted, Ne
 // Adds the neighbors of the `active` vertices to `reached`.
 void push(In<int64_t> offset, In<int32_t> neighbors, Bits active, NewBits reached) {
     const int64_t words = static_cast<int64_t>(active.shape(0)) / 8, n = static_cast<int64_t>(offset.shape(0)) - 1;
-    if (words > words_in(n)) throw nb::value_error("active: expected a bit for each row at most");
+    if (words > words_in(n)) throw std::invalid_argument("active: expected a bit for each row at most");
     auto* const out = reinterpret_cast<uint64_t*>(reached.data());
     const int threads = part_count(static_cast<int64_t>(neighbors.shape(0)));
     for_each_chunk((words + chunk_words - 1) / chunk_words, threads, [&](int64_t chunk) {
@@ -107,7 +107,7 @@ void spread(Bits bits, In<int64_t> places, NewBits into) {
 void move(Bits bits, int64_t begin, int64_t size, NewBits into, int64_t first) {
     if (begin < 0 || first < 0 || size < 0 || begin + size > 8 * static_cast<int64_t>(bits.shape(0)) ||
         first + size > 8 * static_cast<int64_t>(into.shape(0)))
-        throw nb::value_error("size: there are fewer bits");
+        throw std::invalid_argument("size: there are fewer bits");
     const int64_t held = static_cast<int64_t>(bits.shape(0)) / 8;
     for (int64_t done = 0; done < size; done += 64) {
         const int64_t from = begin + done, to = first + done, count = std::min<int64_t>(64, size - done);
@@ -121,11 +121,11 @@ void move(Bits bits, int64_t begin, int64_t size, NewBits into, int64_t first) {
 }
 
 // (how many bits are set, the sum of their numbers, where there are any)
-std::array<int64_t, 2> measure(Bits bits, In<int64_t> numbers) {
+std::pair<int64_t, int64_t> measure(Bits bits, In<int64_t> numbers) {
     int64_t count = 0, sum = 0;
     const int64_t words = static_cast<int64_t>(bits.shape(0)) / 8;
     if (numbers.is_valid() && words > words_in(static_cast<int64_t>(numbers.shape(0))))
-        throw nb::value_error("numbers: expected one for each bit");
+        throw std::invalid_argument("numbers: expected one for each bit");
     for (int64_t word = 0; word < words; ++word) {
         const uint64_t held = word_at(bits.data(), word);
         count += std::popcount(held);
@@ -138,8 +138,8 @@ std::array<int64_t, 2> measure(Bits bits, In<int64_t> numbers) {
 // The numbers of the bits that are set, ascending.
 void list(Bits bits, Out<int64_t> members) {
     const int64_t words = static_cast<int64_t>(bits.shape(0)) / 8;
-    if (measure(bits, {})[0] != static_cast<int64_t>(members.shape(0)))
-        throw nb::value_error("members: expected room for those of the bitmap");
+    if (measure(bits, {}).first != static_cast<int64_t>(members.shape(0)))
+        throw std::invalid_argument("members: expected room for those of the bitmap");
     int64_t* out = members.data();
     for (int64_t word = 0; word < words; ++word)
         for (uint64_t left = word_at(bits.data(), word); left; left &= left - 1)
@@ -150,7 +150,7 @@ void list(Bits bits, Out<int64_t> members) {
 template <class V>
 void fill(Bits bits, Out<V> values, V value) {
     const auto n = static_cast<int64_t>(values.shape(0)), words = static_cast<int64_t>(bits.shape(0)) / 8;
-    if (words > words_in(n)) throw nb::value_error("bits: expected one for each value");
+    if (words > words_in(n)) throw std::invalid_argument("bits: expected one for each value");
     for_each_word(words, words * 64, [&](int64_t word) {
         for (uint64_t left = word_at(bits.data(), word); left; left &= left - 1)
             values.data()[word * 64 + std::countr_zero(left)] = value;
@@ -158,32 +158,25 @@ void fill(Bits bits, Out<V> values, V value) {
 }
 
 template <class V>
-void bind_fill(nb::module_& module) {
-    module.def("fill_bits", &fill<V>, nb::arg("bits").noconvert(), nb::arg("values").noconvert(), nb::arg("value"),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind_fill(Module& module) {
+    module.def("fill_bits", &fill<V>, "bits, values, value");
 }
 
 }  // namespace
 
-void bind_bitmaps(nb::module_& module) {
-    using nb::arg;
+void bind_bitmaps(Module& module) {
     const auto released = nb::call_guard<nb::gil_scoped_release>();
-    module.def("pull_bits", &pull, arg("offset").noconvert(), arg("neighbors").noconvert(), arg("front").noconvert(),
-               arg("wanted").noconvert(), arg("reached").noconvert(), released);
-    module.def("push_bits", &push, arg("offset").noconvert(), arg("neighbors").noconvert(), arg("active").noconvert(),
-               arg("reached").noconvert(), released);
-    module.def("choose_bits", &choose, arg("bits").noconvert(), arg("places").noconvert(), arg("chosen").noconvert(),
-               released);
-    module.def("spread_bits", &spread, arg("bits").noconvert(), arg("places").noconvert(), arg("into").noconvert(),
-               released);
-    module.def("move_bits", &move, arg("bits").noconvert(), arg("begin"), arg("size"), arg("into").noconvert(),
-               arg("first"), released);
-    module.def("measure_bits", &measure, arg("bits").noconvert(), arg("numbers").noconvert().none(), released);
+    module.def("pull_bits", &pull, "offset, neighbors, front, wanted, reached");
+    module.def("push_bits", &push, "offset, neighbors, active, reached");
+    module.def("choose_bits", &choose, "bits, places, chosen");
+    module.def("spread_bits", &spread, "bits, places, into");
+    module.def("move_bits", &move, "bits, begin, size, into, first");
+    module.def("measure_bits", &measure, "bits, numbers?");
     bind_fill<int32_t>(module);
     bind_fill<int64_t>(module);
     bind_fill<float>(module);
     bind_fill<double>(module);
-    module.def("list_bits", &list, arg("bits").noconvert(), arg("members").noconvert(), released);
+    module.def("list_bits", &list, "bits, members");
 }
 
 }  // namespace tgraph

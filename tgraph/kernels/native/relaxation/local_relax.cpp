@@ -1,14 +1,13 @@
 // Bindings of relaxations within a block (local_relax.hpp).
-#include "relaxation/local_relax.hpp"
-
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/pair.h>
+#include "relaxation/local_relax.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 #include <tuple>
 
-#include "base/bindings.hpp"
+#include "base/classes.hpp"
 
 namespace tgraph {
 namespace {
@@ -45,23 +44,22 @@ std::tuple<int64_t, int64_t, int64_t, V> relax_block(In<int64_t> offset, In<Neig
 }
 
 template <class V, class Neighbor>
-void bind_of(nb::module_& module) {
-    using nb::arg;
-    module.def("relax_block", &relax_block<V, Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("weights").noconvert().none(), arg("weight"), arg("first"), arg("split"), arg("is_min"),
-               arg("edge"), arg("limit"), arg("values").noconvert(), arg("columns"), arg("active").noconvert(),
-               arg("marked").noconvert(), arg("reached").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind_of(Module& module) {
+    python_module(module).def("relax_block", &relax_block<V, Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
+               nb::arg("weights").noconvert().none(), nb::arg("weight"), nb::arg("first"), nb::arg("split"), nb::arg("is_min"),
+               nb::arg("edge"), nb::arg("limit"), nb::arg("values").noconvert(), nb::arg("columns"), nb::arg("active").noconvert(),
+               nb::arg("marked").noconvert(), nb::arg("reached").noconvert(), nb::call_guard<nb::gil_scoped_release>());
 }
 
 template <class V>
-void bind_for(nb::module_& module) {
+void bind_for(Module& module) {
     bind_of<V, int32_t>(module);
     bind_of<V, int64_t>(module);
 }
 
 }  // namespace
 
-void bind_local_relax(nb::module_& module) {
+void bind_local_relax(Module& module) {
     bind_for<int32_t>(module);
     bind_for<int64_t>(module);
     bind_for<float>(module);

@@ -6,7 +6,7 @@
 #include <array>
 #include <tuple>
 
-#include "base/bindings.hpp"
+#include "base/classes.hpp"
 #include "relaxation/relax.hpp"
 
 namespace tgraph {
@@ -16,12 +16,12 @@ namespace {
 using Weights = In<void>;
 using Values = Out<void>;
 
-Number number_of(nb::dlpack::dtype type) {
-    if (type == nb::dtype<int32_t>()) return Number::i32;
-    if (type == nb::dtype<int64_t>()) return Number::i64;
-    if (type == nb::dtype<float>()) return Number::f32;
-    if (type == nb::dtype<double>()) return Number::f64;
-    throw nb::type_error("expected int32, int64, float32 or float64");
+Number number_of(DType type) {
+    if (type == dtype_of<int32_t>) return Number::i32;
+    if (type == dtype_of<int64_t>) return Number::i64;
+    if (type == dtype_of<float>) return Number::f32;
+    if (type == dtype_of<double>) return Number::f64;
+    throw TypeError("expected int32, int64, float32 or float64");
 }
 
 Constant constant_of(nb::handle number) {
@@ -56,7 +56,7 @@ public:
         } else {
             fixpoint_ = start(problem, static_cast<double*>(values.data()));
         }
-        if (!fixpoint_) throw nb::type_error("weights: their dtype does not fit that of the values");
+        if (!fixpoint_) throw TypeError("weights: their dtype does not fit that of the values");
     }
 
     State advance(int64_t max_rounds, double seconds) {
@@ -102,10 +102,10 @@ private:
 };
 
 void check_ids(const int64_t* ids, int64_t count, int64_t num_vertices) {
-    if (count > num_vertices) throw nb::value_error("ids: expected distinct vertices");
+    if (count > num_vertices) throw std::invalid_argument("ids: expected distinct vertices");
     for (int64_t i = 0; i < count; ++i)
         if (static_cast<uint64_t>(ids[i]) >= static_cast<uint64_t>(num_vertices))
-            throw nb::index_error("ids: no such vertex");
+            throw std::out_of_range("ids: no such vertex");
 }
 
 // The caller keeps the arrays alive.
@@ -150,7 +150,7 @@ void restart(Relaxation& relaxation, In<int64_t> ids, int mode) {
 
 void list(Relaxation& relaxation, Out<int64_t> vertices) {
     if (static_cast<int64_t>(vertices.shape(0)) != relaxation.fixpoint().active())
-        throw nb::value_error("vertices: expected room for the active ones");
+        throw std::invalid_argument("vertices: expected room for the active ones");
     relaxation.fixpoint().list(vertices.data());
 }
 
@@ -161,24 +161,23 @@ void set_transpose(Relaxation& relaxation, In<int64_t> offset, In<int32_t> neigh
 
 }  // namespace
 
-void bind_relax(nb::module_& module) {
-    using nb::arg;
-    nb::class_<Relaxation>(module, "Relaxation")
-        .def("__init__", &make, arg("offset").noconvert(), arg("neighbors").noconvert(),
-             arg("weights").noconvert().none(), arg("weight"), arg("best_weight").none(), arg("bounded"),
-             arg("values").noconvert(), arg("width"), arg("growth"), arg("is_min"), arg("edge"), arg("mode"),
-             arg("thresholds"), arg("ids").noconvert().none(), arg("delta"))
-        .def("set_transpose", &set_transpose, arg("offset").noconvert(), arg("neighbors").noconvert(),
-             arg("weights").noconvert().none())
+void bind_relax(Module& module) {
+    bind_class<Relaxation>(module, "Relaxation")
+        .def("__init__", &make, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
+             nb::arg("weights").noconvert().none(), nb::arg("weight"), nb::arg("best_weight").none(), nb::arg("bounded"),
+             nb::arg("values").noconvert(), nb::arg("width"), nb::arg("growth"), nb::arg("is_min"), nb::arg("edge"), nb::arg("mode"),
+             nb::arg("thresholds"), nb::arg("ids").noconvert().none(), nb::arg("delta"))
+        .def("set_transpose", &set_transpose, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
+             nb::arg("weights").noconvert().none())
         .def(
             "advance",
             [](Relaxation& self, int64_t rounds, double seconds) {
                 return static_cast<int>(self.advance(rounds, seconds));
             },
-            arg("rounds"), arg("seconds"), nb::call_guard<nb::gil_scoped_release>(),
+            nb::arg("rounds"), nb::arg("seconds"), nb::call_guard<nb::gil_scoped_release>(),
             "0 at the fixpoint, 1 if it is to be called again, 2 if it needs `set_transpose` first.")
-        .def("restart", &restart, arg("ids").noconvert().none(), arg("mode"))
-        .def("list", &list, arg("vertices").noconvert(), "Writes the active vertices, int64 [active].")
+        .def("restart", &restart, nb::arg("ids").noconvert().none(), nb::arg("mode"))
+        .def("list", &list, nb::arg("vertices").noconvert(), "Writes the active vertices, int64 [active].")
         .def("rounds", &rounds)
         .def_prop_ro("num_rounds", [](Relaxation& self) { return self.fixpoint().rounds.size(); })
         .def_prop_ro("active", [](Relaxation& self) { return self.fixpoint().active(); });

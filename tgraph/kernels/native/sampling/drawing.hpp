@@ -114,7 +114,7 @@ private:
         Held& held = thread;  // looked up once
         const auto* const neighbors = static_cast<const Neighbor*>(relation_.neighbors.data());
         const bool by_weight = relation_.weights.is_valid();
-        const bool is_wide = by_weight && relation_.weights.dtype() == nb::dtype<double>();
+        const bool is_wide = by_weight && relation_.weights.dtype() == dtype_of<double>;
         const Range range = rows_of(piece);
         if (by_weight && is_wide) fetch_weights<double>(range, held);
         else if (by_weight) fetch_weights<float>(range, held);

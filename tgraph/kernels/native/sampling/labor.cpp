@@ -60,16 +60,13 @@ void least_arcs(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> rows, in
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("least_arcs", &least_arcs<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("rows").noconvert(), arg("count"), arg("key"), arg("arcs").noconvert(), arg("found").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("least_arcs", &least_arcs<Neighbor>, "offset, neighbors, rows, count, key, arcs, found");
 }
 
 }  // namespace
 
-void bind_least_arcs(nb::module_& module) {
+void bind_least_arcs(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

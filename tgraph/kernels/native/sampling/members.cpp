@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/bindings.hpp"
+#include "base/classes.hpp"
 #include "base/memory.hpp"
 #include "base/buffer.hpp"
 #include "threads/parallel.hpp"
@@ -86,15 +86,14 @@ nb::tuple arcs_from(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> rows
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("arcs_from", &arcs_from<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("rows").noconvert(), arg("sources").noconvert(), arg("found").noconvert());
+void bind(Module& module) {
+    python_module(module).def("arcs_from", &arcs_from<Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
+               nb::arg("rows").noconvert(), nb::arg("sources").noconvert(), nb::arg("found").noconvert());
 }
 
 }  // namespace
 
-void bind_arcs_from(nb::module_& module) {
+void bind_arcs_from(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

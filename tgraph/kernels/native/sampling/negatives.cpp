@@ -98,16 +98,14 @@ void sample_negatives(In<int64_t> offset, In<Neighbor> neighbors, int64_t column
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("sample_negatives", &sample_negatives<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("columns"), arg("loops").noconvert().none(), arg("sources").noconvert().none(), arg("by_degree"),
-               arg("key"), arg("rows").noconvert(), arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("sample_negatives", &sample_negatives<Neighbor>,
+               "offset, neighbors, columns, loops?, sources?, by_degree, key, rows, out");
 }
 
 }  // namespace
 
-void bind_sample_negatives(nb::module_& module) {
+void bind_sample_negatives(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

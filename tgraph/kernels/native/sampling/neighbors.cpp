@@ -11,7 +11,7 @@
 #include <deque>
 #include <vector>
 
-#include "base/bindings.hpp"
+#include "base/classes.hpp"
 #include "sampling/drawing.hpp"
 #include "sampling/numbering.hpp"
 #include "sampling/relation.hpp"
@@ -189,10 +189,9 @@ nb::tuple sample_neighbors(nb::list relations, nb::list seeds, int64_t types, in
 
 }  // namespace
 
-void bind_sample_neighbors(nb::module_& module) {
-    using nb::arg;
-    module.def("sample_neighbors", &sample_neighbors, arg("relations"), arg("seeds"), arg("types"), arg("hops"),
-               arg("replace"), arg("disjoint"), arg("latest"), arg("latest_time").noconvert().none());
+void bind_sample_neighbors(Module& module) {
+    python_module(module).def("sample_neighbors", &sample_neighbors, nb::arg("relations"), nb::arg("seeds"), nb::arg("types"), nb::arg("hops"),
+               nb::arg("replace"), nb::arg("disjoint"), nb::arg("latest"), nb::arg("latest_time").noconvert().none());
 }
 
 }  // namespace tgraph

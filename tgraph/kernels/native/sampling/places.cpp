@@ -1,7 +1,7 @@
 // Vertices numbered in the order of their first occurrence, one list after the other.
 #include <cstdint>
 
-#include "base/bindings.hpp"
+#include "base/classes.hpp"
 #include "sampling/numbering.hpp"
 
 namespace tgraph {
@@ -23,10 +23,9 @@ nb::object number_vertices(In<int64_t> known, In<int64_t> vertices, Out<int64_t>
 
 }  // namespace
 
-void bind_number_vertices(nb::module_& module) {
-    using nb::arg;
-    module.def("number_vertices", &number_vertices, arg("known").noconvert(), arg("vertices").noconvert(),
-               arg("places").noconvert());
+void bind_number_vertices(Module& module) {
+    python_module(module).def("number_vertices", &number_vertices, nb::arg("known").noconvert(), nb::arg("vertices").noconvert(),
+               nb::arg("places").noconvert());
 }
 
 }  // namespace tgraph

@@ -128,16 +128,14 @@ void push_residuals(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> seed
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("push_residuals", &push_residuals<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("seeds").noconvert(), arg("alpha"), arg("epsilon"), arg("count"), arg("vertices").noconvert(),
-               arg("scores").noconvert(), arg("found").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("push_residuals", &push_residuals<Neighbor>,
+               "offset, neighbors, seeds, alpha, epsilon, count, vertices, scores, found");
 }
 
 }  // namespace
 
-void bind_push_residuals(nb::module_& module) {
+void bind_push_residuals(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

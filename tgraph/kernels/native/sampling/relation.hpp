@@ -21,7 +21,7 @@ struct Relation {
     In<int64_t> time;  // of the arcs, or of the vertices that they come from, ascending within a row; or None
     bool time_of_arcs;
 
-    bool wide() const { return neighbors.dtype() == nb::dtype<int64_t>(); }
+    bool wide() const { return neighbors.dtype() == dtype_of<int64_t>; }
     int64_t neighbor(int64_t arc) const {
         return wide() ? static_cast<const int64_t*>(neighbors.data())[arc]
                       : static_cast<const int32_t*>(neighbors.data())[arc];

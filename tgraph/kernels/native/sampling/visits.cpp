@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "base/bindings.hpp"
+#include "base/classes.hpp"
 #include "base/memory.hpp"
 #include "base/random.hpp"
 #include "sampling/draws.hpp"
@@ -22,7 +22,7 @@ struct Step {
     In<void> weights;  // by which arcs are drawn, or None
     In<double> sums;
 
-    bool wide() const { return neighbors.dtype() == nb::dtype<int64_t>(); }
+    bool wide() const { return neighbors.dtype() == dtype_of<int64_t>; }
     void fetch_neighbor(int64_t arc) const {
         fetch(static_cast<const char*>(neighbors.data()) + arc * (wide() ? 8 : 4));
     }
@@ -36,7 +36,7 @@ struct Step {
         if (begin == end) return -1;
         if (!weights.data()) return begin + random_below(own, number, end - begin);
         const auto stream = static_cast<int64_t>(random_word(own, number));
-        return weights.dtype() == nb::dtype<float>() ? by_weight<float>(stream, begin, end, scratch)
+        return weights.dtype() == dtype_of<float> ? by_weight<float>(stream, begin, end, scratch)
                                                      : by_weight<double>(stream, begin, end, scratch);
     }
 
@@ -167,11 +167,10 @@ void most_visited(nb::list steps, In<int64_t> start, int64_t first, int64_t walk
 
 }  // namespace
 
-void bind_most_visited(nb::module_& module) {
-    using nb::arg;
-    module.def("most_visited", &most_visited, arg("steps"), arg("start").noconvert(), arg("first"), arg("walks"),
-               arg("traversals"), arg("termination"), arg("count"), arg("key"), arg("vertices").noconvert(),
-               arg("visits").noconvert(), arg("found").noconvert());
+void bind_most_visited(Module& module) {
+    python_module(module).def("most_visited", &most_visited, nb::arg("steps"), nb::arg("start").noconvert(), nb::arg("first"), nb::arg("walks"),
+               nb::arg("traversals"), nb::arg("termination"), nb::arg("count"), nb::arg("key"), nb::arg("vertices").noconvert(),
+               nb::arg("visits").noconvert(), nb::arg("found").noconvert());
 }
 
 }  // namespace tgraph

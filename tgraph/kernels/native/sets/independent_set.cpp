@@ -71,15 +71,13 @@ void independent_set(In<int64_t> offset, In<Neighbor> neighbors, int64_t key, Ou
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("independent_set", &independent_set<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("key"), arg("state").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("independent_set", &independent_set<Neighbor>, "offset, neighbors, key, state");
 }
 
 }  // namespace
 
-void bind_independent_set(nb::module_& module) {
+void bind_independent_set(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

@@ -198,32 +198,25 @@ void list_marked(In<int64_t> offset, In<uint8_t> marked, In<int64_t> new_offset,
 }
 
 template <class Neighbor, class Weight>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("spanning_forest", &spanning_forest<Neighbor, Weight>, arg("offset").noconvert(),
-               arg("neighbors").noconvert(), arg("weights").noconvert().none(), arg("chosen").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("spanning_forest", &spanning_forest<Neighbor, Weight>, "offset, neighbors, weights?, chosen");
 }
 
 template <class Neighbor>
-void bind_weights(nb::module_& module) {
+void bind_weights(Module& module) {
     bind<Neighbor, double>(module);
     bind<Neighbor, float>(module);
     bind<Neighbor, int32_t>(module);
     bind<Neighbor, int64_t>(module);
-    using nb::arg;
-    module.def("mark_both_ways", &mark_both_ways<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("chosen").noconvert(), arg("new_offset").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    module.def("mark_both_ways", &mark_both_ways<Neighbor>, "offset, neighbors, chosen, new_offset");
 }
 
 }  // namespace
 
-void bind_boruvka(nb::module_& module) {
+void bind_boruvka(Module& module) {
     bind_weights<int32_t>(module);
     bind_weights<int64_t>(module);
-    using nb::arg;
-    module.def("list_marked", &list_marked, arg("offset").noconvert(), arg("marked").noconvert(),
-               arg("new_offset").noconvert(), arg("places").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    module.def("list_marked", &list_marked, "offset, marked, new_offset, places");
 }
 
 }  // namespace tgraph

@@ -1,12 +1,11 @@
 // Bindings of neighbor intersection: triangles in total, per vertex, and arcs between neighbors (clustering
 // coefficient).
-#include "triangles/intersect.hpp"
-
 #include <nanobind/stl/optional.h>
+#include "triangles/intersect.hpp"
 
 #include <optional>
 
-#include "base/bindings.hpp"
+#include "base/classes.hpp"
 
 namespace tgraph {
 namespace {
@@ -103,17 +102,15 @@ void count_arcs_among(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> f
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("count_triangles", &count_triangles<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("found").noconvert().none(), arg("rank").none(), nb::call_guard<nb::gil_scoped_release>());
-    module.def("count_arcs_among", &count_arcs_among<Neighbor>, arg("offset").noconvert(),
-               arg("neighbors").noconvert(), arg("found").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    python_module(module).def("count_triangles", &count_triangles<Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
+               nb::arg("found").noconvert().none(), nb::arg("rank").none(), nb::call_guard<nb::gil_scoped_release>());
+    module.def("count_arcs_among", &count_arcs_among<Neighbor>, "offset, neighbors, found");
 }
 
 }  // namespace
 
-void bind_intersect(nb::module_& module) {
+void bind_intersect(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

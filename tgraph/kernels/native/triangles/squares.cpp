@@ -80,15 +80,13 @@ void count_squares(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> foun
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("count_squares", &count_squares<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("found").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("count_squares", &count_squares<Neighbor>, "offset, neighbors, found");
 }
 
 }  // namespace
 
-void bind_squares(nb::module_& module) {
+void bind_squares(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

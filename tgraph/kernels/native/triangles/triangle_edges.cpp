@@ -133,20 +133,15 @@ void triangle_codes(In<int64_t> offset, In<Neighbor> neighbors, In<uint8_t> code
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("edge_triangles", &edge_triangles<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("found").noconvert(), nb::call_guard<nb::gil_scoped_release>());
-    module.def("triangle_products", &triangle_products<Neighbor>, arg("offset").noconvert(),
-               arg("neighbors").noconvert(), arg("value").noconvert(), arg("mirror").noconvert(),
-               arg("found").noconvert(), nb::call_guard<nb::gil_scoped_release>());
-    module.def("triangle_codes", &triangle_codes<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("code").noconvert(), arg("found").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("edge_triangles", &edge_triangles<Neighbor>, "offset, neighbors, found");
+    module.def("triangle_products", &triangle_products<Neighbor>, "offset, neighbors, value, mirror, found");
+    module.def("triangle_codes", &triangle_codes<Neighbor>, "offset, neighbors, code, found");
 }
 
 }  // namespace
 
-void bind_triangle_edges(nb::module_& module) {
+void bind_triangle_edges(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

@@ -156,16 +156,14 @@ void random_walks(In<int64_t> offset, In<Neighbor> neighbors, In<double> total, 
 }
 
 template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("random_walks", &random_walks<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("total").noconvert().none(), arg("start").noconvert(), arg("length"), arg("key"), arg("back"),
-               arg("away"), arg("restart"), arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("random_walks", &random_walks<Neighbor>,
+               "offset, neighbors, total?, start, length, key, back, away, restart, out");
 }
 
 }  // namespace
 
-void bind_walks(nb::module_& module) {
+void bind_walks(Module& module) {
     bind<int32_t>(module);
     bind<int64_t>(module);
 }

@@ -3,7 +3,7 @@
 
 namespace tgraph {
 
-void bind_sell(nb::module_& module) {
+void bind_sell(Module& module) {
     bind_pull_slices<float, float>(module, "pull_slices_float32");
     bind_pull_slices<float, double>(module, "pull_slices_float32_float64");  // float64 accumulators
     bind_pull_slices<double, double>(module, "pull_slices_float64");

@@ -254,14 +254,11 @@ void pull_slices(In<int64_t> offset, In<int32_t> neighbors, In<int32_t> length, 
 }
 
 template <class T, class A>
-void bind_pull_slices(nb::module_& module, const char* name) {
-    using nb::arg;
-    module.def(name, &pull_slices<T, A>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("length").noconvert(), arg("order").noconvert().none(), arg("height"), arg("data").noconvert(),
-               arg("columns"), arg("weights").noconvert().none(), arg("reduce"), arg("edge"), arg("identity"),
-               arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind_pull_slices(Module& module, const char* name) {
+    module.def(name, &pull_slices<T, A>,
+               "offset, neighbors, length, order?, height, data, columns, weights?, reduce, edge, identity, out");
 }
 
-void bind_sell_narrow(nb::module_& module);
+void bind_sell_narrow(Module& module);
 
 }  // namespace tgraph

@@ -3,7 +3,7 @@
 
 namespace tgraph {
 
-void bind_sell_narrow(nb::module_& module) {
+void bind_sell_narrow(Module& module) {
     bind_pull_slices<uint8_t, uint8_t>(module, "pull_slices_uint8");
     bind_pull_slices<BFloat16, float>(module, "pull_slices_bfloat16");
     bind_pull_slices<Float16, float>(module, "pull_slices_float16");

@@ -92,17 +92,13 @@ void sum_tiles(In<int64_t> offset, In<int32_t> columns_of, In<int64_t> bitmap, I
 }
 
 template <class T>
-void bind_sum_tiles(nb::module_& module, const char* name) {
-    using nb::arg;
-    module.def(name, &sum_tiles<T>, arg("offset").noconvert(), arg("columns_of").noconvert(),
-               arg("bitmap").noconvert(), arg("start").noconvert().none(), arg("weights").noconvert().none(),
-               arg("data").noconvert(), arg("columns"), arg("out").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind_sum_tiles(Module& module, const char* name) {
+    module.def(name, &sum_tiles<T>, "offset, columns_of, bitmap, start?, weights?, data, columns, out");
 }
 
 }  // namespace
 
-void bind_tile_sums(nb::module_& module) {
+void bind_tile_sums(Module& module) {
     bind_sum_tiles<float>(module, "sum_tiles_float32");
     bind_sum_tiles<double>(module, "sum_tiles_float64");
 }

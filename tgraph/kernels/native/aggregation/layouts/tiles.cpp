@@ -175,28 +175,20 @@ void list_tile_rows(In<int64_t> offset, In<I> columns, In<int64_t> bitmap, In<in
 }
 
 template <class I>
-void bind_tiles_of(nb::module_& module) {
-    using nb::arg;
-    const auto guard = nb::call_guard<nb::gil_scoped_release>();
-    module.def("count_tile_columns", &count_tile_columns<I>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("counts").noconvert(), guard);
-    module.def("fill_tiles", &fill_tiles<I>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("tile_offset").noconvert(), arg("columns").noconvert(), arg("bitmap").noconvert(),
-               arg("entries").noconvert().none(), guard);
-    module.def("list_tile_rows", &list_tile_rows<I>, arg("offset").noconvert(), arg("columns").noconvert(),
-               arg("bitmap").noconvert(), arg("start").noconvert().none(), arg("first"), arg("row_offset").noconvert(),
-               arg("neighbors").noconvert(), arg("positions").noconvert().none(), guard);
+void bind_tiles_of(Module& module) {
+    module.def("count_tile_columns", &count_tile_columns<I>, "offset, neighbors, counts");
+    module.def("fill_tiles", &fill_tiles<I>, "offset, neighbors, tile_offset, columns, bitmap, entries?");
+    module.def("list_tile_rows", &list_tile_rows<I>,
+               "offset, columns, bitmap, start?, first, row_offset, neighbors, positions?");
 }
 
 }  // namespace
 
-void bind_tiles(nb::module_& module) {
-    using nb::arg;
+void bind_tiles(Module& module) {
     bind_tiles_of<int32_t>(module);
     bind_tiles_of<int64_t>(module);
     bind_tile_sums(module);
-    module.def("count_tile_rows", &count_tile_rows, arg("offset").noconvert(), arg("bitmap").noconvert(), arg("first"),
-               arg("degree").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    module.def("count_tile_rows", &count_tile_rows, "offset, bitmap, first, degree");
 }
 
 }  // namespace tgraph

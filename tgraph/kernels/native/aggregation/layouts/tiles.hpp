@@ -69,6 +69,6 @@ inline TileBits checked_tiles(const In<int64_t>& offset, const In<int64_t>& bitm
     return {offset.data(), reinterpret_cast<const uint64_t*>(bitmap.data()), windows};
 }
 
-void bind_tile_sums(nb::module_& module);
+void bind_tile_sums(Module& module);
 
 }  // namespace tgraph

@@ -49,15 +49,13 @@ void add_rows(In<A> values, In<Index> index, int64_t columns, Out<A> out) {
 }
 
 template <class A, class Index>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("add_rows", &add_rows<A, Index>, arg("values").noconvert(), arg("index").noconvert(), arg("columns"),
-               arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("add_rows", &add_rows<A, Index>, "values, index, columns, out");
 }
 
 }  // namespace
 
-void bind_add_rows(nb::module_& module) {
+void bind_add_rows(Module& module) {
     bind<float, int32_t>(module);
     bind<float, int64_t>(module);
     bind<double, int32_t>(module);

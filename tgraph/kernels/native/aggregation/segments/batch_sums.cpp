@@ -199,31 +199,20 @@ void give_sums(In<int32_t> neighbors, In<int64_t> offset, In<A> numbers, int64_t
     for (int64_t row = 0; row < with.rows; ++row) scatter_row(with, row, numbers.data(), out.data());
 }
 
-template <class Function>
-void define(nb::module_& module, const char* name, Function function, const char* given) {
-    using nb::arg;
-    module.def(name, function, arg("neighbors").noconvert(), arg("offset").noconvert(), arg(given).noconvert(),
-               arg("columns"), arg("weights").noconvert().none(), arg("mean"), arg("own"), arg("out").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
-}
-
 template <class A>
-void bind(nb::module_& module) {
-    using nb::arg;
-    define(module, "take_sums", &take_sums<A, A>, "data");
-    define(module, "give_sums", &give_sums<A>, "numbers");
-    module.def("take_best", &take_best<A>, arg("neighbors").noconvert(), arg("offset").noconvert(),
-               arg("data").noconvert(), arg("columns"), arg("greatest"), arg("out").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("take_sums", &take_sums<A, A>, "neighbors, offset, data, columns, weights?, mean, own, out");
+    module.def("give_sums", &give_sums<A>, "neighbors, offset, numbers, columns, weights?, mean, own, out");
+    module.def("take_best", &take_best<A>, "neighbors, offset, data, columns, greatest, out");
 }
 
 }  // namespace
 
-void bind_batch_sums(nb::module_& module) {
+void bind_batch_sums(Module& module) {
     bind<float>(module);
     bind<double>(module);
-    define(module, "take_sums_float16", &take_sums<float, Float16>, "data");
-    define(module, "take_sums_bfloat16", &take_sums<float, BFloat16>, "data");
+    module.def("take_sums_float16", &take_sums<float, Float16>, "neighbors, offset, data, columns, weights?, mean, own, out");
+    module.def("take_sums_bfloat16", &take_sums<float, BFloat16>, "neighbors, offset, data, columns, weights?, mean, own, out");
 }
 
 }  // namespace tgraph

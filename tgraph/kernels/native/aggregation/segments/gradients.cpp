@@ -294,37 +294,25 @@ void product_gradient(In<int64_t> offset, In<A> messages, In<A> grad, int64_t co
 }
 
 template <class A>
-void bind_product_gradient(nb::module_& module) {
-    using nb::arg;
-    module.def("product_gradient", &product_gradient<A>, arg("offset").noconvert(), arg("messages").noconvert(),
-               arg("grad").noconvert(), arg("columns"), arg("out").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind_product_gradient(Module& module) {
+    module.def("product_gradient", &product_gradient<A>, "offset, messages, grad, columns, out");
 }
 
 template <class A, class Neighbor>
-void bind_gradients_of(nb::module_& module) {
-    using nb::arg;
-    module.def("arc_products", &arc_products<A, Neighbor>, arg("neighbors").noconvert(), arg("offset").noconvert(),
-               arg("rows").noconvert().none(), arg("width"), arg("active").noconvert().none(),
-               arg("row_data").noconvert(), arg("data").noconvert(), arg("columns"), arg("heads"),
-               arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
-    module.def("winners", &winners<A, Neighbor>, arg("neighbors").noconvert(), arg("offset").noconvert(),
-               arg("rows").noconvert().none(), arg("width"), arg("active").noconvert().none(), arg("pulls"),
-               arg("data").noconvert(), arg("columns"), arg("weights").noconvert().none(), arg("heads"), arg("edge"),
-               arg("best").noconvert(), arg("sender").noconvert(), arg("arc").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
-    module.def("pull_won", &pull_won<A, Neighbor>, arg("neighbors").noconvert(), arg("offset").noconvert(),
-               arg("rows").noconvert().none(), arg("width"), arg("active").noconvert().none(), arg("data").noconvert(),
-               arg("columns"), arg("largest"), arg("identity"), arg("best").noconvert(), arg("won").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
-    module.def("give_won", &give_won<A, Neighbor>, arg("neighbors").noconvert(), arg("offset").noconvert(),
-               arg("rows").noconvert().none(), arg("width"), arg("grad").noconvert(), arg("columns"),
-               arg("won").noconvert(), arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind_gradients_of(Module& module) {
+    module.def("arc_products", &arc_products<A, Neighbor>,
+               "neighbors, offset, rows?, width, active?, row_data, data, columns, heads, out");
+    module.def("winners", &winners<A, Neighbor>,
+               "neighbors, offset, rows?, width, active?, pulls, data, columns, weights?, heads, edge, best, sender, "
+               "arc");
+    module.def("pull_won", &pull_won<A, Neighbor>,
+               "neighbors, offset, rows?, width, active?, data, columns, largest, identity, best, won");
+    module.def("give_won", &give_won<A, Neighbor>, "neighbors, offset, rows?, width, grad, columns, won, out");
 }
 
 }  // namespace
 
-void bind_gradients(nb::module_& module) {
+void bind_gradients(Module& module) {
     bind_gradients_of<float, int32_t>(module);
     bind_gradients_of<float, int64_t>(module);
     bind_gradients_of<double, int32_t>(module);

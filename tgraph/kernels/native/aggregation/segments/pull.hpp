@@ -3,8 +3,6 @@
 // results are combined in order, so that sums do not depend on the number of threads.
 #pragma once
 
-#include <nanobind/stl/string_view.h>
-
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -169,25 +167,22 @@ void pull(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t 
 }
 
 template <class T, class A, class W>
-void bind_pull(nb::module_& module, const char* name) {
-    using nb::arg;
+void bind_pull(Module& module, const char* name) {
     const auto define = [&](auto function) {
-        module.def(name, function, arg("neighbors").noconvert(), arg("offset").noconvert(),
-                   arg("rows").noconvert().none(), arg("width"), arg("active").noconvert().none(),
-                   arg("data").noconvert(), arg("columns"), arg("weights").noconvert().none(), arg("heads"),
-                   arg("reduce"), arg("edge"), arg("identity"), arg("mean"), arg("out").noconvert(),
-                   nb::call_guard<nb::gil_scoped_release>());
+        module.def(name, function,
+                   "neighbors, offset, rows?, width, active?, data, columns, weights?, heads, reduce, edge, identity, "
+                   "mean, out");
     };
     define(&pull<T, A, W, int32_t>);
     define(&pull<T, A, W, int64_t>);
 }
 
 // One file per group of dtypes, so that they compile in parallel.
-void bind_pull_float32(nb::module_& module);
-void bind_pull_float64(nb::module_& module);
-void bind_pull_integers(nb::module_& module);
-void bind_pull_narrow(nb::module_& module);
-void bind_push(nb::module_& module);
-void bind_gradients(nb::module_& module);
+void bind_pull_float32(Module& module);
+void bind_pull_float64(Module& module);
+void bind_pull_integers(Module& module);
+void bind_pull_narrow(Module& module);
+void bind_push(Module& module);
+void bind_gradients(Module& module);
 
 }  // namespace tgraph

@@ -121,14 +121,11 @@ int64_t push(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64
 }
 
 template <class A>
-void bind_push_of(nb::module_& module, const char* name) {
-    using nb::arg;
+void bind_push_of(Module& module, const char* name) {
     const auto define = [&](auto function) {
-        module.def(name, function, arg("neighbors").noconvert(), arg("offset").noconvert(),
-                   arg("rows").noconvert().none(), arg("width"), arg("data").noconvert(), arg("columns"),
-                   arg("weights").noconvert().none(), arg("heads"), arg("reduce"), arg("edge"), arg("identity"),
-                   arg("out").noconvert(), arg("table").noconvert().none(), arg("receivers").noconvert().none(),
-                   nb::call_guard<nb::gil_scoped_release>());
+        module.def(name, function,
+                   "neighbors, offset, rows?, width, data, columns, weights?, heads, reduce, edge, identity, out, "
+                   "table?, receivers?");
     };
     define(&push<A, int32_t>);
     define(&push<A, int64_t>);
@@ -136,7 +133,7 @@ void bind_push_of(nb::module_& module, const char* name) {
 
 }  // namespace
 
-void bind_push(nb::module_& module) {
+void bind_push(Module& module) {
     bind_push_of<float>(module, "push_float32");
     bind_push_of<double>(module, "push_float64");
     bind_push_of<int32_t>(module, "push_int32");

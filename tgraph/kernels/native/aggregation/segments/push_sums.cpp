@@ -73,16 +73,13 @@ void push_sums(In<int64_t> offset, In<Neighbor> neighbors, In<A> weights, In<A> 
 }
 
 template <class A, class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("push_sums", &push_sums<A, Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("weights").noconvert().none(), arg("data").noconvert(), arg("out").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind(Module& module) {
+    module.def("push_sums", &push_sums<A, Neighbor>, "offset, neighbors, weights?, data, out");
 }
 
 }  // namespace
 
-void bind_push_sums(nb::module_& module) {
+void bind_push_sums(Module& module) {
     bind<float, int32_t>(module);
     bind<float, int64_t>(module);
     bind<double, int32_t>(module);

@@ -3,7 +3,7 @@
 
 namespace tgraph {
 
-void bind_aggregate(nb::module_& module) {
+void bind_aggregate(Module& module) {
     bind_pull_float32(module);
     bind_pull_float64(module);
     bind_pull_integers(module);

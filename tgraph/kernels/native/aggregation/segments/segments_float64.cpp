@@ -11,7 +11,7 @@ column_kernels<double, double, float>(std::string_view, std::string_view);
 template ColumnKernels<float, double, float>
 column_kernels<float, double, float>(std::string_view, std::string_view);
 
-void bind_pull_float64(nb::module_& module) {
+void bind_pull_float64(Module& module) {
     bind_pull<double, double, double>(module, "pull_float64");
     bind_pull<double, double, float>(module, "pull_float64_weights_float32");
     bind_pull<float, double, float>(module, "pull_float32_in_float64");

@@ -9,7 +9,7 @@ column_kernels<BFloat16, float, BFloat16>(std::string_view, std::string_view);
 template ColumnKernels<Float16, float, Float16>
 column_kernels<Float16, float, Float16>(std::string_view, std::string_view);
 
-void bind_pull_narrow(nb::module_& module) {
+void bind_pull_narrow(Module& module) {
     bind_pull<BFloat16, float, BFloat16>(module, "pull_bfloat16");
     bind_pull<Float16, float, Float16>(module, "pull_float16");
 }

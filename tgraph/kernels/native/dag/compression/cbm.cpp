@@ -106,23 +106,16 @@ void list_deltas(In<int64_t> offset, In<Index> columns, In<Index> parent, In<Ind
 }
 
 template <class Index, class Offset, class Child>
-void bind_list_deltas(nb::module_& module) {
-    using nb::arg;
-    module.def("list_deltas", &list_deltas<Index, Offset, Child>, arg("offset").noconvert(), arg("columns").noconvert(),
-               arg("parent").noconvert(), arg("more").noconvert(), arg("child_offset").noconvert(),
-               arg("children").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+void bind_list_deltas(Module& module) {
+    module.def("list_deltas", &list_deltas<Index, Offset, Child>,
+               "offset, columns, parent, more, child_offset, children");
 }
 
 template <class Index>
-void bind_cbm_of(nb::module_& module) {
-    using nb::arg;
-    module.def("find_parents", &find_parents<Index>, arg("offset").noconvert(), arg("columns").noconvert(),
-               arg("column_offset").noconvert(), arg("column_rows").noconvert(), arg("price"),
-               arg("bounds").noconvert(), arg("parent").noconvert(), arg("earlier").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
-    module.def("count_deltas", &count_deltas<Index>, arg("offset").noconvert(), arg("columns").noconvert(),
-               arg("parent").noconvert(), arg("more").noconvert(), arg("less").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
+void bind_cbm_of(Module& module) {
+    module.def("find_parents", &find_parents<Index>,
+               "offset, columns, column_offset, column_rows, price, bounds, parent, earlier");
+    module.def("count_deltas", &count_deltas<Index>, "offset, columns, parent, more, less");
     bind_list_deltas<Index, int32_t, int32_t>(module);
     bind_list_deltas<Index, int64_t, int32_t>(module);
     bind_list_deltas<Index, int64_t, int64_t>(module);
@@ -130,7 +123,7 @@ void bind_cbm_of(nb::module_& module) {
 
 }  // namespace
 
-void bind_cbm(nb::module_& module) {
+void bind_cbm(Module& module) {
     bind_cbm_of<int32_t>(module);
     bind_cbm_of<int64_t>(module);
 }

@@ -1,7 +1,7 @@
 // Bindings of pair replacement (pairs.hpp).
 #include "dag/compression/pairs.hpp"
 
-#include "base/bindings.hpp"
+#include "base/classes.hpp"
 
 namespace tgraph {
 namespace {
@@ -19,16 +19,15 @@ void write_pairs(const PairReplacement& replaced, In<int64_t> old_offset, Out<in
 
 }  // namespace
 
-void bind_pairs(nb::module_& module) {
-    using nb::arg;
+void bind_pairs(Module& module) {
     const nb::call_guard<nb::gil_scoped_release> released;
-    nb::class_<PairReplacement> replacement(module, "PairReplacement");
+    nb::class_<PairReplacement> replacement = bind_class<PairReplacement>(module, "PairReplacement");
     replacement.def_prop_ro("num_symbols", &PairReplacement::num_symbols)
         .def_prop_ro("num_rules", &PairReplacement::num_rules)
-        .def("write", &write_pairs, arg("old_offset").noconvert(), arg("offset").noconvert(),
-             arg("symbols").noconvert(), arg("pairs").noconvert(), released);
-    module.def("replace_pairs", &replace_pairs, arg("offset").noconvert(), arg("tokens").noconvert(),
-               arg("num_tokens"), arg("max_depth"), released);
+        .def("write", &write_pairs, nb::arg("old_offset").noconvert(), nb::arg("offset").noconvert(),
+             nb::arg("symbols").noconvert(), nb::arg("pairs").noconvert(), released);
+    python_module(module).def("replace_pairs", &replace_pairs, nb::arg("offset").noconvert(), nb::arg("tokens").noconvert(),
+               nb::arg("num_tokens"), nb::arg("max_depth"), released);
 }
 
 }  // namespace tgraph

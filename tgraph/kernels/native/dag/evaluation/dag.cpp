@@ -1,5 +1,5 @@
 // Bindings of linear DAGs of compressed rows: their tensors, the plan of an evaluation, and decoding of single rows.
-#include "base/bindings.hpp"
+#include "base/classes.hpp"
 #include "dag/evaluation/dag_evaluate.hpp"
 #include "dag/evaluation/dag_plan.hpp"
 #include "dag/evaluation/dag_rows.hpp"
@@ -49,27 +49,22 @@ void list_rows(const DagRows& rows, bool of_outputs, In<int64_t> outputs, In<int
 }
 
 template <class Neighbor>
-void define_list_rows(nb::module_& module) {
-    using nb::arg;
-    module.def("dag_list_rows", &list_rows<Neighbor>, arg("rows"), arg("of_outputs"), arg("outputs").noconvert(),
-               arg("offset").noconvert(), arg("neighbors").noconvert(), arg("arcs").noconvert().none(),
-               nb::call_guard<nb::gil_scoped_release>());
+void define_list_rows(Module& module) {
+    module.def("dag_list_rows", &list_rows<Neighbor>, "rows, of_outputs, outputs, offset, neighbors, arcs?");
 }
 
 }  // namespace
 
-void bind_dag(nb::module_& module) {
-    using nb::arg;
-    nb::class_<DagRows>(module, "DagRows", "The tensors of a DAG, kept alive by the caller.");
-    module.def("dag_rows", &rows_of, arg("num_vertices"), arg("offset").noconvert(),
-               arg("narrow_children").noconvert().none(), arg("wide_children").noconvert().none(),
-               arg("narrow_order").noconvert().none(), arg("wide_order").noconvert().none());
-    nb::class_<DagPlan>(module, "DagPlan", "The partition of an evaluation into chunks.")
+void bind_dag(Module& module) {
+    bind_class<DagRows>(module, "DagRows", "The tensors of a DAG, kept alive by the caller.");
+    python_module(module).def("dag_rows", &rows_of, nb::arg("num_vertices"), nb::arg("offset").noconvert(),
+               nb::arg("narrow_children").noconvert().none(), nb::arg("wide_children").noconvert().none(),
+               nb::arg("narrow_order").noconvert().none(), nb::arg("wide_order").noconvert().none());
+    bind_class<DagPlan>(module, "DagPlan", "The partition of an evaluation into chunks.")
         .def_ro("needs_outputs", &DagPlan::needs_outputs);
-    module.def("dag_plan", &make_plan, arg("rows"), arg("phases").noconvert(), arg("tasks").noconvert().none(),
+    python_module(module).def("dag_plan", &make_plan, nb::arg("rows"), nb::arg("phases").noconvert(), nb::arg("tasks").noconvert().none(),
                nb::call_guard<nb::gil_scoped_release>());
-    module.def("dag_count_rows", &count_rows, arg("rows"), arg("of_outputs"), arg("outputs").noconvert(),
-               arg("count").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    module.def("dag_count_rows", &count_rows, "rows, of_outputs, outputs, count");
     define_list_rows<int32_t>(module);
     define_list_rows<int64_t>(module);
     bind_dag_float32(module);

@@ -57,19 +57,15 @@ void dag_affine_step(const DagPlan& plan, const DagRows& rows, bool is_signed, I
 }
 
 template <class Value>
-void define_step(nb::module_& module) {
-    using nb::arg;
-    module.def("dag_affine_step", &dag_affine_step<Value>, arg("plan"), arg("rows"), arg("is_signed"),
-               arg("weights").noconvert().none(), arg("of_outputs"), arg("input").noconvert(),
-               arg("before").noconvert(), arg("scale").noconvert().none(), arg("bias").noconvert().none(),
-               arg("measure").noconvert().none(), arg("alpha"), arg("beta"), arg("constant"), arg("needs_total"),
-               arg("needs_dangling"), arg("values").noconvert(), arg("sent").noconvert().none(), arg("out").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
+void define_step(Module& module) {
+    module.def("dag_affine_step", &dag_affine_step<Value>,
+               "plan, rows, is_signed, weights?, of_outputs, input, before, scale?, bias?, measure?, alpha, beta, "
+               "constant, needs_total, needs_dangling, values, sent?, out");
 }
 
 }  // namespace
 
-void bind_dag_affine(nb::module_& module) {
+void bind_dag_affine(Module& module) {
     define_step<float>(module);
     define_step<double>(module);
 }

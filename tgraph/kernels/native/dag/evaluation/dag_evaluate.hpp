@@ -1,8 +1,6 @@
 // Evaluation of a linear DAG of compressed rows: dispatch from the names of reduction and edge operation to kernels.
 #pragma once
 
-#include <nanobind/stl/string_view.h>
-
 #include <stdexcept>
 #include <string_view>
 
@@ -91,19 +89,17 @@ void evaluate(const DagPlan& plan, const DagRows& rows, In<Passed<T>> data, int6
 }
 
 template <class T, class A>
-void define_evaluate(nb::module_& module, const char* name) {
-    using nb::arg;
-    module.def(name, &evaluate<T, A>, arg("plan"), arg("rows"), arg("data").noconvert(), arg("columns"), arg("reduce"),
-               arg("edge"), arg("is_signed"), arg("identity"), arg("weights").noconvert().none(), arg("of_outputs"),
-               arg("left").noconvert().none(), arg("right").noconvert().none(), arg("out").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
+void define_evaluate(Module& module, const char* name) {
+    module.def(name, &evaluate<T, A>,
+               "plan, rows, data, columns, reduce, edge, is_signed, identity, weights?, of_outputs, left?, right?, "
+               "out");
 }
 
 // One file per group of dtypes, so that they compile in parallel.
-void bind_dag_float32(nb::module_& module);
-void bind_dag_float64(nb::module_& module);
-void bind_dag_integers(nb::module_& module);
-void bind_dag_narrow(nb::module_& module);
-void bind_dag_affine(nb::module_& module);
+void bind_dag_float32(Module& module);
+void bind_dag_float64(Module& module);
+void bind_dag_integers(Module& module);
+void bind_dag_narrow(Module& module);
+void bind_dag_affine(Module& module);
 
 }  // namespace tgraph

@@ -3,7 +3,7 @@
 
 namespace tgraph {
 
-void bind_dag_float32(nb::module_& module) {
+void bind_dag_float32(Module& module) {
     define_evaluate<float, float>(module, "dag_float32");
 }
 

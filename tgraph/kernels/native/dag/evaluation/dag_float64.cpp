@@ -3,7 +3,7 @@
 
 namespace tgraph {
 
-void bind_dag_float64(nb::module_& module) {
+void bind_dag_float64(Module& module) {
     define_evaluate<double, double>(module, "dag_float64");
 }
 

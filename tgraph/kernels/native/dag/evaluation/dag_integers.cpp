@@ -3,7 +3,7 @@
 
 namespace tgraph {
 
-void bind_dag_integers(nb::module_& module) {
+void bind_dag_integers(Module& module) {
     define_evaluate<int32_t, int32_t>(module, "dag_int32");
     define_evaluate<int64_t, int64_t>(module, "dag_int64");
     define_evaluate<uint8_t, uint8_t>(module, "dag_uint8");

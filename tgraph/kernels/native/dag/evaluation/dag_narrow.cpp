@@ -3,7 +3,7 @@
 
 namespace tgraph {
 
-void bind_dag_narrow(nb::module_& module) {
+void bind_dag_narrow(Module& module) {
     define_evaluate<Float16, float>(module, "dag_float16");
     define_evaluate<BFloat16, float>(module, "dag_bfloat16");
 }

@@ -129,16 +129,13 @@ bool unfold(In<int64_t> offset, In<Entry> entries, int64_t num_vertices, int64_t
 }
 
 template <class Entry>
-void define_unfold(nb::module_& module) {
-    using nb::arg;
-    module.def("unfold", &unfold<Entry>, arg("offset").noconvert(), arg("entries").noconvert(), arg("num_vertices"),
-               arg("num_virtual"), arg("begin").noconvert(), arg("neighbors").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
+void define_unfold(Module& module) {
+    module.def("unfold", &unfold<Entry>, "offset, entries, num_vertices, num_virtual, begin, neighbors");
 }
 
 }  // namespace
 
-void bind_unfold(nb::module_& module) {
+void bind_unfold(Module& module) {
     define_unfold<int32_t>(module);
     define_unfold<int64_t>(module);
 }
