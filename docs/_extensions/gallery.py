@@ -88,7 +88,8 @@ def run(script: Path, folder: Path) -> Outcome:
         printed = re.sub(rf"{re.escape(place)}/(?:\w+/)*", "", done.stdout)
         pictures = []
         for path in sorted(path for path in Path(place).rglob("*") if path.suffix in PICTURES):
-            pictures.append(folder / f"{name(script)}-{path.name}")
+            own = path.name.removeprefix(f"{script.stem}.")  # of widest_path.png the type alone
+            pictures.append(folder / f"{name(script)}{'.' if own != path.name else '-'}{own}")
             shutil.copy(path, pictures[-1])
         return Outcome(printed, pictures, seconds)
 
@@ -98,7 +99,7 @@ def page(script: Path, outcome: Outcome) -> str:
     relative = script.relative_to(ROOT).as_posix()
     lines = [f"# {title}", "", text, ""]
     for picture in outcome.pictures:
-        lines += [f"![{title}: {picture.stem}]({picture.name})", ""]
+        lines += [f"![{title}]({picture.name})", ""]
     setting = "NETWORKX_BACKEND_PRIORITY=tgraph " if script.parent.name == "networkx" else ""
     command = " ".join(["python", relative, *(path.name for path in given(script))])
     lines += ["```console", f"$ {setting}{command}", outcome.printed.rstrip(), "```", ""]
