@@ -7,11 +7,13 @@ by each; what one has read is in the system's page cache for the other. Usage: p
 """
 
 import argparse
+import json
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
@@ -51,8 +53,9 @@ class Sage(torch.nn.Module):
         return self.second(self.first(x, edge_index).relu(), edge_index)
 
 
-def train(folder: Path, rank: int, count: int, epochs: int) -> float:
-    """What each of so many processes does; the first one tests the network, for the share that is right."""
+def train(folder: Path, rank: int, count: int, epochs: int) -> tuple[float, list[float]]:
+    """What each of so many processes does: (share of the vertices to test on that is right, loss of each batch). The
+    first one tests the network."""
     dist.init_process_group("gloo", init_method=f"file://{folder / f'meet{count}'}", rank=rank, world_size=count)
     store = DiskStore(folder / "store")
     data = FeatureStore(store), GraphStore(store)
@@ -61,14 +64,15 @@ def train(folder: Path, rank: int, count: int, epochs: int) -> float:
     torch.manual_seed(rank)
     loader = NeighborLoader(data, [10, 10], input_nodes=seeds, batch_size=BATCH // count, shuffle=True)
     model = DistributedDataParallel(Sage())  # which sends the parameters of the first to all
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    optimizer, losses = torch.optim.Adam(model.parameters(), lr=0.01), []
     for _ in range(epochs):
         for batch in loader:
             optimizer.zero_grad()
-            F.cross_entropy(
-                model(batch.x, batch.edge_index)[: batch.batch_size], batch.y[: batch.batch_size]
-            ).backward()
+            scores = model(batch.x, batch.edge_index)[: batch.batch_size]
+            loss = F.cross_entropy(scores, batch.y[: batch.batch_size])
+            loss.backward()
             optimizer.step()
+            losses.append(loss.item())
     right = 0
     if rank == 0:
         with torch.no_grad():
@@ -76,19 +80,31 @@ def train(folder: Path, rank: int, count: int, epochs: int) -> float:
                 found = model.module(batch.x, batch.edge_index)[: batch.batch_size].argmax(1)
                 right += int((found == batch.y[: batch.batch_size]).sum())
     dist.destroy_process_group()
-    return right / len(test)
+    return right / len(test), losses
 
 
-def accuracy(folder: Path, processes: int, options: argparse.Namespace) -> float:
-    """What so many processes learn; one is this one."""
+def learned(folder: Path, processes: int, options: argparse.Namespace) -> tuple[float, Tensor]:
+    """What so many processes learn, and the loss of each step [steps]; one process is this one."""
     if processes == 1:
-        return train(folder, 0, 1, options.epochs)
+        right, losses = train(folder, 0, 1, options.epochs)
+        return right, torch.tensor(losses)
     command = [sys.executable, __file__, "--folder", str(folder), "--processes", str(processes)]
     command += ["--epochs", str(options.epochs), "--rank"]
     started = [subprocess.Popen([*command, str(rank)], stdout=subprocess.PIPE) for rank in range(processes)]
     shown = [process.communicate()[0] for process in started]
     assert not any(process.returncode for process in started)
-    return float(shown[0])
+    right, losses = zip(*map(json.loads, shown), strict=True)
+    return right[0], torch.tensor(losses).mean(0)
+
+
+def draw(losses: dict[int, Tensor], path: str) -> None:
+    """The loss of each step, by the number of processes."""
+    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    for processes, of_steps in losses.items():
+        axes.plot(of_steps, label=f"{processes} process{'es' * (processes > 1)}")
+    axes.set(xlabel="step", ylabel="loss on the vertices of a step")
+    axes.legend(frameon=False)
+    figure.savefig(path, dpi=120)
 
 
 def main() -> None:
@@ -100,16 +116,20 @@ def main() -> None:
     parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.rank is not None:
-        print(train(options.folder, options.rank, options.processes, options.epochs))
+        print(json.dumps(train(options.folder, options.rank, options.processes, options.epochs)))
         return
     torch.manual_seed(0)
     with tempfile.TemporaryDirectory() as name:
         make(DiskStore(Path(name) / "store"), options.vertices)
-        found = {count: accuracy(Path(name), count, options) for count in (1, options.processes)}
+        found, losses = {}, {}
+        for count in (1, options.processes):
+            found[count], losses[count] = learned(Path(name), count, options)
     for count, right in found.items():
         print(f"{count} process{'es' * (count > 1)}: {100 * right:.1f} % of the vertices to test on are right")
     assert found[1] > 0.5 and abs(found[options.processes] - found[1]) < 0.03
     print("checked: several processes learn as much as one")
+    draw(losses, "distributed_training.png")
+    print("picture: distributed_training.png")
 
 
 if __name__ == "__main__":

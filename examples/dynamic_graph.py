@@ -10,8 +10,6 @@ Usage: python examples/dynamic_graph.py [FILE] [--batch 200] [--windows 10] [--e
 """
 
 import argparse
-import tempfile
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -75,7 +73,7 @@ def learn(model: Sage, optimizer: torch.optim.Optimizer, graph: tg.Graph, true: 
         optimizer.step()
 
 
-def draw(rows: list[dict[str, float]], path: Path) -> None:
+def draw(rows: list[dict[str, float]], path: str) -> None:
     """Components and the largest rank by messages so far, and how well pairs were guessed."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
     count = [row["messages"] for row in rows]
@@ -145,9 +143,8 @@ def main() -> None:
     later = rows[len(rows) // 2 :]
     assert sum(row["sage"] for row in later) > 0.6 * len(later)
     print("checked: components are those from nothing, ranks within their tolerance, and pairs are better than guessed")
-    picture = Path(tempfile.mkdtemp()) / "dynamic_graph.png"
-    draw(rows, picture)
-    print(f"picture: {picture}")
+    draw(rows, "dynamic_graph.png")
+    print("picture: dynamic_graph.png")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ Usage: python examples/heterogeneous.py [--papers 2000] [--epochs 10]
 import argparse
 from collections.abc import Iterable
 
+import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -80,8 +81,8 @@ class Words(torch.nn.Module):
         return {"paper": self.second(self.first(x["paper"]).relu())}
 
 
-def accuracy(model: torch.nn.Module, train: Iterable[HeteroData], test: Iterable[HeteroData], epochs: int) -> float:
-    """The share of the papers to test on whose field is found."""
+def confusion(model: torch.nn.Module, train: Iterable[HeteroData], test: Iterable[HeteroData], epochs: int) -> Tensor:
+    """How many papers to test on are of each field (row) and found to be of each (column), after training."""
     with torch.no_grad():  # layers find out how many columns there are
         batch = next(iter(train))
         model(batch.x_dict, batch.edge_index_dict)
@@ -92,13 +93,24 @@ def accuracy(model: torch.nn.Module, train: Iterable[HeteroData], test: Iterable
             size, y = batch["paper"].batch_size, batch["paper"].y
             F.cross_entropy(model(batch.x_dict, batch.edge_index_dict)["paper"][:size], y[:size]).backward()
             optimizer.step()
-    right = count = 0
+    count = torch.zeros(FIELDS, FIELDS)
     with torch.no_grad():
         for batch in test:
             size, y = batch["paper"].batch_size, batch["paper"].y
-            right += int((model(batch.x_dict, batch.edge_index_dict)["paper"].argmax(1)[:size] == y[:size]).sum())
-            count += size
-    return right / count
+            found = model(batch.x_dict, batch.edge_index_dict)["paper"].argmax(1)[:size]
+            count.index_put_((y[:size], found), torch.ones(size), accumulate=True)
+    return count
+
+
+def draw(found: dict[str, Tensor], path: str) -> None:
+    """Which field is taken for which, by each way."""
+    figure, panels = plt.subplots(1, len(found), figsize=(9, 3.4), sharey=True, layout="constrained")
+    for axes, (name, count) in zip(panels, found.items(), strict=True):
+        image = axes.imshow((count / count.sum(1, keepdim=True)).numpy(), vmin=0, vmax=1, cmap="Blues")
+        axes.set(title=name, xlabel="field found", xticks=range(FIELDS), yticks=range(FIELDS))
+    panels[0].set_ylabel("field of the paper")
+    figure.colorbar(image, ax=panels, label="share of the papers")
+    figure.savefig(path, dpi=120)
 
 
 def main() -> None:
@@ -124,12 +136,15 @@ def main() -> None:
         "GraphSAGE": (to_hetero(Sage(), data.metadata()), neighbors),
         "transformer": (Transformer(data.metadata()), budgets),
     }
-    found = {}
+    found, right = {}, {}
     for name, (model, loader) in ways.items():
-        found[name] = accuracy(model, loader(train), loader(test), options.epochs)
-        print(f"{name:12}{100 * found[name]:6.1f} % of {len(test):,} papers right")
-    assert min(found["GraphSAGE"], found["transformer"]) > found["words alone"] + 0.1
+        found[name] = confusion(model, loader(train), loader(test), options.epochs)
+        right[name] = float(found[name].diagonal().sum() / len(test))
+        print(f"{name:12}{100 * right[name]:6.1f} % of {len(test):,} papers right")
+    assert min(right["GraphSAGE"], right["transformer"]) > right["words alone"] + 0.1
     print("checked: the network tells more than the words")
+    draw(found, "heterogeneous.png")
+    print("picture: heterogeneous.png")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -58,6 +59,20 @@ def infer(model: Sage, features: FeatureStore, edges: GraphStore, folder: Path) 
         print(f"layer {number}: {columns} columns of {n:,} vertices")
 
 
+def draw(scores: Tensor, y: Tensor, path: str) -> None:
+    """Each vertex between the corners of the classes, nearer to those that the network finds likelier, in the colour of
+    its own."""
+    angle = 2 * torch.pi * torch.arange(CLASSES) / CLASSES
+    corners = torch.stack((angle.cos(), angle.sin()), 1)
+    figure, axes = plt.subplots(figsize=(5, 5), layout="constrained")
+    axes.scatter(*(scores.softmax(1) @ corners).T, c=y, s=4, cmap="tab10", vmax=9)
+    for label, (x, up) in enumerate(corners.tolist()):
+        axes.annotate(f"class {label}", (1.08 * x, 1.08 * up), ha="center", va="center", color=f"C{label}")
+    axes.set(xlim=(-1.25, 1.25), ylim=(-1.15, 1.15), aspect="equal")
+    axes.set_axis_off()
+    figure.savefig(path, dpi=120)
+
+
 def main() -> None:
     graph = tg.read(sys.argv[1], directed=False) if len(sys.argv) > 1 else tg.generators.rmat(12)
     torch.manual_seed(0)
@@ -77,6 +92,8 @@ def main() -> None:
     with torch.no_grad():
         torch.testing.assert_close(found, model(x, graph), rtol=1e-4, atol=1e-5)
     print("checked: the same in memory")
+    draw(found, y, "inference_from_disk.png")
+    print("picture: inference_from_disk.png")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ than a pair without an edge (the area under the ROC curve). Usage: python exampl
 
 import argparse
 
+import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -66,6 +67,19 @@ def area(edges: Tensor, others: Tensor) -> float:
     return float((below + through).double().mean()) / (2 * len(others))
 
 
+def draw(scores: dict[str, tuple[Tensor, Tensor]], path: str) -> None:
+    """The ROC curve of each {name: (scores of held-out edges, scores of other pairs)}."""
+    figure, axes = plt.subplots(figsize=(5, 5), layout="constrained")
+    for name, (edges, others) in scores.items():
+        thresholds = torch.cat((edges, others)).unique()
+        wrong, right = (1 - torch.searchsorted(each.sort().values, thresholds) / len(each) for each in (others, edges))
+        axes.plot(torch.cat((wrong, torch.zeros(1))), torch.cat((right, torch.zeros(1))), label=name)
+    axes.plot([0, 1], [0, 1], color="0.7", linestyle="--", label="a guess")
+    axes.set(xlabel="share of the pairs without an edge", ylabel="share of the held-out edges", aspect="equal")
+    axes.legend(title="area under the curve", loc="lower right")
+    figure.savefig(path, dpi=120)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Predict edges that were held out.")
     parser.add_argument("file", nargs="?", help="an undirected graph; one is drawn without it")
@@ -87,11 +101,14 @@ def main() -> None:
     with torch.no_grad():
         found, wrong = (model(torch.arange(data.num_nodes), data.edge_index, pairs) for pairs in (held, others))
     graph = tg.Graph.from_edges(*kept, num_vertices=whole.num_vertices, directed=False)
-    ours = area(found, wrong)
-    usual = area(*(tg.algorithms.adamic_adar(graph, pairs.T) for pairs in (held, others)))
+    index, index_wrong = (tg.algorithms.adamic_adar(graph, pairs.T) for pairs in (held, others))
+    ours, usual = area(found, wrong), area(index, index_wrong)
     print(f"a held-out edge scores higher than a pair without an edge: {ours:.3f} GraphSAGE, {usual:.3f} Adamic-Adar")
     assert ours > usual
     print("checked: the network is better than the index")
+    scores = {f"GraphSAGE: {ours:.3f}": (found, wrong), f"Adamic-Adar: {usual:.3f}": (index, index_wrong)}
+    draw(scores, "link_prediction.png")
+    print("picture: link_prediction.png")
 
 
 if __name__ == "__main__":

@@ -36,8 +36,11 @@ def main() -> None:
     distance = (depth * reached).sum(1) / reached.sum(1).clamp(min=1)
     in_largest = reached.sum(1) == reached.sum(1).max()
     print("closest to everything (id, closeness):")
-    for vertex, closeness in graph.top(torch.where(in_largest, 1 / distance, 0), 5):
-        print(f"  {vertex}: {closeness:.3f}")
+    closeness = torch.where(in_largest, 1 / distance, 0)
+    for vertex, value in graph.top(closeness, 5):
+        print(f"  {vertex}: {value:.3f}")
+    tg.draw(graph.subgraph(in_largest), "many_bfs.png", color=closeness[in_largest], inches=6)
+    print("picture: many_bfs.png")
 
 
 if __name__ == "__main__":

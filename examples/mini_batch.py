@@ -10,6 +10,7 @@ test set where that on the validation set was best. Usage: python examples/mini_
 import argparse
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -41,7 +42,7 @@ def read(path: Path) -> tuple[Data, Split | None]:
     return Data(edge_index=edge_index, words=x, y=labels, num_nodes=shape[0]), split
 
 
-def draw(n: int = 600, classes: int = 5, words: int = 100) -> tuple[Data, None]:
+def drawn(n: int = 600, classes: int = 5, words: int = 100) -> tuple[Data, None]:
     """Vertices joined to four others, most of them of their own class, which use its words more often."""
     random = torch.Generator().manual_seed(0)
     y, source = torch.arange(n) % classes, torch.arange(n).repeat(4)
@@ -76,14 +77,16 @@ class Sage(torch.nn.Module):
         return self.second(x, edge_index)
 
 
-def accuracy(data: Data, split: Split, fanouts: list[int] | None, options: argparse.Namespace) -> float:
-    """The share of the test set that is right after training on batches, or on the whole graph."""
+def accuracy(data: Data, split: Split, fanouts: list[int] | None, options: argparse.Namespace) -> tuple[float, Tensor]:
+    """The share of the test set that is right after training on batches, or on the whole graph, and that of the
+    validation set after each epoch."""
     train, validate, test = split
     model = Sage(data.words.shape[1], int(data.y.max()) + 1)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01, weight_decay=5e-4)
     graph, best, tested = Data(edge_index=data.edge_index, num_nodes=data.num_nodes), 0.0, 0.0
+    validated = torch.empty(options.epochs)
     loader = fanouts and NeighborLoader(graph, fanouts, input_nodes=train, batch_size=options.batch, shuffle=True)
-    for _ in range(options.epochs):
+    for epoch in range(options.epochs):
         model.train()
         for batch in loader or (None,):
             optimizer.zero_grad()
@@ -97,9 +100,22 @@ def accuracy(data: Data, split: Split, fanouts: list[int] | None, options: argpa
         model.eval()
         with torch.no_grad():
             right = (model(data.words, data.edge_index).argmax(1) == data.y).double()
-        if float(right[validate].mean()) >= best:
-            best, tested = float(right[validate].mean()), float(right[test].mean())
-    return tested
+        validated[epoch] = right[validate].mean()
+        if validated[epoch] >= best:
+            best, tested = float(validated[epoch]), float(right[test].mean())
+    return tested, validated
+
+
+def draw(curves: dict[str, Tensor], path: str) -> None:
+    """The accuracy on the validation set, {network: [2 ways, seeds, epochs]}: the mean, and from worst to best."""
+    figure, panels = plt.subplots(1, len(curves), figsize=(6 * len(curves), 4), squeeze=False, layout="constrained")
+    for axes, (name, validated) in zip(panels[0], curves.items(), strict=True):
+        for way, of_way in zip(("whole graph", "mini-batches"), 100 * validated, strict=True):
+            axes.plot(of_way.mean(0), label=way)
+            axes.fill_between(range(of_way.shape[1]), of_way.amin(0), of_way.amax(0), alpha=0.2)
+        axes.set(title=name, xlabel="epoch", ylabel="% of the validation set right")
+        axes.legend(loc="lower right")
+    figure.savefig(path, dpi=120)
 
 
 def main() -> None:
@@ -112,18 +128,23 @@ def main() -> None:
     options = parser.parse_args()
     fanouts = [int(count) for count in options.fanouts.split(",")]
     print(f"{'':12}{'whole graph':>16}{'mini-batches':>16}{'difference':>12}   % of the test set right")
+    curves = {}
     for path in options.files or [None]:
-        data, split = read(path) if path else draw()
-        found = torch.empty(2, options.seeds)
+        data, split = read(path) if path else drawn()
+        found, validated = torch.empty(2, options.seeds), torch.empty(2, options.seeds, options.epochs)
         for seed in range(options.seeds):
             torch.manual_seed(seed)
-            drawn = draw_split(data.y) if split is None else split
+            parts = draw_split(data.y) if split is None else split
             for way, chosen in enumerate((None, fanouts)):
-                found[way, seed] = 100 * accuracy(data, drawn, chosen, options)
+                right, validated[way, seed] = accuracy(data, parts, chosen, options)
+                found[way, seed] = 100 * right
         mean, spread = found.mean(1), found.std(1, correction=min(1, options.seeds - 1))
         cells = "".join(f"{mean[way]:>9.1f} +- {spread[way]:>3.1f}" for way in (0, 1))
         name = path.name.split(".")[0] if path else "drawn"
         print(f"{name:12}{cells}{mean[1] - mean[0]:>+12.1f}", flush=True)
+        curves[name] = validated
+    draw(curves, "mini_batch.png")
+    print("picture: mini_batch.png")
 
 
 if __name__ == "__main__":

@@ -23,9 +23,9 @@ def write_sample(folder: Path) -> Path:
 
 
 def main() -> None:
-    folder = Path(tempfile.mkdtemp())
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else write_sample(folder)
-    graph = tg.read(path, directed=False)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(sys.argv[1]) if len(sys.argv) > 1 else write_sample(Path(folder))
+        graph = tg.read(path, directed=False)
     print(f"read {path.name}: {graph}")
 
     source, degree = graph.top(graph.out_degree, 1)[0]
@@ -35,9 +35,8 @@ def main() -> None:
         print(f"  {count} vertices at depth {depth}")
 
     print(run.trace.frame().to_string(index=False))
-    picture = folder / "bfs.png"
-    run.trace.plot(picture)
-    print(f"picture: {picture}")
+    run.trace.plot("read_and_plot.png")
+    print("picture: read_and_plot.png")
 
 
 if __name__ == "__main__":

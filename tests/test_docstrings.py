@@ -134,7 +134,7 @@ def test_code_of_a_page_runs(page, tmp_path, monkeypatch, settings_of_networkx):
     session: dict = {}
     for block in code_blocks(page):
         exec(compile(block, str(page), "exec"), session)
-    drawn = re.findall(r"\]\((?:\.\./)*pictures/([\w.-]+)\)", page.read_text(encoding="utf-8"))
+    drawn = re.findall(r"(?:\]\(|src=\")(?:\.\./)*pictures/([\w.-]+)", page.read_text(encoding="utf-8"))
     assert not [name for name in drawn if not (tmp_path / name).exists()]
 
 

@@ -20,6 +20,17 @@ from typing import Any, NamedTuple
 HERE = Path(__file__)
 ROOT = HERE.parents[2]
 PICTURES = {".png", ".svg"}
+# Real graphs, where they lie beside the repository; without them examples draw their own.
+DATA = ROOT.parent / "shared" / "data"
+CORA = "planetoid-cora/cora.clean.npz"
+REAL = {
+    "distributed_gcn": CORA,
+    "many_bfs": "small-metis/power.graph",
+    "mini_batch": CORA,
+    "node_classification": CORA,
+    "read_and_plot": "soc-Epinions1/soc-Epinions1.txt.gz",
+    "temporal": "CollegeMsg/CollegeMsg.txt.gz",
+}
 SECONDS = 600
 
 
@@ -56,6 +67,12 @@ def name(script: Path) -> str:
     return f"networkx-{script.stem}" if script.parent.name == "networkx" else script.stem
 
 
+def given(script: Path) -> list[Path]:
+    """The file that an example is run on, if any."""
+    path = DATA / REAL.get(name(script), "none")
+    return [path] if path.is_file() else []
+
+
 def run(script: Path, folder: Path) -> Outcome:
     """Run an example in an empty folder; its pictures are copied to `folder`."""
     with tempfile.TemporaryDirectory() as place:
@@ -63,16 +80,16 @@ def run(script: Path, folder: Path) -> Outcome:
         if script.parent.name == "networkx":
             environment["NETWORKX_BACKEND_PRIORITY"] = "tgraph"
         begin = time.perf_counter()
-        done = subprocess.run(
-            [sys.executable, str(script)], cwd=place, env=environment, text=True, timeout=SECONDS, capture_output=True
-        )
+        command = [sys.executable, str(script), *map(str, given(script))]
+        done = subprocess.run(command, cwd=place, env=environment, text=True, timeout=SECONDS, capture_output=True)
         seconds = time.perf_counter() - begin
         if done.returncode:
             raise RuntimeError(f"{script} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")
         printed = re.sub(rf"{re.escape(place)}/(?:\w+/)*", "", done.stdout)
         pictures = []
         for path in sorted(path for path in Path(place).rglob("*") if path.suffix in PICTURES):
-            pictures.append(folder / f"{name(script)}-{path.name}")
+            own = path.name.removeprefix(f"{script.stem}.")  # of widest_path.png the type alone
+            pictures.append(folder / f"{name(script)}{'.' if own != path.name else '-'}{own}")
             shutil.copy(path, pictures[-1])
         return Outcome(printed, pictures, seconds)
 
@@ -82,9 +99,10 @@ def page(script: Path, outcome: Outcome) -> str:
     relative = script.relative_to(ROOT).as_posix()
     lines = [f"# {title}", "", text, ""]
     for picture in outcome.pictures:
-        lines += [f"![{title}: {picture.stem}]({picture.name})", ""]
+        lines += [f"![{title}]({picture.name})", ""]
     setting = "NETWORKX_BACKEND_PRIORITY=tgraph " if script.parent.name == "networkx" else ""
-    lines += ["```console", f"$ {setting}python {relative}", outcome.printed.rstrip(), "```", ""]
+    command = " ".join(["python", relative, *(path.name for path in given(script))])
+    lines += ["```console", f"$ {setting}{command}", outcome.printed.rstrip(), "```", ""]
     lines += [f"It took {outcome.seconds:.1f} s where this site was built. `{relative}`:", ""]
     lines += ["```py", code(script), "```", ""]
     return "\n".join(lines)
@@ -110,16 +128,16 @@ def code(script: Path) -> str:
 
 def card(script: Path, folder: Path) -> str:
     title, text = about(script)
-    lines = [f":::{{grid-item-card}} {title}", f":link: {name(script)}", ":link-type: doc", ""]
     pictures = re.findall(r"(?m)^!\[.*\]\((.+)\)$", (folder / f"{name(script)}.md").read_text(encoding="utf-8"))
-    lines += [f"![{title}]({picture})\n" for picture in pictures[:1]]
-    return "\n".join([*lines, re.split(r"(?<=[.?!])\s", text.replace("\n", " "))[0], ":::"])
+    lines = [f":::{{grid-item-card}} {title}", f":link: {name(script)}", ":link-type: doc"]
+    lines += [line for picture in pictures[:1] for line in (f":img-top: {picture}", f":img-alt: {title}")]
+    return "\n".join([*lines, "", re.split(r"(?<=[.?!])\s", text.replace("\n", " "))[0], ":::"])
 
 
 def overview(cards: list[str]) -> str:
     names = [name(script) for script in examples()]
     head = "# Gallery\n\nEach example was run when this site was built; pictures and outputs are those of that run.\n"
-    grid = "\n\n".join(["::::{grid} 1 2 2 3\n:gutter: 3", *cards, "::::"])
+    grid = "\n\n".join(["::::{grid} 1 2 2 3\n:gutter: 3\n:class-container: pictured", *cards, "::::"])
     return "\n".join([head, grid, "", "```{toctree}", ":hidden:", "", *names, "```", ""])
 
 

@@ -1,4 +1,5 @@
-"""The pictures of pages, drawn by the code of the page itself when the site is built."""
+"""The pictures of pages, drawn by the code of the page itself when the site is built; one that is itself a page, such
+as a report, is shown in a frame."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-PICTURE = re.compile(r"\]\((?:\.\./)*pictures/([\w.-]+)\)")
+PICTURE = re.compile(r"(?:\]\(|src=\")(?:\.\./)*pictures/([\w.-]+)")
 BLOCK = re.compile(r"(?ms)^```python\n(.*?)^```")
 
 
@@ -31,6 +32,15 @@ def draw(folder: Path) -> None:
                     shutil.copy(Path(place, name), path)
 
 
+def copy_pages(app: Any, error: Exception | None) -> None:
+    """Sphinx copies what it knows to be an image; pages in frames are copied here."""
+    if error is None:
+        for path in Path(app.srcdir, "pictures").glob("*.html"):
+            Path(app.outdir, "pictures").mkdir(exist_ok=True)
+            shutil.copy(path, Path(app.outdir, "pictures"))
+
+
 def setup(app: Any) -> dict[str, bool]:
     app.connect("builder-inited", lambda app: draw(Path(app.srcdir)))
+    app.connect("build-finished", copy_pages)
     return {"parallel_read_safe": True}

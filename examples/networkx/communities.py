@@ -35,7 +35,9 @@ def draw(graph: nx.Graph, communities: list[set], path: str) -> None:
     nx.draw_networkx_nodes(graph, position, node_size=size, node_color=[color[node] for node in graph], linewidths=0)
     if not many:
         named = [center(graph, part) for part in communities]
-        nx.draw_networkx_labels(graph, position, {node: node for node in named}, font_size=11)
+        behind = {"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 1}
+        names = {node: node for node in named}
+        nx.draw_networkx_labels(graph, position, names, font_size=11, verticalalignment="bottom", bbox=behind)
     plt.axis("off")
     plt.savefig(path, dpi=120, bbox_inches="tight")
     plt.close()

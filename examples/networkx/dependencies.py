@@ -1,6 +1,6 @@
 """In which order can things be built? The dependencies of packages: what needs what, and what could go.
 
-Usage: python examples/networkx/dependencies.py [FILE]
+Usage: python examples/networkx/dependencies.py [FILE [PICTURE]]
 FILE has a package and one that it needs on each line. Without one: the Python packages installed here. Packages that
 need each other in a circle are one step.
 """
@@ -9,7 +9,9 @@ import re
 import sys
 from importlib.metadata import distributions
 
+import matplotlib.pyplot as plt
 import networkx as nx
+from matplotlib.collections import LineCollection
 
 
 def read(path: str) -> nx.DiGraph:
@@ -39,7 +41,26 @@ def without_circles(graph: nx.DiGraph) -> nx.DiGraph:
     return nx.relabel_nodes(steps, names)
 
 
-def main(path: str = "") -> dict[str, object]:
+def draw(steps: nx.DiGraph, stages: list[list], chain: list, path: str) -> None:
+    """The stages from left to right, in each those on top that most others need; and the longest chain."""
+    at, highest = {}, []
+    for x, stage in enumerate(stages):
+        upwards = sorted(stage, key=steps.in_degree)
+        at |= {step: (x, (place + 0.5) / len(stage)) for place, step in enumerate(upwards)}
+        highest.append(upwards[-1])
+    axes = plt.figure(figsize=(10, 6)).add_subplot(xticks=range(len(stages)), yticks=[], xlabel="stage")
+    axes.add_collection(LineCollection([(at[u], at[v]) for u, v in steps.edges], colors="0.6", linewidths=0.3))
+    axes.scatter(*zip(*at.values(), strict=True), s=[8 + 6 * steps.in_degree(step) for step in at], zorder=2)
+    axes.plot(*zip(*map(at.get, chain), strict=True), color="C1", marker="o", label="the longest chain")
+    for step in {*chain, *highest}:
+        axes.annotate(step, at[step], xytext=(7, 5), textcoords="offset points", zorder=3)
+    axes.set_xlim(-0.3, len(stages) - 0.3)
+    axes.legend(loc="lower right")
+    plt.savefig(path, dpi=120, bbox_inches="tight")
+    plt.close()
+
+
+def main(path: str = "", picture: str = "dependencies.png") -> dict[str, object]:
     graph = read(path) if path else installed()
     circles = [sorted(part, key=str) for part in nx.strongly_connected_components(graph) if len(part) > 1]
     steps = without_circles(graph)
@@ -57,6 +78,8 @@ def main(path: str = "") -> dict[str, object]:
     for step, count in affected.items():
         print(f"  {step}: {steps.in_degree(step)}, {count}")
     print(f"{len(implied):,} dependencies follow from others: " + ", ".join(f"{u} -> {v}" for u, v in implied[:5]))
+    draw(steps, stages, chain, picture)
+    print(f"picture: {picture}")
     return {"circles": circles, "stages": stages, "chain": chain, "affected": affected, "implied": implied}
 
 

@@ -1,11 +1,12 @@
 """Who matters in a social network? Its members by six centralities, how far these agree, and who connects groups.
 
-Usage: python examples/networkx/social_network.py [FILE]
+Usage: python examples/networkx/social_network.py [FILE [PICTURE]]
 FILE is an edge list, two names a line. Without one: who appears with whom in Les Misérables.
 """
 
 import sys
 
+import matplotlib.pyplot as plt
 import networkx as nx
 import pandas as pd
 
@@ -39,7 +40,20 @@ def connectors(table: pd.DataFrame, count: int = 5) -> pd.DataFrame:
     return rank.loc[ahead.sort_values(ascending=False, kind="stable").index[:count], ["degree", "betweenness"]]
 
 
-def main(path: str = "") -> pd.DataFrame:
+def draw(table: pd.DataFrame, named: pd.Index, path: str) -> None:
+    """Betweenness over degree: those who connect groups lie above the others with as many contacts."""
+    axes = plt.figure(figsize=(7, 6)).add_subplot(xlabel="degree centrality", ylabel="betweenness centrality")
+    points = axes.scatter(table["degree"], table["betweenness"], c=table["core"], s=30)
+    for name in named:
+        place = table.loc[name, ["degree", "betweenness"]]
+        axes.annotate(name, place, xytext=(0, 7), textcoords="offset points", ha="center")
+    axes.margins(0.12)
+    plt.colorbar(points, label="core number")
+    plt.savefig(path, dpi=120, bbox_inches="tight")
+    plt.close()
+
+
+def main(path: str = "", picture: str = "centralities.png") -> pd.DataFrame:
     graph = read(path) if path else nx.les_miserables_graph()
     connected = len(max(nx.connected_components(graph), key=len))
     print(f"{len(graph):,} members, {connected:,} of them connected, {graph.number_of_edges():,} ties")
@@ -52,6 +66,8 @@ def main(path: str = "") -> pd.DataFrame:
     print(table.corr("spearman").round(2).to_string())
     print("\nwho connects groups, by rank:")
     print(connectors(table).to_string())
+    draw(table, connectors(table).index, picture)
+    print(f"picture: {picture}")
     return table
 
 

@@ -1,6 +1,6 @@
-"""How docstrings become reStructuredText, and links to the repository links of the site."""
+"""How docstrings become reStructuredText, links to the repository links of the site, and code pictures."""
 
-import sys
+import importlib
 from pathlib import Path
 
 import pytest
@@ -8,22 +8,19 @@ import pytest
 EXTENSIONS = str(Path(__file__).parents[2] / "docs" / "_extensions")
 
 
-@pytest.fixture(scope="module")
-def docstrings():
-    sys.path.insert(0, EXTENSIONS)
-    import docstrings
+def extension(name):
+    """A fixture: one of the extensions."""
 
-    yield docstrings
-    sys.path.remove(EXTENSIONS)
+    @pytest.fixture(scope="module", name=name)
+    def imported():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.syspath_prepend(EXTENSIONS)
+            yield importlib.import_module(name)
+
+    return imported
 
 
-@pytest.fixture(scope="module")
-def repository():
-    sys.path.insert(0, EXTENSIONS)
-    import repository
-
-    yield repository
-    sys.path.remove(EXTENSIONS)
+docstrings, gallery, pictures, repository = map(extension, ("docstrings", "gallery", "pictures", "repository"))
 
 
 @pytest.mark.parametrize(
@@ -82,3 +79,40 @@ def test_links_of_included_files(repository):
     source = ["[a](ARCHITECTURE.md) [b](LICENSE) [c](docs/guide.md) [d](#here)"]
     repository.redirect_included(None, Path("../CONTRIBUTING.md"), "contributing", source)
     assert source == ["[a](docs/architecture.md) b [c](docs/guide.md) [d](#here)"]
+
+
+def test_pictures_and_pages_in_frames_are_drawn_by_the_code_of_the_page(pictures, tmp_path):
+    code = "from pathlib import Path\nfor name in ('a.png', 'b.html', 'c.png'):\n    Path(name).write_text(name)\n"
+    shown = '![a](pictures/a.png)\n<iframe src="pictures/b.html"></iframe>\n'
+    (tmp_path / "page.md").write_text(f"{shown}```python\n{code}```\n")
+    pictures.draw(tmp_path)
+    assert {path.name for path in (tmp_path / "pictures").iterdir()} == {"a.png", "b.html"}
+
+
+def test_a_picture_that_is_not_drawn_is_an_error(pictures, tmp_path):
+    (tmp_path / "page.md").write_text("![a](pictures/a.png)\n```python\npass\n```\n")
+    with pytest.raises(FileNotFoundError):
+        pictures.draw(tmp_path)
+
+
+def test_cards_of_the_gallery_show_the_picture_of_the_example(gallery, tmp_path, monkeypatch):
+    script = tmp_path / "many_bfs.py"
+    script.write_text('"""Searches: many at once. And more."""\nprint()\n')
+    outcome = gallery.Outcome("found", [tmp_path / "many_bfs-many_bfs.png"], 1.0)
+    monkeypatch.setattr(gallery, "ROOT", tmp_path)
+    (tmp_path / "many_bfs.md").write_text(gallery.page(script, outcome))
+    assert ":img-top: many_bfs-many_bfs.png" in gallery.card(script, tmp_path)
+
+
+def test_examples_are_run_on_real_graphs_where_there_are_some(gallery, tmp_path, monkeypatch):
+    script = tmp_path / "many_bfs.py"
+    script.write_text('"""Searches."""\n')
+    monkeypatch.setattr(gallery, "ROOT", tmp_path)
+    monkeypatch.setattr(gallery, "DATA", tmp_path / "data")
+    assert gallery.given(script) == []
+    file = tmp_path / "data" / gallery.REAL["many_bfs"]
+    file.parent.mkdir(parents=True)
+    file.write_text("")
+    assert gallery.given(script) == [file]
+    shown = gallery.page(script, gallery.Outcome("found", [], 1.0))
+    assert f"$ python many_bfs.py {file.name}\nfound" in shown

@@ -110,4 +110,17 @@ def test_search_finds_pagerank(address, visit):
 def test_every_example_is_in_the_gallery(address, visit):
     examples = Path(__file__).parents[2] / "examples"
     page = visit(f"{address}/gallery/index.html").page
-    assert page.locator(".sd-card").count() == len([*examples.glob("*.py"), *examples.glob("networkx/*.py")])
+    count = len([*examples.glob("*.py"), *examples.glob("networkx/*.py")])
+    assert page.locator(".sd-card").count() == count
+    assert page.locator(".sd-card-img-top").count() == count - 2  # which have nothing to show: see test_examples.py
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_the_first_page_shows_a_drawing_a_trace_and_a_report(width, address, visit):
+    page = visit(f"{address}/index.html", width=width).page
+    shown = page.eval_on_selector_all("article img", "images => images.map(image => image.src.split('/').pop())")
+    assert {"communities.png", "search.png"} <= set(shown)
+    page.locator("iframe.page").scroll_into_view_if_needed()
+    report = page.frame_locator("iframe.page")
+    assert report.locator("h1").inner_text() == "A network"
+    assert report.locator("html").evaluate("html => html.scrollWidth - html.clientWidth") == 0
