@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import networkx as nx
@@ -162,10 +161,9 @@ NO_COMMAND = {
 
 
 def test_every_algorithm_is_a_command():
-    runs = [row.run for commands in TOPICS.values() for row in commands.values()]
-    names = {run.func if isinstance(run, partial) else run for run in runs}
+    runs = {row.run for commands in TOPICS.values() for row in commands.values()}
     public = {plain(name) for name in tg.algorithms.__all__ if not name.startswith("Plain")}  # programs, not options
-    assert {plain(name.__name__) for name in names} == public - {plain(name) for name in NO_COMMAND}
+    assert set(map(plain, runs)) == public - {plain(name) for name in NO_COMMAND}
 
 
 def plain(name: str) -> str:
