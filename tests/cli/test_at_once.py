@@ -144,7 +144,7 @@ def test_completion_is_installed_in_bash(tmp_path):
     found, _ = bash(f"source ~/.bashrc; {asked}; complete -p tgraph", HOME=str(home))
     assert found == ["pagerank", *["complete", "-o", "default", "-F", "_tgraph_completion", "tgraph"]]
     found, complaint = bash("tgraph --install-completion; echo $?", HOME="/proc/nohome")
-    assert found == ["2"] and complaint.startswith("tgraph: /proc/nohome") and complaint.count("\n") == 1
+    assert found == ["2"] and "/proc/nohome" in complaint and "eval" in complaint and complaint.count("\n") == 1
 
 
 # ---- what the command says of the library without importing it -----------------------------------------------------

@@ -663,8 +663,11 @@ COMMAND = (sys.executable, "-c", "from tgraph.cli import main; main()")
 
 
 def test_the_installed_command(file):
-    done = subprocess.run([*COMMAND, "wcc", str(file)], capture_output=True, text=True, cwd=file.parent)
-    assert done.returncode == 0, done.stderr
+    """Also where the home is not there, and Python writes no bytecode."""
+    environment = os.environ | {"HOME": "/proc/nohome", "PYTHONDONTWRITEBYTECODE": "1"}
+    pipes = {"capture_output": True, "text": True, "cwd": file.parent, "env": environment}
+    done = subprocess.run([*COMMAND, "wcc", str(file)], **pipes)
+    assert done.returncode == 0 and not done.stderr, done.stderr
     assert done.stdout.endswith("2 components, the largest of 4 of 6 vertices\n")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import gc
 import inspect
+import logging
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
@@ -86,6 +87,7 @@ def chained(name: str, steps: tuple[Callable[..., Any], ...], spreads: bool) -> 
         import tgraph.kernels  # noqa: F401  first, since steps tell how long they took
 
         collecting_again()
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it tells of a home that it cannot write to
         results: list[Any] = []
         try:
             with ranks.together(spreads, given.get("device", "cpu")), progress.shown(), progress.busy(name):

@@ -28,7 +28,7 @@ def prepare() -> None:
 def install() -> str:
     """Write the script for the present shell where it looks for such, and say where.
 
-    Raises ArgumentError for other shells, OSError where the home cannot be written.
+    Raises ArgumentError for other shells, and where the home cannot be written.
     """
     import shellingham
     from typer.completion import install
@@ -41,5 +41,12 @@ def install() -> str:
         raise ArgumentError(
             f"--install-completion: {shell or 'this'} is no shell that it knows, {', '.join(SHELLS)}; start it from one"
         )
-    path = install(shell=shell, prog_name="tgraph")[1]
+    try:
+        path = install(shell=shell, prog_name="tgraph")[1]
+    except OSError as fault:
+        script = f"{VARIABLE}=source_{shell} tgraph"
+        once = f"{script} | source" if shell == "fish" else f'eval "$({script})"'
+        raise ArgumentError(
+            f"--install-completion: {fault.filename}: {fault.strerror}; for the present shell alone: {once}"
+        ) from fault
     return f"{path}: completion for {shell}, from the next terminal on"
