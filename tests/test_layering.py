@@ -29,7 +29,7 @@ LAYERS = (
     ("tgraph.markup",),
     ("tgraph.files",),
     ("tgraph._native",),
-    ("tgraph.errors", "tgraph.progress"),
+    ("tgraph.errors", "tgraph.progress", "tgraph.deferred"),
 )
 
 

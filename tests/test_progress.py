@@ -117,6 +117,14 @@ def test_what_cannot_be_counted_shows_its_time(terminal, at_once, monkeypatch):
     assert "work: 00:00" in seen and "counted" in seen and not progress._open_bars
 
 
+def test_what_is_done_within_is_shown_with_it(terminal, at_once, monkeypatch):
+    monkeypatch.setattr(progress, "TICK", 0.01)
+    monkeypatch.setattr(progress, "_is_visible", lambda bar: False)  # one whose delay is not over takes no place
+    with progress.shown(), progress.busy("demo"), progress.busy("BFS"), progress.bar("hidden"):
+        time.sleep(0.2)
+    assert "demo: BFS: 00:00" in terminal() and not progress._busy_with
+
+
 def counted(tmp_path):
     """What counts its steps: {name shown: call}."""
     graph = tg.generators.rmat(5)
@@ -159,9 +167,21 @@ def test_long_work_counts_its_steps(name, tmp_path, terminal, at_once):
     assert name.partition(":")[0] in terminal()
 
 
-def test_other_long_work_has_a_name(tmp_path, terminal, monkeypatch):
+def named(monkeypatch):
+    """A list of what `busy` is called with from now on."""
     names = []
-    monkeypatch.setattr(progress, "_tick", lambda what, done, begin: names.append(what))
+
+    class Busy(list):
+        def append(self, what):
+            names.append(what)
+            super().append(what)
+
+    monkeypatch.setattr(progress, "_busy_with", Busy())
+    return names
+
+
+def test_other_long_work_has_a_name(tmp_path, terminal, monkeypatch):
+    names = named(monkeypatch)
     graph = tg.generators.rmat(5)
     with progress.shown():
         tg.write(graph, tmp_path / "graph.tg")
@@ -178,8 +198,11 @@ def test_other_long_work_has_a_name(tmp_path, terminal, monkeypatch):
 
 def test_the_command_shows_progress(tmp_path, terminal, monkeypatch):
     tg.write(tg.generators.rmat(5), tmp_path / "graph.el")
-    names = []
-    monkeypatch.setattr(progress, "_tick", lambda what, done, begin: names.append(what))
+    names = named(monkeypatch)
     monkeypatch.setattr(progress, "is_wanted", lambda asked=False: progress._is_shown.get())
     assert CliRunner().invoke(app, ["leiden", str(tmp_path / "graph.el")]).exit_code == 0
     assert names[0] == "leiden" and "read graph.el" in names
+    names.clear()
+    demo = ["demo", str(tmp_path / "graph.el"), "--picture", str(tmp_path / "demo.png")]
+    assert CliRunner().invoke(app, demo).exit_code == 0
+    assert names == ["demo", "read graph.el", "transpose", "BFS", "SSSP", "WCC", "PageRank", "HITS", "draw"]

@@ -1,35 +1,39 @@
 """TGraph: a tensor-centric graph framework on torch.
 
 A graph is a handful of tensors; a program is INIT and a loop of TENSORIZE and COMPUTE over five operators.
+
+Importing this package imports nothing else, not even torch: a name brings its module when it is first accessed.
 """
 
-import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
-from tgraph import distributed, drawing, dynamic, errors, generators, nn, primitives, progress, sampling
-from tgraph.core import derived_graphs, random  # noqa: F401  derived_graphs attaches methods of Graph
-from tgraph.core.frontier import Frontier
-from tgraph.core.graph import Graph
-from tgraph.core.subgraph import Received, Subgraph
+from tgraph import deferred
 from tgraph.core.system import beside
-from tgraph.core.system.native import one_torch_thread
-from tgraph.drawing.draw import draw
-from tgraph.engine.checkpoint import Checkpoint
-from tgraph.engine.run import run
-from tgraph.engine.run_each import run_each
-from tgraph.engine.state import Run
-from tgraph.engine.tracing.trace import Trace
-from tgraph.io import read, verify, write
-from tgraph.io.arrow import from_table
-from tgraph.io.convert import from_edge_index, from_networkx, from_pandas, from_scipy
-from tgraph.model.multiply import multiply
-from tgraph.model.operators import aggregate, explain, neighbor_select, reconstruct, update, vertex_select
-from tgraph.model.program import Program, Relaxation
-from tgraph.stream.run.opening import open
-from tgraph.tuning.advice import advise
-from tgraph.tuning.backends import Tuned, tune
-from tgraph.tuning.findings import ModelAdvice
-from tgraph.tuning.layout_advice import Advice
+
+if TYPE_CHECKING:
+    from tgraph import distributed, drawing, dynamic, errors, generators, nn, primitives, progress, sampling
+    from tgraph.core import random
+    from tgraph.core.frontier import Frontier
+    from tgraph.core.graph import Graph
+    from tgraph.core.subgraph import Received, Subgraph
+    from tgraph.core.system.native import one_torch_thread
+    from tgraph.drawing.draw import draw
+    from tgraph.engine.checkpoint import Checkpoint
+    from tgraph.engine.run import run
+    from tgraph.engine.run_each import run_each
+    from tgraph.engine.state import Run
+    from tgraph.engine.tracing.trace import Trace
+    from tgraph.io import read, verify, write
+    from tgraph.io.arrow import from_table
+    from tgraph.io.convert import from_edge_index, from_networkx, from_pandas, from_scipy
+    from tgraph.model.multiply import multiply
+    from tgraph.model.operators import aggregate, explain, neighbor_select, reconstruct, update, vertex_select
+    from tgraph.model.program import Program, Relaxation
+    from tgraph.stream.run.opening import open
+    from tgraph.tuning.advice import advise
+    from tgraph.tuning.backends import Tuned, tune
+    from tgraph.tuning.findings import ModelAdvice
+    from tgraph.tuning.layout_advice import Advice
 
 __version__ = "0.1.0"
 
@@ -83,14 +87,80 @@ __all__ = [
     "write",
 ]
 
+# The modules of these names. Algorithms and reports, which stand above, are written against the names, as a user would
+# write them.
+_HOMES = {
+    "Advice": "tgraph.tuning.layout_advice",
+    "Checkpoint": "tgraph.engine.checkpoint",
+    "Frontier": "tgraph.core.frontier",
+    "Graph": "tgraph.core.graph",
+    "ModelAdvice": "tgraph.tuning.findings",
+    "Program": "tgraph.model.program",
+    "Received": "tgraph.core.subgraph",
+    "Relaxation": "tgraph.model.program",
+    "Report": "tgraph.pages",
+    "Run": "tgraph.engine.state",
+    "Subgraph": "tgraph.core.subgraph",
+    "Trace": "tgraph.engine.tracing.trace",
+    "Tuned": "tgraph.tuning.backends",
+    "advise": "tgraph.tuning.advice",
+    "aggregate": "tgraph.model.operators",
+    "algorithms": "tgraph",
+    "distributed": "tgraph",
+    "draw": "tgraph.drawing.draw",
+    "drawing": "tgraph",
+    "dynamic": "tgraph",
+    "errors": "tgraph",
+    "explain": "tgraph.model.operators",
+    "from_edge_index": "tgraph.io.convert",
+    "from_networkx": "tgraph.io.convert",
+    "from_pandas": "tgraph.io.convert",
+    "from_scipy": "tgraph.io.convert",
+    "from_table": "tgraph.io.arrow",
+    "generators": "tgraph",
+    "multiply": "tgraph.model.multiply",
+    "neighbor_select": "tgraph.model.operators",
+    "nn": "tgraph",
+    "one_torch_thread": "tgraph.core.system.native",
+    "open": "tgraph.stream.run.opening",
+    "primitives": "tgraph",
+    "progress": "tgraph",
+    "random": "tgraph.core",
+    "read": "tgraph.io",
+    "reconstruct": "tgraph.model.operators",
+    "report": "tgraph.pages",
+    "run": "tgraph.engine.run",
+    "run_each": "tgraph.engine.run_each",
+    "sampling": "tgraph",
+    "tune": "tgraph.tuning.backends",
+    "update": "tgraph.model.operators",
+    "verify": "tgraph.io",
+    "vertex_select": "tgraph.model.operators",
+    "write": "tgraph.io",
+}
+# Internal packages, which are in reach.
+_PACKAGES = ("core", "engine", "files", "formats", "io", "kernels", "markup", "model", "stream", "tuning")
 
-def __getattr__(name: str) -> Any:
-    """`tgraph.algorithms` and `tgraph.report`, which are written against the names above, as a user would write it."""
-    if name == "algorithms":
-        return globals().setdefault(name, importlib.import_module("tgraph.algorithms"))
-    if name in ("Report", "report"):
-        return globals().setdefault(name, getattr(importlib.import_module("tgraph.pages"), name))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = deferred.at_first_access(globals(), _HOMES | dict.fromkeys(_PACKAGES, __name__))
 
+# What modules attach to those below them when they are imported.
+deferred.attached_by(
+    {
+        "tgraph.kernels": ("BACKENDS",),
+        "tgraph.core.derived_graphs": (
+            *("Graph.to_undirected", "Graph.as_undirected", "Graph.without_self_loops"),
+            *("Graph.subgraph", "Graph.permute"),
+        ),
+        "tgraph.io.convert": (
+            *("Graph.from_networkx", "Graph.to_networkx", "Graph.from_scipy", "Graph.to_scipy"),
+            *("Graph.from_edge_index", "Graph.to_edge_index", "Graph.from_pandas", "Graph.to_pandas"),
+        ),
+        "tgraph.io.arrow": ("Graph.from_table",),
+        "tgraph.formats": ("Graph.to_format",),
+        "tgraph.formats.reordering": ("Graph.reorder",),
+        "tgraph.stream.run.opening": ("run.place",),
+        "tgraph.stream.file.blocks": ("tg.open_partitioned",),
+    }
+)
 
 beside.find_algorithms()

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sized
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
@@ -25,6 +25,7 @@ TICK = 0.5
 
 _is_shown = ContextVar("is_shown", default=False)
 _open_bars: list[Any] = []
+_busy_with: list[str] = []  # the outermost first
 
 
 @contextmanager
@@ -104,7 +105,7 @@ def _tracked(items: Iterable[T], what: str, total: float | None, unit: str, aske
 @contextmanager
 def busy(what: str) -> Iterator[None]:
     """A context that shows `what` is being done and for how long, where a bar is wanted: for what cannot be counted.
-    Within it others show bars, which take its place.
+    Within it others add what they do, and show bars, which take its place.
 
     >>> with tg.progress.busy("order by degree"):
     ...     graph = tg.generators.rmat(10).reorder("degree")
@@ -112,8 +113,18 @@ def busy(what: str) -> Iterator[None]:
     if not is_wanted():
         yield
         return
+    _busy_with.append(what)
+    try:
+        with nullcontext() if len(_busy_with) > 1 else _clock():
+            yield
+    finally:
+        _busy_with.remove(what)
+
+
+@contextmanager
+def _clock() -> Iterator[None]:
     done = threading.Event()
-    clock = threading.Thread(target=_tick, args=(what, done, time.monotonic()), daemon=True)
+    clock = threading.Thread(target=_tick, args=(done, time.monotonic()), daemon=True)
     clock.start()
     try:
         yield
@@ -122,19 +133,24 @@ def busy(what: str) -> Iterator[None]:
         clock.join()
 
 
-def _tick(what: str, done: threading.Event, begin: float) -> None:
+def _tick(done: threading.Event, begin: float) -> None:
     from tqdm import tqdm
 
     if done.wait(DELAY):
         return
     found = None
     while not done.is_set():
-        if _open_bars and found is not None:
+        if not any(map(_is_visible, _open_bars)):
+            found = tqdm(bar_format="{desc}", leave=False, file=sys.stderr) if found is None else found
+            found.set_description_str(f"{': '.join(_busy_with)}: {tqdm.format_interval(time.monotonic() - begin)}")
+        elif found is not None:
             found.close()
             found = None
-        elif not _open_bars:
-            found = tqdm(bar_format="{desc}", leave=False, file=sys.stderr) if found is None else found
-            found.set_description_str(f"{what}: {tqdm.format_interval(time.monotonic() - begin)}")
         done.wait(TICK)
     if found is not None:
         found.close()
+
+
+def _is_visible(bar: Any) -> bool:
+    """Whether a bar has been drawn, which waits until its delay is over and something is counted."""
+    return bar.delay <= 0 or bar.last_print_t > bar.start_t

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
-import numpy as np
 import typer
 
 import tgraph as tg
 from tgraph.cli import report
-from tgraph.cli.options import OPTIONS, TABLES, Backend, Device, Mode, Output, Progress, trace_file
+from tgraph.cli.options import OPTIONS, TABLES, Backend, Device, Mode, Output, Progress, choosing, trace_file
 from tgraph.errors import ArgumentError
 from tgraph.files.atomic_write import replacing
 
@@ -23,42 +23,56 @@ VERTICES = ("source", "target")
 
 
 class Algorithm(NamedTuple):
-    """A command. `run` is the class of a program, or a function of the graph; `options` are those of its parameters
-    that the command has, and `cli.options.OPTIONS` explains them. `finding` makes a line that a person can check from
-    the graph and what `run` gave, and `frame` the table that --output writes."""
+    """A command, in words that need no import of what it runs.
 
-    run: Callable[..., Any]
+    run : the name in `tgraph.algorithms` of the class of a program, or of a function of the graph.
+    finding : makes a line that a person can check from the graph and what `run` gave.
+    frame : makes the table that --output writes.
+    options : {a parameter of `run` that the command has: its default there, or the values that it may have, the default
+        first}; None for a vertex. `cli.options.OPTIONS` explains them.
+    given : arguments that are the same in every call.
+    """
+
+    run: str
     help: str
     finding: Callable[[tg.Graph, Any], str]
     frame: Callable[[tg.Graph, Any], Any]
-    options: tuple[str, ...] = ()
+    options: Mapping[str, Any] = MappingProxyType({})
+    given: Mapping[str, Any] = MappingProxyType({})
+
+    @property
+    def is_program(self) -> bool:
+        """Whether `run` is the class of a program."""
+        return self.run[0].isupper()
 
 
 def steps(algorithm: Algorithm) -> tuple[Callable[..., Any], Callable[..., None]]:
     """The steps of its command after the graph is loaded: what to run, and running it."""
-    known = inspect.signature(algorithm.run).parameters
-    parameters = [
-        known[name].replace(
-            kind=inspect.Parameter.KEYWORD_ONLY,
-            default=None if name in VERTICES else known[name].default,
-            annotation=OPTIONS[name],
+    parameters = []
+    for name, value in algorithm.options.items():
+        default, annotation = value, OPTIONS[name]
+        if isinstance(value, tuple):
+            default, annotation = value[0], choosing(annotation, value)
+        parameters.append(
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         )
-        for name in algorithm.options
-    ]
 
     def prepare(graph: tg.Graph, /, **given: Any) -> Any:
         for name in given.keys() & VERTICES:
             given[name] = _vertex(graph, name, given[name])
         if given.get("weighted") is False and graph.weight_dtype is not None:
             typer.echo("all edges count alike (--weighted: by their weights)")
-        return algorithm.run(**given) if isinstance(algorithm.run, type) else partial(algorithm.run, **given)
+        run = getattr(tg.algorithms, algorithm.run)
+        return run(**given) if algorithm.is_program else partial(run, **given, **algorithm.given)
 
     prepare.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return prepare, partial(execute if isinstance(algorithm.run, type) else call, algorithm)
+    return prepare, partial(execute if algorithm.is_program else call, algorithm)
 
 
 def _vertex(graph: tg.Graph, option: str, name: str | None) -> int:
     """The index of the vertex that the user named, or of the best connected one to start from, and say which."""
+    import numpy as np
+
     if name is None:
         if option != "source":
             raise ArgumentError(f"--{option}: name a vertex")

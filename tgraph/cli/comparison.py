@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import typer
+
 import tgraph as tg
 from tgraph.algorithms import BFS, HITS, SSSP, WCC, PageRank
 from tgraph.cli import report
+from tgraph.cli.graphs import size
 from tgraph.engine.tracing.trace import plot
+from tgraph.progress import busy
 
 HEADER = ("algorithm", "iterations", "switches", "time", "edges/s", "found")
+
+
+def generated() -> tg.Graph:
+    """The graph of those who give none."""
+    start = time.perf_counter()
+    graph = tg.generators.rmat(16, weighted=True)
+    took = report.duration(time.perf_counter() - start)
+    typer.echo(f"a generated scale-free graph (R-MAT): {size(graph)}, made in {took}")
+    return graph
 
 
 def compare(graph: tg.Graph, picture: Path) -> str:
     """Run BFS, SSSP, WCC, PageRank and HITS on the graph, draw what they did into `picture`, and return the table."""
     start = time.perf_counter()
-    graph.transpose()  # once for all, so that the first pull does not pay for the others
+    with busy("transpose"):
+        graph.transpose()  # once for all, so that the first pull does not pay for the others
     prepared = report.duration(time.perf_counter() - start)
     hub = report.best_connected(graph)
     source = graph.index(hub)
@@ -36,7 +51,8 @@ def compare(graph: tg.Graph, picture: Path) -> str:
     ]
     traces = {type(program).__name__: run.trace for program, run in runs.items() if run.trace is not None}
     edges = f"{graph.num_arcs:,} edges" + ("" if graph.directed else ", each direction counted")
-    plot(traces, picture, title=f"{graph.num_vertices:,} vertices, {edges}")
+    with busy("draw"):
+        plot(traces, picture, title=f"{graph.num_vertices:,} vertices, {edges}")
     return "\n".join(
         (
             *((f"transposed once for all runs in {prepared}",) if graph.directed else ()),
@@ -52,6 +68,27 @@ def compare(graph: tg.Graph, picture: Path) -> str:
 
 def _run(program: tg.Program, graph: tg.Graph) -> tg.Run:
     try:
-        return tg.run(program, graph, trace=True)
+        with busy(type(program).__name__):
+            return tg.run(program, graph, trace=True)
     except tg.errors.NotConvergedError as stopped:  # what it has found so far is worth a row too
         return stopped.run
+
+
+def next_steps(file: Path | None, options: dict[str, str | bool | None]) -> str:
+    """The commands that one would try next, on the same graph where it is in a file.
+
+    options : those that it was read with, by name; None where they were left out.
+    """
+    told = [f"--{name}" if value else f"--un{name}" for name, value in options.items() if isinstance(value, bool)]
+    told += [f"--{name} {shlex.quote(value)}" for name, value in options.items() if isinstance(value, str)]
+    graph = " ".join([shlex.quote(str(file or "graph.tg")), *told])
+    commands = [
+        (f"tgraph report {graph}", "a page on it: degrees, distances, communities, a drawing"),
+        (f"tgraph pagerank {graph} --output ranks.csv", "a result for every vertex, by its id"),
+    ]
+    if file is None:
+        commands.insert(0, (f"tgraph generate rmat {graph}", "such a graph in a file"))
+    else:
+        commands.append((f"tgraph bfs {graph} --trace trace.html", "what each iteration of a run did, and why"))
+    lines = report.table([(f"  {command}", text) for command, text in commands], left=(0, 1))
+    return f"to try next:\n{lines}"

@@ -13,7 +13,6 @@ from tgraph.cli import ranks, report
 from tgraph.cli.graphs import Layout, Out, Reorder, read, save, weight_options
 from tgraph.cli.options import Directed, Format, Multi, Progress, Weights
 from tgraph.errors import ArgumentError
-from tgraph.stream.file.blocks import BlockFile
 
 MEMORY = "500MB"  # of each process that makes blocks
 
@@ -59,6 +58,8 @@ def convert(
     else:
         tg.stream.convert(file, out, **options)
     took = report.duration(time.perf_counter() - start)
+    from tgraph.stream.file.blocks import BlockFile
+
     with BlockFile(out) as made:
         what = f"{made.num_vertices:,} vertices, {made.num_arcs:,} arcs in {len(made.blocks()):,} blocks"
     by = f" by {ranks.number()} ranks" if ranks.are_several() else ""

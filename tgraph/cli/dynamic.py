@@ -8,27 +8,34 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
-import torch
 import typer
 
 import tgraph as tg
 from tgraph.cli import report
+from tgraph.cli.choices import one_of
 from tgraph.cli.graphs import weight_options
 from tgraph.cli.options import Directed, Format, Progress, Weights, picture_file
 from tgraph.core.system.text import table
-from tgraph.dynamic.durable.manifest import NAME
-from tgraph.dynamic.durable.store import StoreOfFolder
 from tgraph.errors import ArgumentError
-from tgraph.io.chunks import Chunk, EdgeFile, open_edges
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from tgraph.dynamic.durable.store import StoreOfFolder
+    from tgraph.io.chunks import Chunk, EdgeFile
+
 Folder = Annotated[Path, typer.Argument(help="The folder of the store.", show_default=False)]
 Edges = Annotated[Path, typer.Argument(help="Edges in any format that tgraph reads.", show_default=False)]
 Timeout = Annotated[float, typer.Option(min=0, help="Seconds to wait for another process that changes the store.")]
-Multi = Annotated[str, typer.Option(help="Parallel edges: last, sum or keep.")]
-Ids = Annotated[str, typer.Option(help="index: vertices are numbers from 0 on; any: integers or text.")]
+Multi = Annotated[
+    str, typer.Option(autocompletion=one_of(("last", "sum", "keep")), help="Parallel edges: last, sum or keep.")
+]
+Ids = Annotated[
+    str,
+    typer.Option(
+        autocompletion=one_of(("any", "index")), help="index: vertices are numbers from 0 on; any: integers or text."
+    ),
+]
 
 
 def import_(
@@ -43,6 +50,8 @@ def import_(
     progress: Progress = False,
 ) -> None:
     """Make a store of the edges in a file, which is read in chunks where its format allows it."""
+    import torch
+
     if store.exists() and any(store.iterdir()):
         raise ArgumentError(f"{store} is there already; tgraph dynamic insert adds edges to it")
     start, edges = time.perf_counter(), _edges(file, format, weights, directed=directed)
@@ -77,7 +86,8 @@ def insert(
     weights: Weights = None,
     progress: Progress = False,
     picture: Annotated[
-        Path | None, typer.Option(callback=picture_file, help="Where to draw the levels of the store over time.")
+        Path | None,
+        typer.Option(callback=picture_file, help="Where to draw the levels of the store over time."),
     ] = None,
 ) -> None:
     """Insert the edges in a file, chunk by chunk."""
@@ -145,6 +155,8 @@ def export(*, store: Folder) -> tg.Graph:
 
 
 def _edges(file: Path, format: str | None, weights: str | None, **options: Any) -> EdgeFile:
+    from tgraph.io.chunks import open_edges
+
     given = {name: value for name, value in (options | weight_options(weights)).items() if value is not None}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", tg.io.ColumnsLeftOut)
@@ -173,6 +185,8 @@ def _once(change: Callable[[Iterator[Chunk]], Any]) -> Callable[[Iterator[Chunk]
 
 
 def _check(store: Path) -> None:
+    from tgraph.dynamic.durable.manifest import NAME
+
     if not (store / NAME).exists():
         raise ArgumentError(f"{store} is no store; tgraph dynamic import makes one")
 

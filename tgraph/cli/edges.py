@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
-
 import tgraph as tg
 
 if TYPE_CHECKING:
     import pandas
+    from torch import Tensor
 
 
 def ranks(graph: tg.Graph, value: Tensor) -> str:
@@ -40,6 +38,9 @@ def column(name: str) -> Callable[[tg.Graph, Tensor], pandas.DataFrame]:
 
 def _once(graph: tg.Graph) -> tuple[Tensor, Tensor]:
     """The source and the position of one arc of each edge."""
+
+    import torch
+
     arcs = graph.decoded()
     source = torch.arange(arcs.num_vertices).repeat_interleave(arcs.out_degree.cpu())
     kept = torch.ones_like(source, dtype=torch.bool) if graph.directed else source <= arcs.neighbors.cpu()

@@ -5,16 +5,15 @@ from __future__ import annotations
 import inspect
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import torch
 import typer
 
 import tgraph as tg
-from tgraph import io
 from tgraph.cli import ranks, report
+from tgraph.cli.choices import LAYOUTS, METHODS, ORDERS, one_of
 from tgraph.cli.options import (
     Device,
     Directed,
@@ -31,13 +30,9 @@ from tgraph.cli.options import (
     picture_file,
 )
 from tgraph.errors import ArgumentError
-from tgraph.formats import LAYOUTS
-from tgraph.formats.reordering import ORDERS
-from tgraph.io import tg as container
-from tgraph.io.text.names import Columns, named
-from tgraph.stream.file.writing import write_partitioned
-from tgraph.stream.partitioning.cuts import METHODS, partition
-from tgraph.stream.partitioning.picture import draw
+
+if TYPE_CHECKING:
+    from tgraph.io.text.names import Columns
 
 
 def read(
@@ -54,10 +49,12 @@ def read(
     given = {name: value for name, value in options.items() if value is not None}  # not all formats know all options
     start = time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", io.ColumnsLeftOut)  # the line below says it
+        warnings.simplefilter("ignore", tg.io.ColumnsLeftOut)  # the line below says it
         graph = tg.read(file, format=format, progress=progress, **given)
     took = report.duration(time.perf_counter() - start)
-    typer.echo(f"{file}: {size(graph)}, read in {took}; {_taken(graph, io.columns_of(file, format=format, **given))}")
+    typer.echo(
+        f"{file}: {size(graph)}, read in {took}; {_taken(graph, tg.io.columns_of(file, format=format, **given))}"
+    )
     return graph
 
 
@@ -65,6 +62,8 @@ def _taken(graph: tg.Graph, columns: Columns | None) -> str:
     """What of a file was taken, and the options that take what was left out."""
     if columns is None:
         return "no weights" if graph.weight_dtype is None else "with weights (--weights none: without)"
+    from tgraph.io.text.names import named
+
     taken = f"edges from {named(columns.source, columns.target)}, "
     if columns.weight is None:
         taken += "no weights"
@@ -101,7 +100,7 @@ def load(
     what = "--memory" if memory is not None else "torchrun"
     if (format, directed, weights, multi) != (None, None, None, "keep"):
         raise ArgumentError(f"{what}: a .tg file is read as it is; leave out --format, --directed, --weights, --multi")
-    if io.format_module(file) is not container:
+    if tg.io.format_module(file).__name__ != "tgraph.io.tg":
         raise ArgumentError(f"{what}: {file} is no .tg file; tgraph convert or tgraph partition --output write one")
     if ranks.are_several():
         graph = tg.distributed.open(file, memory=memory, device=device)
@@ -156,6 +155,8 @@ def _weights(graph: tg.Graph) -> str:
 
 
 def _ids(graph: tg.Graph) -> str:
+    import torch
+
     if graph.vertices is None:
         return f"0 to {graph.num_vertices - 1:,}" if graph.num_vertices else "none"
     examples = ", ".join(map(str, graph.vertices[:3].tolist()))
@@ -187,8 +188,70 @@ MODEL_OPTIONS: dict[str, Any] = {
 }
 
 
-def random_graph(generator: Callable[..., tg.Graph]) -> Callable[..., tg.Graph]:
-    """A step that makes a graph with one of the random generators."""
+class Model(NamedTuple):
+    """A generator: its name in `tgraph.generators`, a sentence, and {each of its parameters: the default, or the type
+    where it has none}."""
+
+    run: str
+    help: str
+    options: Mapping[str, Any]
+
+
+MODELS = {
+    "grid": Model(
+        "grid2d",
+        "A grid in which each vertex has four neighbours.",
+        {"rows": int, "columns": int, "seed": 0, "weighted": False},
+    ),
+    "erdos-renyi": Model(
+        "erdos_renyi",
+        "Each pair of vertices is joined with one probability.",
+        {"n": int, "p": float, "seed": 0, "directed": False, "weighted": False},
+    ),
+    "random-edges": Model(
+        "random_edges",
+        "So many random edges.",
+        {"n": int, "m": int, "seed": 0, "directed": False, "weighted": False},
+    ),
+    "barabasi-albert": Model(
+        "barabasi_albert",
+        "New vertices are joined to those of large degree.",
+        {"n": int, "m": int, "seed": 0, "weighted": False},
+    ),
+    "watts-strogatz": Model(
+        "watts_strogatz",
+        "A small world: a ring with some edges moved.",
+        {"n": int, "k": int, "p": float, "seed": 0, "weighted": False},
+    ),
+    "regular": Model(
+        "random_regular",
+        "Random edges, the same degree for each vertex.",
+        {"n": int, "degree": int, "seed": 0},
+    ),
+    "geometric": Model(
+        "random_geometric",
+        "Points of a cube, joined where they are near.",
+        {"n": int, "radius": float, "seed": 0, "dim": 2},
+    ),
+    "hyperbolic": Model(
+        "hyperbolic",
+        "Points of a hyperbolic disk, joined where they are near.",
+        {"n": int, "degree": 10.0, "exponent": 3.0, "seed": 0},
+    ),
+    "lfr": Model(
+        "lfr",
+        "Communities, with power laws of degrees and sizes.",
+        {
+            **{"n": int, "tau1": 2.5, "tau2": 1.5, "mu": 0.1},
+            **{"min_degree": 10, "max_degree": None, "min_community": 20, "max_community": None, "seed": 0},
+        },
+    ),
+    "tree": Model("random_tree", "A random tree.", {"n": int, "seed": 0, "weighted": False}),
+}
+
+
+def random_graph(generator: str) -> Callable[..., tg.Graph]:
+    """A step that makes a graph with one of the random generators, by its name."""
 
     def make(
         *,
@@ -198,25 +261,27 @@ def random_graph(generator: Callable[..., tg.Graph]) -> Callable[..., tg.Graph]:
         directed: Annotated[bool, typer.Option("--directed", help="Edges point one way.")] = False,
         weighted: Weighted = False,
     ) -> tg.Graph:
-        return generator(scale, edge_factor, seed, directed=directed, weighted=weighted)
+        make = getattr(tg.generators, generator)
+        return make(scale, edge_factor, seed, directed=directed, weighted=weighted)
 
     return make
 
 
-def generator(function: Callable[..., Any]) -> Callable[..., tg.Graph]:
-    """A step that makes a graph with a generator of numbers: an option for each of its parameters, some without a
-    default."""
+def generator(name: str, options: Mapping[str, Any]) -> Callable[..., tg.Graph]:
+    """A step that makes a graph with a generator of that name; its `options` as in a Model."""
 
     def make(**given: Any) -> tg.Graph:
-        made = function(**given)
+        made = getattr(tg.generators, name)(**given)
         return made[0] if isinstance(made, tuple) else made
 
-    parameters = [
-        known.replace(
-            kind=inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[known.annotation, MODEL_OPTIONS[known.name]]
+    parameters = []
+    for option, value in options.items():
+        default = inspect.Parameter.empty if isinstance(value, type) else value
+        kind = value if isinstance(value, type) else int | None if value is None else type(value)
+        annotation: Any = Annotated[kind, MODEL_OPTIONS[option]]
+        parameters.append(
+            inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         )
-        for known in inspect.signature(function, eval_str=True).parameters.values()
-    ]
     make.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return make
 
@@ -254,16 +319,19 @@ def parts(
     /,
     *,
     parts: Annotated[int, typer.Option(min=1, help="How many parts.", show_default=False)],
-    method: Annotated[str, typer.Option(help=f"How to find them: {', '.join(METHODS)}.")] = "ebp",
+    method: Annotated[
+        str, typer.Option(autocompletion=one_of(METHODS), help=f"How to find them: {', '.join(METHODS)}.")
+    ] = "ebp",
     seed: Annotated[int, typer.Option(help="Another seed gives other parts by wcp.")] = 0,
     picture: Annotated[Path | None, typer.Option(callback=picture_file, help="Draw the parts.")] = None,
     output: Annotated[
-        Path | None, typer.Option(callback=blocks_file, help="Write the parts as blocks, for --memory and tgraph.open.")
+        Path | None,
+        typer.Option(callback=blocks_file, help="Write the parts as blocks, for --memory and tgraph.open."),
     ] = None,
 ) -> None:
     """Cut the graph into parts and say how large they are and how many arcs lead from one to another."""
     start = time.perf_counter()
-    found = partition(graph, parts, method, seed)
+    found = tg.stream.partition(graph, parts, method, seed)
     took = report.duration(time.perf_counter() - start)
     held = found.apply(graph)
     between = found.arcs_between(held)
@@ -271,16 +339,25 @@ def parts(
     typer.echo(f"{method}: {counted} in {took}")
     typer.echo(report.partition(found, held, between))
     if picture is not None:
+        from tgraph.stream.partitioning.picture import draw
+
         draw(between, picture, title=f"{method}, {counted}: {report.partition_total(found, held)}")
         typer.echo(f"picture: {picture}")
     if output is not None:
-        write_partitioned(graph, output, found)
+        tg.stream.write_partitioned(graph, output, found)
         typer.echo(f"blocks: {output}")
 
 
-Out = Annotated[Path, typer.Argument(callback=graph_file, help="The extension names the format.", show_default=False)]
-Reorder = Annotated[str | None, typer.Option(help=f"Renumber vertices by {', '.join(ORDERS)}.")]
-Layout = Annotated[str | None, typer.Option(help=f"Store arcs as {', '.join(LAYOUTS)}; in .tg files.")]
+Out = Annotated[
+    Path,
+    typer.Argument(callback=graph_file, help="The extension names the format.", show_default=False),
+]
+Reorder = Annotated[
+    str | None, typer.Option(autocompletion=one_of(ORDERS), help=f"Renumber vertices by {', '.join(ORDERS)}.")
+]
+Layout = Annotated[
+    str | None, typer.Option(autocompletion=one_of(LAYOUTS), help=f"Store arcs as {', '.join(LAYOUTS)}; in .tg files.")
+]
 
 
 def save(

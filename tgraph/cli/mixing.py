@@ -3,12 +3,12 @@ writes."""
 
 from __future__ import annotations
 
-from typing import Any
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 import tgraph as tg
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 SHOWN = 5  # pairs in a line
 
@@ -25,7 +25,9 @@ def similar(graph: tg.Graph, found: tuple[Tensor, Tensor]) -> str:
 
 def similar_frame(graph: tg.Graph, found: tuple[Tensor, Tensor]) -> Any:
     """A table with a row for each pair, best first for each vertex: both original ids, and the similarity."""
+
     import pandas
+    import torch
 
     others, scores = (part.cpu() for part in found)
     there = others >= 0
@@ -65,6 +67,9 @@ def line_frame(graph: tg.Graph, found: tuple[tg.Graph, Tensor]) -> Any:
 
 def degrees(graph: tg.Graph, count: Tensor) -> str:
     """The mean and the largest degree, and the power law that fits best."""
+
+    import torch
+
     degree = torch.arange(len(count), device=count.device)
     mean = float((degree * count).sum()) / max(graph.num_vertices, 1)
     text = f"degree {mean:.4g} on average, {max(len(count) - 1, 0):,} at most"

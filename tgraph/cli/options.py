@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
-import torch
 import typer
 
-from tgraph import io
+import tgraph as tg
 from tgraph.cli import ranks
-from tgraph.distributed.opening import device_of_rank
+from tgraph.cli.choices import BACKENDS, DEVICES, FORMATS, MULTI, one_of
 from tgraph.errors import ArgumentError
 
 TABLES = {".parquet": "to_parquet", ".csv": "to_csv"}
@@ -19,9 +18,15 @@ PICTURES = (".png", ".svg", ".pdf")
 PAGES = (".html", ".htm")
 
 
+def choosing(option: Any, values: tuple[str, ...]) -> Any:
+    """An option of text whose values are these."""
+    kind, described = get_args(option)
+    return Annotated[kind, typer.Option(help=described.help, autocompletion=one_of(values))]
+
+
 def graph_file(path: Path) -> Path:
     """A file in which a graph can be written."""
-    io.format_module(path)
+    tg.io.format_module(path)
     return writable(path)
 
 
@@ -66,7 +71,12 @@ def writable(path: Path) -> Path:
 
 def usable_device(name: str) -> str:
     """A device that is there; of one of several processes its own."""
-    name = device_of_rank(name) if ranks.are_several() else name
+    import torch
+
+    if ranks.are_several():
+        from tgraph.distributed.opening import device_of_rank
+
+        name = device_of_rank(name)
     try:
         torch.zeros(1, device=name).item()
     except (RuntimeError, AssertionError, NotImplementedError) as fault:
@@ -93,18 +103,25 @@ class Mode(str, Enum):
 # ---- options that several commands share --------------------------------------------------------------------------
 
 File = Annotated[Path, typer.Argument(help="A graph in any format that tgraph reads.", show_default=False)]
-Format = Annotated[str | None, typer.Option(help="The format, where the extension does not tell.")]
+Format = Annotated[
+    str | None, typer.Option(autocompletion=one_of(FORMATS), help="The format, where the extension does not tell.")
+]
 Directed = Annotated[
     bool | None, typer.Option("--directed/--undirected", help="How to take the edges (default: as the file says).")
 ]
 Weights = Annotated[str | None, typer.Option(help="Column of weights: its name, its number from 3 upwards, or 'none'.")]
-Multi = Annotated[str, typer.Option(help="Parallel edges: keep, first, sum, min, max or error.")]
-Device = Annotated[str, typer.Option(callback=usable_device, help="A torch device, such as cuda.")]
+Multi = Annotated[
+    str, typer.Option(autocompletion=one_of(MULTI), help="Parallel edges: keep, first, sum, min, max or error.")
+]
+Device = Annotated[
+    str,
+    typer.Option(callback=usable_device, autocompletion=one_of(DEVICES), help="A torch device, such as cuda."),
+]
 Memory = Annotated[str | None, typer.Option(help="Read a .tg file block by block within so much, such as 500MB.")]
 Progress = Annotated[bool, typer.Option("--progress", help="Show progress bars on stderr.")]
 Source = Annotated[str | None, typer.Option(help="Where to start, by original id (default: largest out-degree).")]
 Target = Annotated[str | None, typer.Option(help="Where to go, by original id.")]
-Backend = Annotated[str, typer.Option(help="Which kernels compute.")]
+Backend = Annotated[str, typer.Option(autocompletion=one_of(BACKENDS), help="Which kernels compute.")]
 Output = Annotated[Path | None, typer.Option(callback=table_file, help="Write the result, .parquet or .csv.")]
 Seed = Annotated[int, typer.Option(help="Another seed gives another graph.")]
 Weighted = Annotated[bool, typer.Option("--weighted", help="Draw integer weights from 1 to 255.")]

@@ -19,7 +19,8 @@ def report(
     *,
     file: File,
     output: Annotated[
-        Path, typer.Option("--output", "-o", callback=page_file, help="The page to write, .html.", show_default=True)
+        Path,
+        typer.Option("--output", "-o", callback=page_file, help="The page to write, .html.", show_default=True),
     ] = Path("report.html"),
     title: Annotated[str, typer.Option(help="What stands above (default: the name of the file).")] = "",
     seed: Annotated[int, typer.Option(help="Another seed draws other samples.")] = 0,

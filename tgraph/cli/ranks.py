@@ -6,9 +6,6 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 
-import torch
-import torch.distributed as dist
-
 import tgraph as tg
 from tgraph.errors import ArgumentError
 
@@ -47,6 +44,8 @@ def together(spreads: bool, device: str = "cpu") -> Iterator[None]:
         return
     if not spreads:
         raise ArgumentError("this command runs in one process; start it without torchrun")
+    import torch.distributed as dist
+
     tg.distributed.init_process_group(_backend(device))
     try:
         with tg.distributed.together():
@@ -58,6 +57,8 @@ def together(spreads: bool, device: str = "cpu") -> Iterator[None]:
 
 def _backend(device: str) -> str:
     """What carries tensors: NCCL those on GPUs where each process of a machine has one of its own, else gloo all."""
+    import torch
+
     own = (
         torch.device(device).type == "cuda"
         and int(os.environ.get("LOCAL_WORLD_SIZE", number())) <= torch.cuda.device_count()

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor
-
 import tgraph as tg
 from tgraph.core.system.text import duration, scaled, table
-from tgraph.stream.partitioning.parts import Parts
 
 if TYPE_CHECKING:
     import pandas
+    from torch import Tensor
+
+    from tgraph.stream.partitioning.parts import Parts
 
 RATE_NOTE = (
     "edges/s: the edges that leave the active vertices, summed over the iterations, per second of iterations; "
@@ -83,6 +82,9 @@ def group_column(name: str) -> Callable[[tg.Graph, Tensor], pandas.DataFrame]:
 
 def partition(parts: Parts, graph: tg.Graph, between: Tensor) -> str:
     """A row for each part of the partitioned graph, and one line for all; `between` [p, p] is its `arcs_between`."""
+
+    import torch
+
     vertices = parts.part_of(graph).bincount(minlength=len(parts))
     inside = between.diagonal()
     columns = torch.stack((torch.arange(len(parts)), *(c.cpu() for c in (vertices, parts.sizes, inside)))).T.tolist()

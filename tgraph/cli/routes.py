@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 import tgraph as tg
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 SHOWN = 12  # vertices of a path in a line
 
@@ -28,7 +28,9 @@ def paths(graph: tg.Graph, found: list[tuple[Tensor, float]]) -> str:
 def paths_frame(graph: tg.Graph, found: list[tuple[Tensor, float]]) -> Any:
     """A table with a row for each vertex of each path, in its order: the number of the path, its length, the original
     id."""
+
     import pandas
+    import torch
 
     tables = [path_frame(graph, vertices).assign(path=i, length=length) for i, (vertices, length) in enumerate(found)]
     return pandas.concat(tables) if tables else path_frame(graph, torch.empty(0))
@@ -71,6 +73,9 @@ def global_cut_frame(graph: tg.Graph, found: tuple[float, Tensor]) -> Any:
 
 def pairs(graph: tg.Graph, found: tuple[Tensor, Tensor]) -> str:
     """How many pairs of vertices have a path between them, and the longest of the shortest."""
+
+    import torch
+
     distance = found[0]
     reached = distance[distance < torch.inf]
     farthest = f", the farthest at distance {reached.max().item():g}" if len(reached) else ""
@@ -80,7 +85,9 @@ def pairs(graph: tg.Graph, found: tuple[Tensor, Tensor]) -> str:
 def pairs_frame(graph: tg.Graph, found: tuple[Tensor, Tensor]) -> Any:
     """A table with a row for each pair that has a path: the original ids of its ends, its distance, and the id of the
     vertex before the last, its own for a vertex and itself."""
+
     import pandas
+    import torch
 
     distance, before = (part.cpu() for part in found)
     source, target = (distance < torch.inf).nonzero().unbind(1)
@@ -99,13 +106,19 @@ def cycle(graph: tg.Graph, vertices: Tensor) -> str:
 
 def path_frame(graph: tg.Graph, vertices: Tensor) -> Any:
     """A table with a row for each vertex of a path, in its order: the original id."""
+
+    import torch
+
     return graph.frame(vertex_index=torch.arange(graph.num_vertices)).iloc[vertices.tolist()][["vertex"]]
 
 
 def members(graph: tg.Graph, vertices: Tensor) -> str:
     """How many vertices there are, and the first of them."""
+
+    import torch
+
     ids = graph.ids(vertices[:SHOWN])
-    names = ", ".join(str(name) for name in (ids.tolist() if isinstance(ids, Tensor) else ids))
+    names = ", ".join(str(name) for name in (ids.tolist() if isinstance(ids, torch.Tensor) else ids))
     return f"{len(vertices):,} of {graph.num_vertices:,} vertices: {names}{', ...' if len(vertices) > SHOWN else ''}"
 
 
@@ -158,13 +171,18 @@ def arc_frame(graph: tg.Graph, found: tg.Graph) -> Any:
 
 def widths(graph: tg.Graph, width: Tensor) -> str:
     """How many vertices are reached, and the width of the narrowest path to one of them."""
+
+    import torch
+
     reached = width[width > (-torch.inf if width.is_floating_point() else torch.iinfo(width.dtype).min)]
     return f"reached {len(reached):,} of {graph.num_vertices:,} vertices, the narrowest path {reached.min().item():,}"
 
 
 def _listed(graph: tg.Graph, vertices: Tensor) -> str:
+    import torch
+
     half = SHOWN // 2
     ids = graph.ids(vertices)
-    names = [str(name) for name in (ids.tolist() if isinstance(ids, Tensor) else ids)]
+    names = [str(name) for name in (ids.tolist() if isinstance(ids, torch.Tensor) else ids)]
     shown = names if len(names) <= SHOWN else [*names[:half], "...", *names[-half:]]
     return " -> ".join(shown)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor
-
 import tgraph as tg
 
 if TYPE_CHECKING:
     import pandas
+    from torch import Tensor
 
 
 def vertices(what: str) -> Callable[[tg.Graph, Tensor], str]:
@@ -28,6 +26,9 @@ def vertex_frame(graph: tg.Graph, chosen: Tensor) -> pandas.DataFrame:
 
 def subgraph(graph: tg.Graph, found: tg.Graph) -> str:
     """The size of a graph that was found, and its weight where it has one."""
+
+    import torch
+
     weights = found.decoded().weights
     total = "" if weights is None else f", of weight {weights.to(torch.float64).sum().item() / 2:.6g}"
     return f"{found.num_edges:,} of {graph.num_edges:,} edges among {found.num_vertices:,} vertices{total}"
@@ -46,7 +47,9 @@ def matching(graph: tg.Graph, mate: Tensor) -> str:
 
 def matching_frame(graph: tg.Graph, mate: Tensor) -> pandas.DataFrame:
     """A table with a row for each edge of a matching: its two ends."""
+
     import pandas
+    import torch
 
     first = (mate > torch.arange(len(mate), device=mate.device)).nonzero().squeeze(1)
     return pandas.DataFrame({"vertex": _names(graph, first), "mate": _names(graph, mate[first])})
@@ -60,7 +63,9 @@ def cliques(graph: tg.Graph, found: tuple[Tensor, Tensor]) -> str:
 
 def clique_frame(graph: tg.Graph, found: tuple[Tensor, Tensor]) -> pandas.DataFrame:
     """A table with a row for each vertex of each clique: the number of the clique, and the vertex."""
+
     import pandas
+    import torch
 
     offset, members = found
     number = torch.arange(len(offset) - 1, device=offset.device).repeat_interleave(offset.diff())
@@ -72,6 +77,7 @@ def arcs(name: str) -> Callable[[tg.Graph, Tensor], pandas.DataFrame]:
 
     def frame(graph: tg.Graph, values: Tensor) -> pandas.DataFrame:
         import pandas
+        import torch
 
         held = graph.decoded()
         source = torch.arange(graph.num_vertices, device=graph.device).repeat_interleave(held.out_degree)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tgraph import stores
 from tgraph.cli import report
 from tgraph.cli.options import Progress
 from tgraph.core.system.text import table
-from tgraph.stores import Stat, maintenance
+
+if TYPE_CHECKING:
+    from tgraph.stores import Stat
 
 PLACES = "a folder, lmdb:FOLDER, redis://USER@HOST:PORT/DATABASE or postgresql://USER@HOST:PORT/DATABASE"
 
@@ -22,6 +23,9 @@ Beginning = Annotated[str, typer.Option(help="Only tensors whose keys begin so."
 
 def info(*, store: Store, key: Beginning = "") -> None:
     """What a store holds."""
+    from tgraph import stores
+    from tgraph.stores import maintenance
+
     opened = stores.open(store)
     stats = [stat for stat in map(opened.stat, maintenance.matching(opened, key)) if stat is not None]
     rows = [["key", "dtype", "shape", "blocks", "bytes"]]
@@ -43,6 +47,9 @@ def put(
     ] = None,
 ) -> None:
     """Put the tensors of a file into a store."""
+    from tgraph import stores
+    from tgraph.stores import maintenance
+
     opened = stores.open(store)
     for name in maintenance.put_file(opened, file, key):
         stat = opened.stat(name)
@@ -57,11 +64,17 @@ def get(
     key: Annotated[str, typer.Option(help="The key of the array; for .safetensors how the keys begin.")] = "",
 ) -> None:
     """Write tensors of a store to a file."""
+    from tgraph import stores
+    from tgraph.stores import maintenance
+
     typer.echo(f"{file}: {', '.join(maintenance.get_file(stores.open(store), file, key))}")
 
 
 def verify(*, store: Store, key: Beginning = "", progress: Progress = False) -> None:
     """Read every block of a store and compare it with its checksum."""
+    from tgraph import stores
+    from tgraph.stores import maintenance
+
     opened, start = stores.open(store), time.perf_counter()
     damaged = maintenance.verify(opened, key, progress)
     for fault in damaged:
@@ -80,6 +93,9 @@ def copy(
     progress: Progress = False,
 ) -> None:
     """Copy the tensors of a store to another, one after the other, each wholly or not at all."""
+    from tgraph import stores
+    from tgraph.stores import maintenance
+
     source, goal, start = stores.open(store), stores.open(target), time.perf_counter()
     nbytes = maintenance.copy(source, goal, key, progress)
     took = report.duration(time.perf_counter() - start)

@@ -3,15 +3,14 @@ writes."""
 
 from __future__ import annotations
 
-from typing import Any
-
-import pandas
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 import tgraph as tg
 from tgraph.cli import report
 from tgraph.cli.routes import path_frame
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 SHOWN = 10  # of a list, in a line
 
@@ -47,6 +46,10 @@ def sets(graph: tg.Graph, found: tuple[Tensor, Tensor]) -> str:
 
 def sets_frame(graph: tg.Graph, found: tuple[Tensor, Tensor]) -> Any:
     """A table with a row for each vertex of each component: the number of the component and the id."""
+
+    import pandas
+    import torch
+
     offset, vertices = found
     number = torch.arange(len(offset) - 1, device=offset.device).repeat_interleave(offset.diff())
     return pandas.DataFrame(
@@ -69,6 +72,9 @@ def pairs(graph: tg.Graph, found: Tensor) -> str:
 
 def pairs_frame(graph: tg.Graph, found: Tensor) -> Any:
     """A table with a row for each edge that was found: the ids of its ends."""
+
+    import pandas
+
     frames = (path_frame(graph, end)["vertex"].to_numpy() for end in found)
     return pandas.DataFrame(dict(zip(("source", "target"), frames, strict=True)))
 
@@ -93,5 +99,7 @@ def colors(graph: tg.Graph, color: Tensor) -> str:
 
 
 def _names(graph: tg.Graph, found: Tensor) -> list[str]:
+    import torch
+
     ids = graph.ids(found)
-    return [str(name) for name in (ids.tolist() if isinstance(ids, Tensor) else ids)]
+    return [str(name) for name in (ids.tolist() if isinstance(ids, torch.Tensor) else ids)]

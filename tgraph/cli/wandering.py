@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
-
 import tgraph as tg
 from tgraph.cli import report
 
 if TYPE_CHECKING:
     import pandas
+    from torch import Tensor
 
 
 def walks(graph: tg.Graph, found: Tensor) -> str:
@@ -23,7 +21,9 @@ def walks(graph: tg.Graph, found: Tensor) -> str:
 def walks_frame(graph: tg.Graph, found: Tensor) -> pandas.DataFrame:
     """A table with a row for each vertex of each walk, in its order: the number of the walk, the step, the original
     id."""
+
     import pandas
+    import torch
 
     ids = graph.frame(index=torch.arange(graph.num_vertices))["vertex"].to_numpy()
     walk, step = torch.meshgrid(*(torch.arange(size) for size in found.shape), indexing="ij")
@@ -34,6 +34,9 @@ def walks_frame(graph: tg.Graph, found: Tensor) -> pandas.DataFrame:
 def points(graph: tg.Graph, found: Tensor) -> str:
     """How many dimensions the points of an embedding have, and the two vertices that point the same way most of all, of
     the first thousand."""
+
+    import torch
+
     if min(found.shape) < 1 or len(found) < 2:
         return f"{len(found):,} points of {found.shape[1]:,} dimensions"
     directions = torch.nn.functional.normalize(found[:1000], dim=1)

@@ -9,7 +9,8 @@ is called like a function. Those on graphs, such as aggregate, are asked for wit
 `tgraph.kernels.choose`, which adds the rules for a backend chosen by name, for layouts and for measured choices.
 
 `watched` records the choices of both. This module stands below the backends, which register their implementations when
-`tgraph.kernels` is imported; portable implementations in torch may stand beside the definition of an operator.
+`tgraph.kernels` is imported, at the latest by the first call; portable implementations in torch may stand beside the
+definition of an operator.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 import torch
+
+from tgraph import deferred
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -59,14 +62,26 @@ LAYOUT = "layout"  # the name of the backend of graphs in a layout
 BACKENDS = {name: Backend(name) for name in (LAYOUT, "native", "cuda", "scatter", "sparse", "portable")}
 PORTABLE = BACKENDS["portable"]
 
+_are_registered = False
+
+
+def _register_backends() -> None:
+    global _are_registered
+    deferred.attach("BACKENDS")
+    _are_registered = True
+
 
 def is_available(backend: str) -> bool:
     """Whether a backend can serve calls in this process at present."""
+    if not _are_registered:
+        _register_backends()
     return BACKENDS[backend].unavailable() is None
 
 
 def refusal(backend: str, operator: str, *arguments: Any) -> str | None:
     """Why a backend does not support an operator for these arguments, None where it does."""
+    if not _are_registered:
+        _register_backends()
     offered = BACKENDS[backend].operators.get(operator)
     return f"it has no {operator}" if offered is None else offered.refuses(*arguments)
 
@@ -121,6 +136,8 @@ class Operator(Generic[P, R]):
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
         if (self.is_noted and is_watched()) or torch.compiler.is_compiling():
             return self.serving(*arguments, **named)(*arguments, **named)
+        if not _are_registered:
+            _register_backends()
         for backend in BACKENDS.values():  # as `serving`, in less time: mini-batches call several operators each
             offered = backend.operators.get(self.name)
             if offered is not None and offered.refuses(*arguments, **named) is None:
@@ -132,6 +149,8 @@ class Operator(Generic[P, R]):
         name = self.name
         if torch.compiler.is_compiling():
             return PORTABLE.operators[name].run
+        if not _are_registered:
+            _register_backends()
         refused: dict[str, str] = {}
         for backend in BACKENDS.values():
             if (offered := backend.operators.get(name)) is not None:

@@ -17,6 +17,7 @@ from tgraph.core.rows import LayoutSelection, Selection
 from tgraph.core.storage import Layout, Storage
 from tgraph.core.system import devices
 from tgraph.core.vertices import GraphVertices, OriginalIds
+from tgraph.deferred import Attached
 from tgraph.errors import ArgumentError
 from tgraph.markup.labels import definitions
 
@@ -229,26 +230,27 @@ class Graph(GraphVertices):
             graph._ids.check_unique()
         return graph if directed else graph.as_undirected()
 
-    # Defined, documented and attached by modules of higher layers: `tgraph.core.derived_graphs`, ...
-    to_undirected: ClassVar[Callable[..., Graph]]
-    as_undirected: ClassVar[Callable[..., Graph]]
-    without_self_loops: ClassVar[Callable[..., Graph]]
-    subgraph: ClassVar[Callable[..., Graph]]
-    permute: ClassVar[Callable[..., Graph]]
+    # Defined, documented and attached by modules of higher layers, which are imported when a method is first accessed
+    # (`tgraph/__init__.py` names them): `tgraph.core.derived_graphs`, ...
+    to_undirected: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
+    as_undirected: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
+    without_self_loops: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
+    subgraph: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
+    permute: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
     # ... `tgraph.io.convert` ...
-    from_networkx: ClassVar[Callable[..., Graph]]
-    to_networkx: ClassVar[Callable[..., networkx.Graph]]
-    from_scipy: ClassVar[Callable[..., Graph]]
-    to_scipy: ClassVar[Callable[..., scipy.sparse.csr_array]]
-    from_edge_index: ClassVar[Callable[..., Graph]]
-    to_edge_index: ClassVar[Callable[..., Tensor]]
-    from_pandas: ClassVar[Callable[..., Graph]]
-    to_pandas: ClassVar[Callable[..., pandas.DataFrame]]
+    from_networkx: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
+    to_networkx: ClassVar[Callable[..., networkx.Graph]] = cast(Any, Attached())
+    from_scipy: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
+    to_scipy: ClassVar[Callable[..., scipy.sparse.csr_array]] = cast(Any, Attached())
+    from_edge_index: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
+    to_edge_index: ClassVar[Callable[..., Tensor]] = cast(Any, Attached())
+    from_pandas: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
+    to_pandas: ClassVar[Callable[..., pandas.DataFrame]] = cast(Any, Attached())
     # ... `tgraph.io.arrow` ...
-    from_table: ClassVar[Callable[..., Graph]]
+    from_table: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
     # ... and `tgraph.formats`.
-    to_format: ClassVar[Callable[..., Graph]]
-    reorder: ClassVar[Callable[..., Graph]]
+    to_format: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
+    reorder: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
 
     # ---- size and shape ----------------------------------------------------------------------------------------
 

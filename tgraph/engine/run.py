@@ -16,6 +16,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph
 from tgraph.core.system import devices
 from tgraph.core.system.native import one_torch_thread
+from tgraph.deferred import attach
 from tgraph.engine import compiled_loop, identity, planning
 from tgraph.engine.checkpoint import Checkpoint, Keeper, keeper_of
 from tgraph.engine.deferral import Deferral
@@ -88,6 +89,8 @@ def run(
     if backend != "auto":
         check_backend(backend)
     if device is not None or memory is not None:
+        if place is None:
+            attach("run.place")
         assert place is not None, "tgraph.stream sets it"
         graph = place(graph, memory, device)
     options = {"mode": mode, "backend": backend, "fuse": fuse, "trace": trace, "max_iterations": max_iterations}

@@ -21,6 +21,7 @@ from torch import Tensor
 
 from tgraph import formats
 from tgraph.core.graph import Graph
+from tgraph.deferred import attach
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike, checksummed
 from tgraph.files.checksummed import Contents, as_bytes, contents
@@ -42,13 +43,14 @@ class PartitionedFile(Protocol):
         """Raise FileFormatError where any byte differs from what was written."""
 
 
-def _without_stream(path: PathLike) -> AbstractContextManager[PartitionedFile]:
-    raise ImportError(f"{path} is a partitioned file, which tgraph.stream opens; import tgraph.stream first")
+def _with_stream(path: PathLike) -> AbstractContextManager[PartitionedFile]:
+    attach("tg.open_partitioned")
+    return open_partitioned(path)
 
 
 # Opens a partitioned file. Such files belong to `tgraph.stream`, which stands above this package, so that it is not
-# imported here: its module `tgraph.stream.file.blocks` assigns this when it is imported, which `import tgraph` does.
-open_partitioned: Callable[[PathLike], AbstractContextManager[PartitionedFile]] = _without_stream
+# imported here: its module `tgraph.stream.file.blocks` assigns this when it is imported, at the first such file.
+open_partitioned: Callable[[PathLike], AbstractContextManager[PartitionedFile]] = _with_stream
 
 
 def read(path: PathLike, *, directed: bool | None = None, weights: bool | None = None, verify: bool = True) -> Graph:

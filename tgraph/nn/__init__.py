@@ -7,7 +7,7 @@ other code that requires its classes accept them. It is imported when a layer is
 
 from typing import TYPE_CHECKING
 
-from tgraph.core.system.deferred_imports import at_first_access
+from tgraph.deferred import at_first_access
 from tgraph.nn.conv.linear import Linear
 from tgraph.nn.edge_index import forget
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tgraph.core.system.deferred_imports import at_first_access
+from tgraph.deferred import at_first_access
 from tgraph.stores.blocks import BlockStore, ReplacedError, Stat
 from tgraph.stores.cache import CachedStore, CacheStats
 from tgraph.stores.disk import DiskStore

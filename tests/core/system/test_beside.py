@@ -51,7 +51,7 @@ def copied(folder, installed):
 
 def warned(python, folder, path):
     """The warnings of the first use of kernels, in a folder."""
-    code = "import tgraph; print(tgraph.core.system.native.load())"
+    code = "from tgraph.core.system import native; print(native.load())"
     environment = {**os.environ, "PYTHONPATH": str(path)}
     environment.pop("TGRAPH_NATIVE", None)
     done = subprocess.run([python, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, check=True)

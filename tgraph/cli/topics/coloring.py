@@ -1,25 +1,24 @@
 """Colourings, as commands."""
 
-from tgraph import algorithms
 from tgraph.cli import report, routes, structure
 from tgraph.cli.command import Algorithm
 
 COMMANDS = {
     "color": Algorithm(
-        algorithms.greedy_color,
+        "greedy_color",
         "Colours such that neighbours differ.",
         structure.colors,
         report.column("color"),
-        ("strategy", "seed"),
+        {"strategy": ("largest_first", "smallest_last", "random_sequential"), "seed": 0},
     ),
     "bipartite": Algorithm(
-        algorithms.bipartite_color,
+        "bipartite_color",
         "The side of every vertex of a bipartite graph.",
         structure.colors,
         report.column("side"),
     ),
     "odd-cycle": Algorithm(
-        algorithms.odd_cycle,
+        "odd_cycle",
         "A cycle of odd length, which no bipartite graph has.",
         structure.cycle,
         routes.path_frame,

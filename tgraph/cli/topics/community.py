@@ -1,50 +1,49 @@
 """Communities, as commands."""
 
-from tgraph import algorithms
 from tgraph.cli import report
 from tgraph.cli.command import Algorithm
 
 COMMANDS = {
     "communities": Algorithm(
-        algorithms.cdlp,
+        "cdlp",
         "Communities by label propagation.",
         report.groups("community", "communities"),
         report.group_column("community"),
-        ("iterations",),
+        {"iterations": 10},
     ),
     "label-propagation": Algorithm(
-        algorithms.label_propagation,
+        "label_propagation",
         "Communities by asynchronous label propagation.",
         report.communities,
         report.group_column("community"),
-        ("weighted", "seed", "iterations"),
+        {"weighted": False, "seed": 0, "iterations": 100},
     ),
     "semi-synchronous-label-propagation": Algorithm(
-        algorithms.semi_synchronous_label_propagation,
+        "semi_synchronous_label_propagation",
         "Communities by label propagation, colour by colour.",
         report.communities,
         report.group_column("community"),
-        ("weighted", "iterations"),
+        {"weighted": False, "iterations": 100},
     ),
     "ecg": Algorithm(
-        algorithms.ecg,
+        "ecg",
         "Communities by an ensemble of partitions.",
         report.communities,
         report.group_column("community"),
-        ("weighted", "min_weight", "ensemble_size", "resolution", "seed"),
+        {"weighted": False, "min_weight": 0.05, "ensemble_size": 16, "resolution": 1.0, "seed": 0},
     ),
     "louvain": Algorithm(
-        algorithms.louvain,
+        "louvain",
         "Communities of high modularity by the Louvain method.",
         report.communities,
         report.group_column("community"),
-        ("weighted", "resolution", "seed", "max_level"),
+        {"weighted": False, "resolution": 1.0, "seed": 0, "max_level": None},
     ),
     "leiden": Algorithm(
-        algorithms.leiden,
+        "leiden",
         "Connected communities of high modularity by the Leiden method.",
         report.communities,
         report.group_column("community"),
-        ("weighted", "resolution", "seed", "iterations"),
+        {"weighted": False, "resolution": 1.0, "seed": 0, "iterations": 2},
     ),
 }

@@ -1,48 +1,47 @@
 """Components, as commands."""
 
-from tgraph import algorithms
 from tgraph.cli import report, routes, structure
 from tgraph.cli.command import Algorithm
 
 COMMANDS = {
     "wcc": Algorithm(
-        algorithms.WCC,
+        "WCC",
         "Weakly connected components.",
         report.groups("component", "components"),
         report.group_column("component"),
     ),
     "scc": Algorithm(
-        algorithms.scc,
+        "scc",
         "Strongly connected components.",
         report.groups("component", "components"),
         report.group_column("component"),
     ),
     "condensation": Algorithm(
-        algorithms.condensation,
+        "condensation",
         "The graph of the strongly connected components.",
         structure.condensed,
         structure.condensed_frame,
     ),
     "attracting": Algorithm(
-        algorithms.attracting_components,
+        "attracting_components",
         "Strongly connected components that no arc leaves.",
         structure.attracting,
         structure.attracting_frame,
     ),
     "biconnected": Algorithm(
-        algorithms.biconnected_components,
+        "biconnected_components",
         "Biconnected components.",
         structure.sets,
         structure.sets_frame,
     ),
     "articulation": Algorithm(
-        algorithms.articulation_points,
+        "articulation_points",
         "Vertices without which their component falls apart.",
         structure.vertices,
         routes.path_frame,
     ),
     "bridges": Algorithm(
-        algorithms.bridges,
+        "bridges",
         "Edges that lie on no cycle.",
         structure.pairs,
         structure.pairs_frame,

@@ -1,43 +1,42 @@
 """Directed graphs without cycles, as commands."""
 
-from tgraph import algorithms
 from tgraph.cli import report, routes, structure
 from tgraph.cli.command import Algorithm
 
 COMMANDS = {
     "topological": Algorithm(
-        algorithms.topological_sort,
+        "topological_sort",
         "The vertices in an order in which every arc leads forward.",
         structure.vertices,
         routes.path_frame,
     ),
     "generations": Algorithm(
-        algorithms.topological_generations,
+        "topological_generations",
         "The most arcs of a path that ends at every vertex.",
         structure.generations,
         report.column("generation"),
     ),
     "cycle": Algorithm(
-        algorithms.find_cycle,
+        "find_cycle",
         "A cycle of arcs.",
         structure.cycle,
         routes.path_frame,
     ),
     "longest-path": Algorithm(
-        algorithms.dag_longest_path,
+        "dag_longest_path",
         "A longest path of a graph without cycles.",
         routes.path,
         routes.path_frame,
-        ("weighted",),
+        {"weighted": False},
     ),
     "transitive-closure": Algorithm(
-        algorithms.transitive_closure,
+        "transitive_closure",
         "An arc wherever a path leads.",
         routes.arcs,
         routes.arc_frame,
     ),
     "transitive-reduction": Algorithm(
-        algorithms.transitive_reduction,
+        "transitive_reduction",
         "The arcs that no longer path replaces.",
         routes.arcs,
         routes.arc_frame,

@@ -1,43 +1,42 @@
 """Eccentricities and what follows from them, as commands."""
 
-from tgraph import algorithms
 from tgraph.cli import report, routes
 from tgraph.cli.command import Algorithm
 
 COMMANDS = {
     "eccentricity": Algorithm(
-        algorithms.eccentricity,
+        "eccentricity",
         "How far the vertex farthest from each lies.",
         routes.span,
         report.column("eccentricity"),
-        ("weighted",),
+        {"weighted": False},
     ),
     "diameter": Algorithm(
-        algorithms.diameter,
+        "diameter",
         "The largest distance between two vertices.",
         routes.number("diameter"),
         routes.number_frame("diameter"),
-        ("weighted",),
+        {"weighted": False},
     ),
     "radius": Algorithm(
-        algorithms.radius,
+        "radius",
         "The least eccentricity.",
         routes.number("radius"),
         routes.number_frame("radius"),
-        ("weighted",),
+        {"weighted": False},
     ),
     "center": Algorithm(
-        algorithms.center,
+        "center",
         "The vertices from which no other lies farther than the radius.",
         routes.members,
         routes.path_frame,
-        ("weighted",),
+        {"weighted": False},
     ),
     "periphery": Algorithm(
-        algorithms.periphery,
+        "periphery",
         "The vertices from which another lies as far as the diameter.",
         routes.members,
         routes.path_frame,
-        ("weighted",),
+        {"weighted": False},
     ),
 }

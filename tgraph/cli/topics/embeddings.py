@@ -1,22 +1,31 @@
 """Embeddings, as commands."""
 
-from tgraph import algorithms
 from tgraph.cli import wandering
 from tgraph.cli.command import Algorithm
 
 COMMANDS = {
     "node2vec": Algorithm(
-        algorithms.node2vec,
+        "node2vec",
         "Points of the vertices, by random walks.",
         wandering.points,
         wandering.points_frame,
-        ("dimensions", "p", "q", "length", "walks", "window", "epochs", "weighted", "seed"),
+        {
+            "dimensions": 128,
+            "p": 1.0,
+            "q": 1.0,
+            "length": 80,
+            "walks": 10,
+            "window": 10,
+            "epochs": 1,
+            "weighted": False,
+            "seed": 0,
+        },
     ),
     "spectral-embedding": Algorithm(
-        algorithms.spectral_embedding,
+        "spectral_embedding",
         "Points of the vertices, by eigenvectors of the Laplacian.",
         wandering.spectrum,
         wandering.spectrum_frame,
-        ("dimensions", "weighted", "tol", "max_iterations"),
+        {"dimensions": 2, "weighted": False, "tol": 1e-07, "max_iterations": 1000},
     ),
 }

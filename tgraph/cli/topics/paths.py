@@ -1,67 +1,66 @@
 """Searches and paths, as commands."""
 
-from tgraph import algorithms
 from tgraph.cli import report, routes
 from tgraph.cli.command import Algorithm
 
 COMMANDS = {
     "bfs": Algorithm(
-        algorithms.BFS,
+        "BFS",
         "Hops from one vertex to every other.",
         report.depths,
         report.column("depth"),
-        ("source", "max_depth"),
+        {"source": None, "max_depth": None},
     ),
     "sssp": Algorithm(
-        algorithms.SSSP,
+        "SSSP",
         "Shortest distances from one vertex to every other.",
         report.distances,
         report.column("distance"),
-        ("source", "delta"),
+        {"source": None, "delta": None},
     ),
     "path": Algorithm(
-        algorithms.shortest_path,
+        "shortest_path",
         "A shortest path from one vertex to another.",
         routes.path,
         routes.path_frame,
-        ("source", "target", "weighted"),
+        {"source": None, "target": None, "weighted": False},
     ),
     "paths": Algorithm(
-        algorithms.k_shortest_paths,
+        "k_shortest_paths",
         "The shortest paths from one vertex to another, several of them.",
         routes.paths,
         routes.paths_frame,
-        ("source", "target", "count", "weighted"),
+        {"source": None, "target": None, "count": 3, "weighted": False},
     ),
     "predecessors": Algorithm(
-        algorithms.predecessors,
+        "predecessors",
         "All arcs on shortest paths from one vertex, reversed.",
         routes.arcs,
         routes.arc_frame,
-        ("source", "weighted"),
+        {"source": None, "weighted": False},
     ),
     "bellman-ford": Algorithm(
-        algorithms.bellman_ford,
+        "bellman_ford",
         "Shortest distances where weights may be negative.",
         routes.tree,
         routes.tree_frame,
-        ("source",),
+        {"source": None},
     ),
     "negative-cycle": Algorithm(
-        algorithms.negative_cycle,
+        "negative_cycle",
         "A cycle of negative weight.",
         routes.cycle,
         routes.path_frame,
     ),
     "widest": Algorithm(
-        algorithms.WidestPath,
+        "WidestPath",
         "The most that can pass from one vertex to every other along one path.",
         routes.widths,
         report.column("width"),
-        ("source",),
+        {"source": None},
     ),
     "floyd-warshall": Algorithm(
-        algorithms.floyd_warshall,
+        "floyd_warshall",
         "Shortest distances between all pairs of a small graph.",
         routes.pairs,
         routes.pairs_frame,

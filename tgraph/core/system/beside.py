@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
-from importlib.machinery import PathFinder
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 
 CLONE = Path(__file__).parents[3]
 
@@ -15,16 +17,21 @@ def is_clone() -> bool:
     return (CLONE / "algorithms" / "__init__.py").is_file()
 
 
+class _Algorithms:
+    """Where `tgraph.algorithms` is in a clone; asked after all other finders, so that installed ones come first."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """The package `tgraph.algorithms`, None for all others."""
+        if name != "tgraph.algorithms" or not is_clone():
+            return None
+        folder = CLONE / "algorithms"
+        return spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
+
+
 def find_algorithms() -> None:
     """Make `tgraph.algorithms` importable where this package is imported from a clone that was not installed."""
-    name, folder = "tgraph.algorithms", CLONE / "algorithms"
-    if importlib.util.find_spec(name) is not None or not is_clone():
-        return
-    path, within = folder / "__init__.py", [str(folder)]
-    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=within)
-    assert spec is not None and spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    sys.meta_path.append(_Algorithms)
 
 
 def installed_kernels() -> Path | None:

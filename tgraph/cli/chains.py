@@ -1,0 +1,193 @@
+"""Commands that are chains of steps, and groups of commands, each of which is made when it is asked for.
+
+Each step gets what the steps before it returned, by position; its keyword-only parameters are options of the command.
+Making all commands takes longer than to run one, and so does importing what they need: a group knows the names and
+texts of its commands, which is all that its help and the completion of a shell show.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import inspect
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from tgraph import progress
+from tgraph.cli import ranks
+from tgraph.cli.remedies import on_the_command_line
+from tgraph.errors import TGraphError
+
+
+class CommandError(TGraphError):
+    """An error of the library, told in the words of the command line."""
+
+
+class Entry(NamedTuple):
+    """A command, before it is made.
+
+    help : a sentence. make : gives the command its name and help. topic : the heading under which it is listed.
+    """
+
+    help: str
+    make: Callable[[str, str], Any]
+    topic: str
+
+
+def chain(
+    help: str, *steps: Callable[..., Any], topic: str = "Commands", spreads: bool = False, more: Any = None
+) -> Entry:
+    """The command that takes the steps in order, with the options of them all.
+
+    spreads : whether it knows what to do with several processes. more : makes further steps when the command is made.
+    """
+
+    def make(name: str, help: str) -> Any:
+        every = steps if more is None else (*steps, *more())
+        return made(typer.Typer(**PLAIN), chained(name, every, spreads), name, help)
+
+    return Entry(help, make, topic)
+
+
+def group(help: str, entries: Mapping[str, Entry]) -> Entry:
+    """The group of these commands."""
+
+    def make(name: str, help: str) -> Any:
+        app = typer.Typer(**PLAIN, cls=group_of(Group, entries))
+        app.callback(help=help)(_nothing)
+        made = typer.main.get_command(app)
+        made.name = name
+        return made
+
+    return Entry(help, make, "Commands")
+
+
+PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None, "pretty_exceptions_enable": False}
+
+
+def _nothing() -> None: ...
+
+
+def made(app: typer.Typer, function: Callable[..., None], name: str, help: str) -> Any:
+    """The command of a function."""
+    app.command(name, help=help, cls=Command)(function)
+    return typer.main.get_command(app)
+
+
+def chained(name: str, steps: tuple[Callable[..., Any], ...], spreads: bool) -> Callable[..., None]:
+    """The function of a command that takes the steps in order."""
+    options = [options_of(step) for step in steps]
+    every = {name: option for own in options for name, option in own.items()}
+
+    def command(**given: Any) -> None:
+        import tgraph.kernels  # noqa: F401  first, since steps tell how long they took
+
+        collecting_again()
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it tells of a home that it cannot write to
+        results: list[Any] = []
+        try:
+            with ranks.together(spreads, given.get("device", "cpu")), progress.shown(), progress.busy(name):
+                for step, own in zip(steps, options, strict=True):
+                    results.append(step(*results, **{name: given[name] for name in own}))
+        except TGraphError as mistake:
+            raise CommandError(on_the_command_line(str(mistake), every)) from mistake
+
+    command.__signature__ = inspect.Signature(list(every.values()))  # type: ignore[attr-defined]
+    command.__annotations__ = {name: option.annotation for name, option in every.items()}
+    return command
+
+
+def options_of(step: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """The keyword-only parameters of a step. Other annotations are left alone: they name what is not imported yet."""
+    function = step.func if isinstance(step, functools.partial) else step
+    return {
+        name: option.replace(annotation=eval(option.annotation, function.__globals__))
+        if isinstance(option.annotation, str)
+        else option
+        for name, option in inspect.signature(step).parameters.items()
+        if option.kind is option.KEYWORD_ONLY
+    }
+
+
+def collecting_again() -> None:
+    """End the pause of the garbage collector that `main` began: while torch is imported it finds nothing to collect,
+    and takes a sixth of the time."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
+
+
+class Command(TyperCommand):
+    """A command, of which a shell completes options by their names alone, without reading the values before them."""
+
+    def parse_args(self, context: Any, args: list[str]) -> list[str]:
+        """Set the parameters of the context, and return what is left."""
+        return [] if context.resilient_parsing else super().parse_args(context, args)
+
+
+class _Commands(dict[str, Any]):
+    """The commands of a group by name, made when they are asked for."""
+
+    def __init__(self, entries: Mapping[str, Entry]):
+        super().__init__(dict.fromkeys(entries))
+        self._entries = entries
+
+    def __getitem__(self, name: str) -> Any:
+        found = super().__getitem__(name)
+        if found is None:
+            entry = self._entries[name]
+            found = self[name] = entry.make(name, entry.help)
+        return found
+
+    def get(self, name: str, default: Any = None) -> Any:  # of a dict it would not ask __getitem__
+        return self[name] if name in self else default  # noqa: SIM401
+
+
+class Group(TyperGroup):
+    """A group of commands, listed by topic."""
+
+    entries: ClassVar[Mapping[str, Entry]]
+
+    def __init__(self, **attributes: Any):
+        super().__init__(**attributes)
+        self.commands = _Commands(self.entries)
+
+    def get_help_option(self, context: Any) -> Any:
+        """The option --help, False where it is not given: typer would import what checks the absent value."""
+        option = super().get_help_option(context)
+        if option is not None:
+            option.default = False
+        return option
+
+    def list_commands(self, context: Any) -> list[str]:
+        """The names, in the order in which they are listed."""
+        return list(self.entries)
+
+    def format_commands(self, context: Any, formatter: Any) -> None:
+        """Write the commands of each topic under its heading."""
+        topics: dict[str, list[tuple[str, str]]] = {}
+        for name, entry in self.entries.items():
+            topics.setdefault(entry.topic, []).append((name, entry.help))
+        for topic, rows in topics.items():
+            with formatter.section(topic):
+                formatter.write_dl(rows)
+
+    def shell_complete(self, context: Any, incomplete: str) -> list[Any]:
+        """The commands and options that begin so; a command by its name and text, without being made."""
+        kept, self.commands = (
+            self.commands,
+            {name: TyperCommand(name=name, help=entry.help) for name, entry in self.entries.items()},
+        )
+        try:
+            return super().shell_complete(context, incomplete)
+        finally:
+            self.commands = kept
+
+
+def group_of(kind: type[Group], entries: Mapping[str, Entry]) -> type[Group]:
+    """The class of a group with these commands."""
+    return type(kind.__name__, (kind,), {"entries": entries})
