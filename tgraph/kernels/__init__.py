@@ -100,9 +100,10 @@ _served: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
 
 def serving(name: str, operation: str, graph: Graph) -> Callable[..., Any]:
-    """The function that `choose` gives for an operation on the arcs of a graph, where its device alone decides: as
-    nothing else does, the choice is remembered, which a call that ends within a microsecond gains from."""
-    kind = operation, name, graph.device, ENVIRONMENT.get(VARIABLE)
+    """The function that `choose` gives for an operation on the arcs of a graph, where its device and the dtype of its
+    neighbours decide: as nothing else does, the choice is remembered, which a call that ends within a microsecond gains
+    from."""
+    kind = operation, name, graph.device, graph.neighbors.dtype, ENVIRONMENT.get(VARIABLE)
     if watchers() or torch.compiler.is_compiling() or kind not in _served:
         run = choose(name, Call(operation, graph.neighbors)).run
         return run if torch.compiler.is_compiling() else _served.setdefault(kind, run)

@@ -70,7 +70,9 @@ def sweep(
     graph.ensure_valid()
     _check_bias(graph, bias)
     _check_order(order, level_offset, bias)
-    return choose(backend, Call("sweep", bias)).run(graph.decoded(), order, level_offset, bias, descending, logarithms)
+    arcs = graph.decoded()
+    chosen = choose(backend, Call("sweep", bias, graph=arcs))
+    return chosen.run(arcs, order, level_offset, bias, descending, logarithms)
 
 
 def _check_bias(graph: Graph, bias: Tensor) -> None:

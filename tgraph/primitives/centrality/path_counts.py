@@ -36,7 +36,8 @@ def count_paths(
     (tensor([[1., 1., 2., 1.]], dtype=torch.float64), tensor([[3.0000, 0.5000, 0.0000, 0.5000]], dtype=torch.float64))
     """
     distance = _checked(graph, distance)
-    return choose(backend, Call("count_paths", distance)).run(graph.decoded(), distance, weighted, even)
+    arcs = graph.decoded()
+    return choose(backend, Call("count_paths", distance, graph=arcs)).run(arcs, distance, weighted, even)
 
 
 def add_along_arcs(
@@ -71,8 +72,9 @@ def add_along_arcs(
         raise ArgumentError(
             f"sums: expected contiguous float64 [{graph.num_arcs}], got {sums.dtype} {list(sums.shape)}"
         )
-    call = Call("add_along_arcs", distance)
-    return choose(backend, call).run(graph.decoded(), distance, weighted, left, right, sums)
+    arcs = graph.decoded()
+    call = Call("add_along_arcs", distance, graph=arcs)
+    return choose(backend, call).run(arcs, distance, weighted, left, right, sums)
 
 
 def _checked(graph: Graph, distance: Tensor) -> Tensor:

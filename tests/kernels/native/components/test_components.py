@@ -76,16 +76,3 @@ def test_one_cycle_far_from_where_searches_begin(hub, closed):
     assert compiled.has_cycle(graph) == (closed > 0)
     for some in (graph, tg.Graph.from_edges(u, v, directed=False)):
         assert compiled.has_odd_cycle(some) == (closed > 0)
-
-
-def test_wide_indices():
-    """Neighbours of int64, which graphs have from 2^31 vertices on."""
-    graph, kernels, n = random_graph(50, 150, seed=1, directed=False), native.load(), 50
-    stored = graph.offset, graph.neighbors.long()
-    out = [torch.empty(n, dtype=torch.int64) for _ in range(4)]
-    kernels.label_strong(*stored, None, None, out[0])
-    kernels.biconnect(*stored, out[1], out[2])
-    kernels.color_in_order(*stored, torch.arange(n), out[3])
-    expected = portable.label_strong(graph), *portable.biconnect(graph), portable.color_in_order(graph, torch.arange(n))
-    assert all(map(torch.equal, out, expected))
-    assert kernels.probe_odd_cycle(*stored, True) == kernels.probe_cycle(*stored) == 1

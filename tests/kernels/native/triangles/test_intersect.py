@@ -58,20 +58,6 @@ def test_hubs_that_are_all_joined():
     assert_equal_to_portable(tg.Graph.from_edges(shuffled[src], shuffled[dst], directed=False), THREADS)
 
 
-def test_wide_indices():
-    """Neighbours of int64, which graphs have from 2^31 vertices on."""
-    graph = random_graph(50, 600, seed=1).to_undirected(multi="keep")
-    kernels, wide = native.load(), graph.neighbors.long()
-    for rank in (True, False):
-        found = torch.empty(graph.num_vertices, dtype=torch.int64)
-        total = kernels.count_triangles(graph.offset, wide, None, rank)
-        assert total == int(portable.count_triangles(graph, False))
-        assert kernels.count_triangles(graph.offset, wide, found, rank) == total
-        assert torch.equal(found, portable.count_triangles(graph, True))
-    kernels.count_arcs_among(graph.offset, wide, found)
-    assert torch.equal(found, portable.count_arcs_among(graph))
-
-
 def test_portable_pairs_in_many_parts(monkeypatch):
     graph = random_graph(100, 1500, seed=6, directed=False)
     whole = portable.count_triangles(graph, True), portable.count_arcs_among(graph)

@@ -222,9 +222,9 @@ private:
             unlocked.take();
             return to_python();
         } else {
-            const R found = function(Converted<std::remove_cvref_t<P>>::from(given[i])...);
+            R found = function(Converted<std::remove_cvref_t<P>>::from(given[i])...);
             unlocked.take();
-            return to_python(found);
+            return to_python(std::move(found));
         }
     }
 };

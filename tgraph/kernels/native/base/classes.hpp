@@ -31,6 +31,13 @@ nb::class_<C> bind_class(Module& module, const char* name, const Extra&... extra
     return bound;
 }
 
+// Results of kernels that are instances of these classes.
+template <class C>
+    requires std::is_class_v<C>
+PyObject* to_python(C&& found) {
+    return nb::cast(std::move(found)).release().ptr();
+}
+
 }  // namespace tgraph
 
 namespace nanobind::detail {

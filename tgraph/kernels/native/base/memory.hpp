@@ -2,15 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <new>
+#include <cstdlib>
+#include <utility>
 
 #include "base/simd.hpp"
-
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 namespace tgraph {
 
@@ -22,20 +17,12 @@ struct HugePages {
     std::size_t bytes;  // 0 where there are none
 };
 
-inline HugePages huge_pages_within(void* data, std::size_t bytes) {
-    const auto first = (reinterpret_cast<std::uintptr_t>(data) + huge_page - 1) & ~(huge_page - 1);
-    const auto last = (reinterpret_cast<std::uintptr_t>(data) + bytes) & ~(huge_page - 1);
-    return {reinterpret_cast<void*>(first), first < last ? last - first : 0};
-}
+HugePages huge_pages_within(void* data, std::size_t bytes);
 #endif
 
 // Requests huge pages for the untouched memory [data, data + bytes): a page fault per fresh 4 KiB page takes as long as
 // the pass that fills them. A hint only: failure is ignored.
-inline void advise_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-    if (const auto [first, size] = huge_pages_within(data, bytes); size) madvise(first, size, MADV_HUGEPAGE);
-#endif
-}
+void advise_huge_pages(void* data, std::size_t bytes);
 
 // Prefetches the cache line of an address, which need not be valid. Callers must be inlined too: GCC considers a
 // function that only prefetches free of side effects and drops calls of it.
@@ -44,28 +31,36 @@ TGRAPH_INLINE void fetch(const void* address) { __builtin_prefetch(address); }
 // Prefetches into the second-level cache, for data that L1 would evict again before it is read.
 TGRAPH_INLINE void fetch_ahead(const void* address) { __builtin_prefetch(address, 0, 2); }
 
-// Uninitialised memory for `count` items of a trivial type, freed on destruction.
+// Uninitialised bytes, freed on destruction; huge pages if they are many.
+class ScratchBytes {
+public:
+    ScratchBytes() = default;
+    explicit ScratchBytes(std::size_t bytes);
+    ScratchBytes(ScratchBytes&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+    ScratchBytes& operator=(ScratchBytes&& other) noexcept {
+        std::free(std::exchange(data_, std::exchange(other.data_, nullptr)));
+        return *this;
+    }
+    ~ScratchBytes() { std::free(data_); }
+
+    void* data() const { return data_; }
+
+private:
+    void* data_ = nullptr;
+};
+
+// Uninitialised memory for `count` items of a trivial type.
 template <class T>
 class Scratch {
 public:
     Scratch() = default;
-    explicit Scratch(std::size_t count) {
-        const std::size_t bytes = count * sizeof(T);
-        const std::align_val_t alignment{bytes < huge_page ? alignof(std::max_align_t) : huge_page};
-        data_ = Memory(static_cast<T*>(::operator new(bytes, alignment)), Free{alignment});
-        advise_huge_pages(data_.get(), bytes);
-    }
+    explicit Scratch(std::size_t count) : bytes_(count * sizeof(T)) {}
 
-    T* data() const { return data_.get(); }
-    explicit operator bool() const { return static_cast<bool>(data_); }
+    T* data() const { return static_cast<T*>(bytes_.data()); }
+    explicit operator bool() const { return data(); }
 
 private:
-    struct Free {
-        std::align_val_t alignment{};
-        void operator()(T* data) const { ::operator delete(data, alignment); }
-    };
-    using Memory = std::unique_ptr<T[], Free>;
-    Memory data_;
+    ScratchBytes bytes_;
 };
 
 }  // namespace tgraph

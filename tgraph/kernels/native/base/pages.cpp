@@ -11,6 +11,10 @@
 #include "base/classes.hpp"
 #include "base/memory.hpp"
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 namespace tgraph {
 namespace {
 

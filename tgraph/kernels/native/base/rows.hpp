@@ -8,13 +8,15 @@
 
 namespace tgraph {
 
+// The last row whose arcs begin at `arc` or before it, 0 if there is none.
+int64_t row_of_arc(const int64_t* offset, int64_t num_rows, int64_t arc);
+
 // Calls visit(row, arcs) for every row with arcs in `range`; `arcs` is the intersection of both. Offsets that do not
 // ascend give wrong rows, but no access out of bounds.
 template <class Visit>
 void each_row(const int64_t* offset, int64_t num_rows, Range range, Visit visit) {
-    const int64_t rows_begun = std::upper_bound(offset, offset + num_rows + 1, range.begin) - offset;
     int64_t i = range.begin;
-    for (int64_t row = std::max<int64_t>(rows_begun - 1, 0); i < range.end && row < num_rows; ++row) {
+    for (int64_t row = row_of_arc(offset, num_rows, i); i < range.end && row < num_rows; ++row) {
         const int64_t end = std::min(offset[row + 1], range.end);
         if (end <= i) continue;
         visit(row, Range{i, end});
@@ -34,18 +36,7 @@ struct RowChunks {
     Range operator[](int64_t chunk) const { return {first_row(chunk * grain), first_row((chunk + 1) * grain)}; }
 
 private:
-    // The first row with at least `work` before it.
-    int64_t first_row(int64_t work) const {
-        int64_t low = 0, high = num_rows;
-        while (low < high) {
-            const int64_t middle = low + (high - low) / 2;
-            if (work_before(middle) < work)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        return low;
-    }
+    int64_t first_row(int64_t work) const;  // the first row with at least `work` before it
 };
 
 }  // namespace tgraph

@@ -1,10 +1,11 @@
-// Parallel reduction, inclusive scan (two passes over one part per thread) and all-of over the entries of an array.
+// Parallel reduction, inclusive scan and all-of over the entries of an array.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "threads/parallel.hpp"
@@ -16,8 +17,7 @@ template <class T, class Item, class Join>
 T reduce(int64_t count, T first, const Item& item, const Join& join) {
     const int parts = part_count(count);
     std::vector<T> found(parts, first);
-    for_each_part(parts, [&](int part) {
-        const Range range = part_of(count, part, parts);
+    for_each_part_of(count, parts, [&](Range range, int part) {
         T value = first;
         for (int64_t i = range.begin; i < range.end; ++i) value = join(value, item(i));
         found[part] = value;
@@ -26,37 +26,37 @@ T reduce(int64_t count, T first, const Item& item, const Join& join) {
     return first;
 }
 
-// Inclusive scan: out[i] = first, combined with item(0), .., item(i). `join` must be exactly associative (integers),
-// since the parts depend on the number of threads. item(i) is evaluated twice; it may read out[i], but no other output.
-template <class T, class Item, class Join = std::plus<>>
-void scan(int64_t count, T* out, T first, const Item& item, const Join& join = {}) {
-    const int parts = part_count(count);
-    std::vector<T> before(parts, first);
-    if (parts > 1)
-        for_each_part(parts, [&](int part) {
-            if (part + 1 == parts) return;
-            const Range range = part_of(count, part, parts);
-            T sum = item(range.begin);
-            for (int64_t i = range.begin + 1; i < range.end; ++i) sum = join(sum, item(i));
-            before[part + 1] = sum;
-        });
-    for (int part = 1; part < parts; ++part) before[part] = join(before[part - 1], before[part]);
-    for_each_part(parts, [&](int part) {
-        const Range range = part_of(count, part, parts);
-        T sum = before[part];
-        for (int64_t i = range.begin; i < range.end; ++i) out[i] = sum = join(sum, item(i));
-    });
-}
+struct Larger {
+    int64_t operator()(int64_t a, int64_t b) const { return std::max(a, b); }
+};
+inline constexpr Larger larger;
 
-inline constexpr auto larger = [](int64_t a, int64_t b) { return std::max(a, b); };
+// Writes the items of a range to out[range.begin], ...
+template <class T>
+using WriteItems = void (*)(const void* item, T* out, Range range);
+
+// The scan of written items, compiled once for each type and operation (scan.cpp).
+template <class T>
+void scan_items(int64_t count, T* out, T first, WriteItems<T> write, const void* item, std::plus<> join);
+template <class T>
+void scan_items(int64_t count, T* out, T first, WriteItems<T> write, const void* item, Larger join);
+
+// Inclusive scan: out[i] = first, combined with item(0), .., item(i) by addition of integers or `larger`. item(i) may
+// read out[i], but no other output.
+template <class T, class Item, class Join = std::plus<>>
+void scan(int64_t count, T* out, T first, const Item& item, Join join = {}) {
+    const auto write = [](const void* object, T* out, Range range) {
+        const Item& item = *static_cast<const Item*>(object);
+        for (int64_t i = range.begin; i < range.end; ++i) out[i] = item(i);
+    };
+    scan_items<T>(count, out, first, write, std::addressof(item), join);
+}
 
 // Whether condition(i) holds for all i < count. Each part stops at its first counterexample.
 template <class Condition>
 bool holds_for_all(int64_t count, const Condition& condition) {
-    const int parts = part_count(count);
     std::atomic<bool> holds{true};
-    for_each_part(parts, [&](int part) {
-        const Range range = part_of(count, part, parts);
+    for_each_part_of(count, part_count(count), [&](Range range, int) {
         for (int64_t i = range.begin; i < range.end; ++i)
             if (!condition(i)) return holds.store(false, std::memory_order_relaxed);
     });

@@ -7,8 +7,10 @@ from torch import Tensor
 
 from tgraph.core.system import native
 from tgraph.core.system.library import is_plain
+from tgraph.kernels.call import Call
 
 _PLAIN = (Tensor, torch.nn.Parameter)
+_FEW = "its kernel is for graphs of fewer than 2^31 vertices"
 
 
 def unavailable() -> str | None:
@@ -26,3 +28,23 @@ def refuses_data(tensor: Tensor) -> str | None:
     if tensor.is_cpu and type(tensor) in _PLAIN:  # a fake tensor has no memory
         return unavailable()
     return "it needs a plain tensor of the CPU"
+
+
+def refuses_wide(neighbors: Tensor) -> str | None:
+    """Why kernels for neighbours in int32 cannot take these, None where they can."""
+    return None if neighbors.dtype == torch.int32 else _FEW
+
+
+def refuses_rows(offset: Tensor, neighbors: Tensor, *others: object, **named: object) -> str | None:
+    """Why an operator on the rows of a graph, its first two arguments, does not serve them, None where it does."""
+    return refuses_data(offset) or refuses_wide(neighbors)
+
+
+def refuses_graph(call: Call) -> str | None:
+    """The same for a call that tells its graph."""
+    return None if call.graph is None else refuses_wide(call.graph.neighbors)
+
+
+def refuses_many(num_vertices: int) -> str | None:
+    """The same by the number of vertices, where the neighbours are not at hand."""
+    return None if num_vertices < 2**31 else _FEW

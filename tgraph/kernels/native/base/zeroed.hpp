@@ -2,33 +2,21 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
-#include <new>
 #include <utility>
 #include <vector>
 
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
-
 namespace tgraph {
+
+void* take_zeros(std::size_t bytes);
+void release_zeros(void* data, std::size_t bytes);
 
 // `count` zeros of a trivial type. Pages that are never touched cost nothing, so that a search that reaches few of the
 // vertices does not pay for all of them.
 template <class T>
 class Zeroed {
 public:
-    explicit Zeroed(std::size_t count) : bytes_(count * sizeof(T)) {
-#ifdef __linux__
-        constexpr int access = PROT_READ | PROT_WRITE, kind = MAP_PRIVATE | MAP_ANONYMOUS;
-        void* const pages = bytes_ ? mmap(nullptr, bytes_, access, kind, -1, 0) : nullptr;
-        if (pages == MAP_FAILED) throw std::bad_alloc();
-        data_ = static_cast<T*>(pages);
-#else
-        data_ = static_cast<T*>(std::calloc(count, sizeof(T)));
-        if (count && !data_) throw std::bad_alloc();
-#endif
-    }
+    explicit Zeroed(std::size_t count)
+        : data_(static_cast<T*>(take_zeros(count * sizeof(T)))), bytes_(count * sizeof(T)) {}
     Zeroed(Zeroed&& other) noexcept
         : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
     Zeroed& operator=(Zeroed&& other) noexcept {
@@ -36,13 +24,7 @@ public:
         std::swap(bytes_, other.bytes_);
         return *this;
     }
-    ~Zeroed() {
-#ifdef __linux__
-        if (data_) munmap(data_, bytes_);
-#else
-        std::free(data_);
-#endif
-    }
+    ~Zeroed() { release_zeros(data_, bytes_); }
     Zeroed(const Zeroed&) = delete;
     Zeroed& operator=(const Zeroed&) = delete;
 
@@ -60,34 +42,10 @@ class KeptBlocks {
 public:
     using Block = Zeroed<std::byte>;
 
-    static KeptBlocks& of_thread() {
-        static thread_local KeptBlocks blocks;
-        return blocks;
-    }
+    static KeptBlocks& of_thread();
 
-    // At least so many bytes.
-    Block take(std::size_t bytes) {
-        for (Block& block : blocks_)
-            if (block.bytes() >= bytes) {
-                Block taken = std::move(block);
-                block = std::move(blocks_.back());
-                blocks_.pop_back();
-                bytes_ -= taken.bytes();
-                return taken;
-            }
-        return Block(bytes);
-    }
-
-    // Of zeros again.
-    void keep(Block&& block) {
-        if (block.bytes() > most_) return;
-        while (bytes_ + block.bytes() > most_ || blocks_.size() == count_) {
-            bytes_ -= blocks_.front().bytes();
-            blocks_.erase(blocks_.begin());
-        }
-        bytes_ += block.bytes();
-        blocks_.push_back(std::move(block));
-    }
+    Block take(std::size_t bytes);  // at least so many
+    void keep(Block&& block);       // of zeros again
 
 private:
     KeptBlocks() { blocks_.reserve(count_); }

@@ -45,50 +45,45 @@ void group_levels(In<int32_t> depth, Out<Item> order, Out<int64_t> level_offset)
 
 // Validated by the caller: items are below shape(values), a multiple of the number of vertices, and levels are
 // consecutive in the order. `sums` and `values` are filled with the zero of Kind.
-template <class Kind, class Neighbor, class Item>
+template <class Kind, class Item>
 void sweep(In<int64_t> pull_offset, In<Neighbor> pull_neighbors, In<int64_t> push_offset, In<Neighbor> push_neighbors,
            In<Item> order, In<int64_t> level_offset, bool descending, In<double> bias, Out<double> sums,
            Out<double> values) {
     const auto num_vertices = static_cast<int64_t>(pull_offset.shape(0)) - 1;
     const auto num_levels = static_cast<int64_t>(level_offset.shape(0)) - 1;
     if (num_levels <= 0 || num_vertices == 0) return;
-    Sweep<Kind, Neighbor, Item> first;
+    Sweep<Kind> first;
     first.pull = {pull_offset.data(), pull_neighbors.data()};
     first.push = {push_offset.data(), push_neighbors.data()};
     first.num_vertices = num_vertices;
-    first.order = order.data();
+    if constexpr (sizeof(Item) == 4)
+        first.order = {order.data(), nullptr};
+    else
+        first.order = {nullptr, order.data()};
     first.bias = bias.data();
     first.sums = sums.data();
     first.values = values.data();
     const auto count = static_cast<int64_t>(values.shape(0)) / num_vertices;
-    Searches<Kind, Neighbor, Item>{first, count, level_offset.data(), num_levels, descending}.sweep();
+    Searches<Kind>{first, count, level_offset.data(), num_levels, descending}.sweep();
 }
 
 template <class Item>
-void bind_levels(Module& module) {
+void bind(Module& module) {
     module.def("group_levels", &group_levels<Item>, "depth, order, level_offset");
-}
-
-template <class Neighbor, class Item>
-void bind_sweep_of(Module& module) {
     const auto define = [&](const char* name, auto function) {
         module.def(name, function,
                    "pull_offset, pull_neighbors, push_offset, push_neighbors, order, level_offset, descending, bias, "
                    "sums, values");
     };
-    define("sweep", &sweep<Numbers, Neighbor, Item>);
-    define("sweep_logarithms", &sweep<Logarithms, Neighbor, Item>);
+    define("sweep", &sweep<Numbers, Item>);
+    define("sweep_logarithms", &sweep<Logarithms, Item>);
 }
 
 }  // namespace
 
 void bind_sweep(Module& module) {
-    bind_levels<int32_t>(module);
-    bind_levels<int64_t>(module);
-    bind_sweep_of<int32_t, int32_t>(module);
-    bind_sweep_of<int32_t, int64_t>(module);
-    bind_sweep_of<int64_t, int32_t>(module);
-    bind_sweep_of<int64_t, int64_t>(module);
+    bind<int32_t>(module);
+    bind<int64_t>(module);
 }
 
 }  // namespace tgraph

@@ -12,16 +12,30 @@
 #include <vector>
 
 #include "base/memory.hpp"
+#include "base/neighbor.hpp"
 #include "threads/parallel.hpp"
 
 namespace tgraph {
 
-template <class Neighbor>
 struct Adjacency {
     const int64_t* offset;
     const Neighbor* neighbors;
 
     int64_t degree(int64_t row) const { return offset[row + 1] - offset[row]; }
+};
+
+// Items by level, in int32 where there are fewer than 2^31.
+struct Order {
+    const int32_t* narrow;
+    const int64_t* wide;  // in place of `narrow`
+
+    int64_t operator[](int64_t position) const { return narrow ? narrow[position] : wide[position]; }
+
+    // The first position in an ascending range whose item is not below `item`.
+    int64_t find(int64_t item, Range range) const {
+        return narrow ? std::lower_bound(narrow + range.begin, narrow + range.end, item) - narrow
+                      : std::lower_bound(wide + range.begin, wide + range.end, item) - wide;
+    }
 };
 
 // Sums of numbers, or of logarithms (log-sum-exp) of numbers that would overflow or underflow.
@@ -43,12 +57,12 @@ struct Logarithms {
 // values[v] = bias[v] + the sum of values[u] over the distinct neighbors u of v in the level before, in ascending order
 // of u. A pull also adds neighbors on other levels, whose values are still zero: push and pull, and any number of
 // threads, give the same bits.
-template <class Kind, class Neighbor, class Item>
+template <class Kind>
 struct Sweep {
-    Adjacency<Neighbor> pull, push;  // rows of the neighbors that are summed, and the transpose
+    Adjacency pull, push;  // rows of the neighbors that are summed, and the transpose
     int64_t num_vertices;
-    const Item* order;
-    Item first_item;            // that of vertex 0
+    Order order;
+    int64_t first_item;         // that of vertex 0
     std::vector<Range> levels;  // positions in the order
     const double* bias;
     double* sums;    // of the values of neighbors; zero before the first push
@@ -68,7 +82,7 @@ struct Sweep {
     }
 
     // Prefetches the rows of the next vertices, which are at random addresses.
-    TGRAPH_INLINE void fetch_ahead(const Adjacency<Neighbor>& arcs, int64_t position, int64_t end) const {
+    TGRAPH_INLINE void fetch_ahead(const Adjacency& arcs, int64_t position, int64_t end) const {
         if (position + 16 < end) fetch(arcs.offset + vertex(position + 16));
         if (position + 8 < end) fetch(arcs.neighbors + arcs.offset[vertex(position + 8)]);
     }
@@ -104,10 +118,10 @@ struct Sweep {
 
 // Runs a sweep with at most `threads` threads. Small levels are processed by the calling thread, large ones by the team
 // in two steps: sums, then values.
-template <class Kind, class Neighbor, class Item>
+template <class Kind>
 class Sweeper {
 public:
-    Sweeper(Sweep<Kind, Neighbor, Item> sweep, int threads)
+    Sweeper(Sweep<Kind> sweep, int threads)
         : sweep_(std::move(sweep)), threads_(threads), num_levels_(static_cast<int64_t>(sweep_.levels.size())) {
         pull_arcs_ = count_arcs(sweep_.pull);
         push_arcs_ = sweep_.push.offset == sweep_.pull.offset ? pull_arcs_ : count_arcs(sweep_.push);
@@ -124,7 +138,7 @@ private:
     static constexpr int64_t big = 1 << 14, rows_per_chunk = 1 << 8;
 
     // The number of arcs of each level.
-    std::vector<int64_t> count_arcs(const Adjacency<Neighbor>& arcs) const {
+    std::vector<int64_t> count_arcs(const Adjacency& arcs) const {
         std::vector<int64_t> count(num_levels_);
         for (int64_t number = 0; number < num_levels_; ++number) {
             const Range level = sweep_.levels[number];
@@ -186,16 +200,16 @@ private:
         return std::lower_bound(offset, end, part_of(*end, part, threads_).begin) - offset;
     }
 
-    const Sweep<Kind, Neighbor, Item> sweep_;
+    const Sweep<Kind> sweep_;
     const int threads_;
     const int64_t num_levels_;
     std::vector<int64_t> pull_arcs_, push_arcs_;
 };
 
 // Several searches over the same graph: item c * n + v is vertex v in search c.
-template <class Kind, class Neighbor, class Item>
+template <class Kind>
 struct Searches {
-    Sweep<Kind, Neighbor, Item> first;  // arrays of the first search, without levels
+    Sweep<Kind> first;  // arrays of the first search, without levels
     int64_t count;
     const int64_t* level_offset;
     int64_t num_levels;
@@ -206,20 +220,19 @@ struct Searches {
         const int64_t arcs = first.pull.offset[first.num_vertices];
         const int threads = count * (arcs + first.num_vertices) < 2 * items_per_part ? 1 : thread_count();
         if (count >= threads)
-            for_each_chunk(count, threads, [this](int64_t c) { Sweeper<Kind, Neighbor, Item>(number(c), 1).run(); });
+            for_each_chunk(count, threads, [this](int64_t c) { Sweeper<Kind>(number(c), 1).run(); });
         else
-            for (int64_t c = 0; c < count; ++c) Sweeper<Kind, Neighbor, Item>(number(c), threads).run();
+            for (int64_t c = 0; c < count; ++c) Sweeper<Kind>(number(c), threads).run();
     }
 
 private:
-    Sweep<Kind, Neighbor, Item> number(int64_t c) const {
-        Sweep<Kind, Neighbor, Item> own = first;
+    Sweep<Kind> number(int64_t c) const {
+        Sweep<Kind> own = first;
         const int64_t base = c * own.num_vertices;
-        own.first_item = static_cast<Item>(base);
+        own.first_item = base;
         own.bias += base, own.sums += base, own.values += base;
         const auto position = [&](int64_t level, int64_t item) {
-            const Item *begin = own.order + level_offset[level], *end = own.order + level_offset[level + 1];
-            return std::lower_bound(begin, end, item) - own.order;
+            return own.order.find(item, {level_offset[level], level_offset[level + 1]});
         };
         for (int64_t level = 0; level < num_levels; ++level)
             own.levels.push_back({position(level, base), position(level, base + own.num_vertices)});

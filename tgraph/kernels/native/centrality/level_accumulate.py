@@ -12,13 +12,14 @@ from torch import Tensor
 from tgraph.core.graph import Graph
 from tgraph.core.system import native
 from tgraph.kernels.call import Call
+from tgraph.kernels.native.base.support import refuses_graph
 
 
 def refuses(call: Call) -> str | None:
     """Why a bias is not served, None where they are."""
     if call.data.dtype != torch.float64:
         return f"it adds in float64, not in {call.data.dtype}"
-    return "it records no gradients" if call.needs_gradient else None
+    return "it records no gradients" if call.needs_gradient else refuses_graph(call)
 
 
 def refuses_levels(call: Call) -> str | None:

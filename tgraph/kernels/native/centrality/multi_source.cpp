@@ -34,18 +34,18 @@ struct LevelCounts {
 };
 
 // Calls visit(search, group) for each group, with the searches of the thread.
-template <int width, class Neighbor, class Visit>
-void each_group(int64_t groups, SearchArcs<Neighbor> out, SearchArcs<Neighbor> in, int64_t n, int threads,
+template <int width, class Visit>
+void each_group(int64_t groups, SearchArcs out, SearchArcs in, int64_t n, int threads,
                 const Visit& visit) {
-    std::vector<std::unique_ptr<GroupSearch<width, Neighbor>>> searches(threads);
+    std::vector<std::unique_ptr<GroupSearch<width>>> searches(threads);
     for_each_chunk(groups, threads, [&](int64_t group, int rank) {
-        if (!searches[rank]) searches[rank] = std::make_unique<GroupSearch<width, Neighbor>>(out, in, n);
+        if (!searches[rank]) searches[rank] = std::make_unique<GroupSearch<width>>(out, in, n);
         visit(*searches[rank], group);
     });
 }
 
-template <int width, class Neighbor>
-void search_groups(LevelCounts& found, const int64_t* sources, SearchArcs<Neighbor> out, SearchArcs<Neighbor> in,
+template <int width>
+void search_groups(LevelCounts& found, const int64_t* sources, SearchArcs out, SearchArcs in,
                    int64_t n, int threads) {
     each_group<width>(static_cast<int64_t>(found.groups.size()), out, in, n, threads, [&](auto& search, int64_t group) {
         found.groups[group] = search.run(sources + group * found.group_size, found.sources_in(group));
@@ -53,7 +53,6 @@ void search_groups(LevelCounts& found, const int64_t* sources, SearchArcs<Neighb
 }
 
 // Counts are integers: they depend neither on the groups nor on the number of threads.
-template <class Neighbor>
 LevelCounts count_levels(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> in_offset, In<Neighbor> in_neighbors,
                          In<int64_t> sources) {
     const auto n = static_cast<int64_t>(offset.shape(0)) - 1, count = static_cast<int64_t>(sources.shape(0));
@@ -62,7 +61,7 @@ LevelCounts count_levels(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t>
     const int64_t share = (count + threads - 1) / threads;
     LevelCounts found{count, std::clamp<int64_t>(share, 1, 512), {}};
     found.groups.resize((count + found.group_size - 1) / found.group_size);
-    const SearchArcs<Neighbor> out{offset.data(), neighbors.data()}, in{in_offset.data(), in_neighbors.data()};
+    const SearchArcs out{offset.data(), neighbors.data()}, in{in_offset.data(), in_neighbors.data()};
     if (found.group_size <= 64)
         search_groups<1>(found, sources.data(), out, in, n, threads);
     else if (found.group_size <= 128)
@@ -75,29 +74,18 @@ LevelCounts count_levels(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t>
 }
 
 // distance : [k, n]; -1 where a vertex is out of reach.
-template <class Neighbor>
 void count_hops(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> in_offset, In<Neighbor> in_neighbors,
                 In<int64_t> sources, Out<int32_t> distance) {
     constexpr int64_t most = 64;
     const auto n = static_cast<int64_t>(offset.shape(0)) - 1, count = static_cast<int64_t>(sources.shape(0));
     const int threads = part_count((offset.data()[n] + n) * std::min(count, most));
     const int64_t share = std::clamp<int64_t>((count + threads - 1) / threads, 1, most);
-    const SearchArcs<Neighbor> out{offset.data(), neighbors.data()}, in{in_offset.data(), in_neighbors.data()};
+    const SearchArcs out{offset.data(), neighbors.data()}, in{in_offset.data(), in_neighbors.data()};
     each_group<1>((count + share - 1) / share, out, in, n, threads, [&](auto& search, int64_t group) {
         const int64_t first = group * share, size = std::min(share, count - first);
         std::fill_n(distance.data() + first * n, size * n, -1);
         search.run(sources.data() + first, size, distance.data() + first * n);
     });
-}
-
-template <class Neighbor>
-void bind(Module& module) {
-    python_module(module).def("count_hops", &count_hops<Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
-               nb::arg("in_offset").noconvert(), nb::arg("in_neighbors").noconvert(), nb::arg("sources").noconvert(),
-               nb::arg("distance").noconvert(), nb::call_guard<nb::gil_scoped_release>());
-    python_module(module).def("count_levels", &count_levels<Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
-               nb::arg("in_offset").noconvert(), nb::arg("in_neighbors").noconvert(), nb::arg("sources").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace
@@ -106,8 +94,8 @@ void bind_multi_source(Module& module) {
     bind_class<LevelCounts>(module, "LevelCounts")
         .def_prop_ro("num_levels", &LevelCounts::num_levels)
         .def("copy_to", &LevelCounts::copy_to, nb::arg("out").noconvert());
-    bind<int32_t>(module);
-    bind<int64_t>(module);
+    module.def("count_hops", &count_hops, "offset, neighbors, in_offset, in_neighbors, sources, distance");
+    module.def("count_levels", &count_levels, "offset, neighbors, in_offset, in_neighbors, sources");
 }
 
 }  // namespace tgraph

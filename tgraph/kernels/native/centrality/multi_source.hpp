@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/memory.hpp"
+#include "base/neighbor.hpp"
 #include "base/simd.hpp"
 #include "threads/parallel.hpp"
 
@@ -76,7 +77,6 @@ struct BitCounter {
     }
 };
 
-template <class Neighbor>
 struct SearchArcs {
     const int64_t* offset;
     const Neighbor* neighbors;
@@ -85,9 +85,9 @@ struct SearchArcs {
 };
 
 // What a group of searches holds: `front` and `next` are zero outside of `active` and `reached`.
-template <int width, class Neighbor>
+template <int width>
 struct SearchState {
-    SearchArcs<Neighbor> out, in;
+    SearchArcs out, in;
     int64_t num_arcs;
     SourceBits<width>*seen, *front, *next;
     Neighbor *active, *reached, *open;  // open: vertices with in-arcs that some source may not have reached
@@ -107,8 +107,8 @@ struct SearchState {
 // The distance, in arcs or vertices, at which what is read at random addresses is fetched.
 inline constexpr int64_t search_ahead = 8;
 
-template <int width, class Neighbor>
-TGRAPH_MULTIVERSION void push_front(SearchState<width, Neighbor>& state) {
+template <int width>
+TGRAPH_INLINE void push(SearchState<width>& state) {
     state.num_reached = 0;
     for (int64_t i = 0; i < state.num_active; ++i) {
         const Neighbor u = state.active[i];
@@ -140,8 +140,8 @@ TGRAPH_MULTIVERSION void push_front(SearchState<width, Neighbor>& state) {
 }
 
 // Rows end where all sources that had not reached the vertex are found.
-template <int width, class Neighbor>
-TGRAPH_MULTIVERSION void pull_open(SearchState<width, Neighbor>& state) {
+template <int width>
+TGRAPH_INLINE void pull(SearchState<width>& state) {
     constexpr int64_t ahead = 2 * search_ahead, at_once = 4;
     state.num_reached = state.active_arcs = 0;
     int64_t kept = 0;
@@ -172,13 +172,23 @@ TGRAPH_MULTIVERSION void pull_open(SearchState<width, Neighbor>& state) {
     state.num_open = kept;
 }
 
+// Bits of 256 sources and more are vectors.
+inline void push_front(SearchState<1>& state) { push(state); }
+inline void push_front(SearchState<2>& state) { push(state); }
+TGRAPH_MULTIVERSION_NARROW inline void push_front(SearchState<4>& state) { push(state); }
+TGRAPH_MULTIVERSION inline void push_front(SearchState<8>& state) { push(state); }
+inline void pull_open(SearchState<1>& state) { pull(state); }
+inline void pull_open(SearchState<2>& state) { pull(state); }
+TGRAPH_MULTIVERSION_NARROW inline void pull_open(SearchState<4>& state) { pull(state); }
+TGRAPH_MULTIVERSION inline void pull_open(SearchState<8>& state) { pull(state); }
+
 // Searches group after group, in memory of its own.
-template <int width, class Neighbor>
+template <int width>
 class GroupSearch {
 public:
     static constexpr int64_t capacity = 64 * width;
 
-    GroupSearch(SearchArcs<Neighbor> out, SearchArcs<Neighbor> in, int64_t num_vertices)
+    GroupSearch(SearchArcs out, SearchArcs in, int64_t num_vertices)
         : n_(num_vertices), seen_(allocate()), front_(allocate()), next_(allocate()), active_(n_ + 1), reached_(n_ + 1),
           open_(n_ + 1) {
         std::fill_n(front_.get(), n_, SourceBits<width>{});
@@ -264,7 +274,7 @@ private:
     int64_t n_;
     BitsOfAll seen_, front_, next_;
     Scratch<Neighbor> active_, reached_, open_;
-    SearchState<width, Neighbor> state_;
+    SearchState<width> state_;
 };
 
 }  // namespace tgraph

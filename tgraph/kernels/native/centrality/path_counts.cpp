@@ -13,13 +13,14 @@
 
 #include "base/bindings.hpp"
 #include "base/memory.hpp"
+#include "base/neighbor.hpp"
 #include "base/rows.hpp"
 #include "threads/parallel.hpp"
 
 namespace tgraph {
 namespace {
 
-template <class Neighbor, class Distance>
+template <class Distance>
 struct Lengths {
     const int64_t* offset;
     const Neighbor* neighbors;
@@ -44,7 +45,7 @@ uint64_t bits_in_order(Distance distance) {
 }
 
 // Sorts vertices by distance, those of equal distance by their number: a radix sort that skips digits all have alike.
-template <class Neighbor, class Distance>
+template <class Distance>
 class ByDistance {
 public:
     std::vector<Neighbor> order;
@@ -85,8 +86,8 @@ private:
 
 // Calls visit(u) for each neighbor u in a row that `is_tight(u, length)` accepts, once however many parallel arcs it
 // accepts: these are adjacent.
-template <class Neighbor, class Distance, class Tight, class Visit>
-TGRAPH_INLINE void each_tight(const Lengths<Neighbor, Distance>& arcs, int64_t row, const Tight& is_tight,
+template <class Distance, class Tight, class Visit>
+TGRAPH_INLINE void each_tight(const Lengths<Distance>& arcs, int64_t row, const Tight& is_tight,
                               const Visit& visit) {
     Neighbor before = -1;
     for (int64_t arc = arcs.offset[row], end = arcs.offset[row + 1]; arc < end; ++arc) {
@@ -99,8 +100,8 @@ TGRAPH_INLINE void each_tight(const Lengths<Neighbor, Distance>& arcs, int64_t r
 
 // The sum of values[u] over the neighbors u in a row at a distance, parallel arcs making one. Without branches, which
 // the processor could not foresee.
-template <class Neighbor, class Distance>
-TGRAPH_INLINE double sum_at_distance(const Lengths<Neighbor, Distance>& arcs, int64_t row, const Distance* distance,
+template <class Distance>
+TGRAPH_INLINE double sum_at_distance(const Lengths<Distance>& arcs, int64_t row, const Distance* distance,
                                      Distance wanted, const double* values) {
     double sum = 0;
     Neighbor before = -1;
@@ -114,8 +115,8 @@ TGRAPH_INLINE double sum_at_distance(const Lengths<Neighbor, Distance>& arcs, in
 }
 
 // `trace` in hops, without `even`.
-template <class Neighbor, class Distance>
-void trace_hops(const Lengths<Neighbor, Distance>& out, const Lengths<Neighbor, Distance>& in,
+template <class Distance>
+void trace_hops(const Lengths<Distance>& out, const Lengths<Distance>& in,
                 const std::vector<Neighbor>& order, const Distance* distance, double* counts, double* onward) {
     if (order.empty()) return;
     counts[order[0]] = 1;
@@ -128,8 +129,8 @@ void trace_hops(const Lengths<Neighbor, Distance>& out, const Lengths<Neighbor, 
 }
 
 // Whether no row has parallel arcs, which are adjacent.
-template <class Neighbor, class Distance>
-bool is_simple(const Lengths<Neighbor, Distance>& arcs, int64_t num_rows) {
+template <class Distance>
+bool is_simple(const Lengths<Distance>& arcs, int64_t num_rows) {
     for (int64_t row = 0; row < num_rows; ++row)
         for (int64_t arc = arcs.offset[row] + 1; arc < arcs.offset[row + 1]; ++arc)
             if (arcs.neighbors[arc] == arcs.neighbors[arc - 1]) return false;
@@ -138,8 +139,8 @@ bool is_simple(const Lengths<Neighbor, Distance>& arcs, int64_t num_rows) {
 
 // counts[v] : the shortest paths to v; with `even`, the vertices before v, or 1 where the source is one, from which it
 // is reached alone then. onward[v] : (1 + what flows back to v) / counts[v]. Vertices that are not reached keep 0.
-template <class Neighbor, class Distance>
-void trace(const Lengths<Neighbor, Distance>& out, const Lengths<Neighbor, Distance>& in,
+template <class Distance>
+void trace(const Lengths<Distance>& out, const Lengths<Distance>& in,
            const std::vector<Neighbor>& order, const Distance* distance, int64_t n, bool even, double* counts,
            double* onward) {
     if (order.empty()) return;
@@ -168,17 +169,17 @@ void trace(const Lengths<Neighbor, Distance>& out, const Lengths<Neighbor, Dista
     }
 }
 
-template <class Neighbor, class Distance>
+template <class Distance>
 void count_paths(In<int64_t> offset, In<Neighbor> neighbors, In<Distance> weights, In<int64_t> in_offset,
                  In<Neighbor> in_neighbors, In<Distance> in_weights, In<Distance> distance, bool even,
                  Out<double> counts, Out<double> onward) {
     const auto n = static_cast<int64_t>(offset.shape(0)) - 1;
     if (n == 0) return;
     const auto searches = static_cast<int64_t>(distance.shape(0)) / n;
-    const Lengths<Neighbor, Distance> out{offset.data(), neighbors.data(), weights.data()};
-    const Lengths<Neighbor, Distance> in{in_offset.data(), in_neighbors.data(), in_weights.data()};
+    const Lengths<Distance> out{offset.data(), neighbors.data(), weights.data()};
+    const Lengths<Distance> in{in_offset.data(), in_neighbors.data(), in_weights.data()};
     const int threads = part_count(searches * (n + offset.data()[n]));
-    std::vector<ByDistance<Neighbor, Distance>> sorters(threads);
+    std::vector<ByDistance<Distance>> sorters(threads);
     for_each_chunk(searches, threads, [&](int64_t search, int rank) {
         const Distance* from = distance.data() + search * n;
         sorters[rank].sort(from, n);
@@ -191,13 +192,13 @@ void count_paths(In<int64_t> offset, In<Neighbor> neighbors, In<Distance> weight
 }
 
 // Adds to each arc u -> v on shortest paths left[u] * right[v] of each search, shared by parallel arcs of that length.
-template <class Neighbor, class Distance>
+template <class Distance>
 void add_along_arcs(In<int64_t> offset, In<Neighbor> neighbors, In<Distance> weights, In<Distance> distance,
                     In<double> left, In<double> right, Out<double> sums) {
     const auto n = static_cast<int64_t>(offset.shape(0)) - 1;
     if (n == 0) return;
     const auto searches = static_cast<int64_t>(distance.shape(0)) / n;
-    const Lengths<Neighbor, Distance> arcs{offset.data(), neighbors.data(), weights.data()};
+    const Lengths<Distance> arcs{offset.data(), neighbors.data(), weights.data()};
     const RowChunks chunks{offset.data(), n};
     const bool is_plain = !arcs.weights && is_simple(arcs, n);
     for_each_chunk(chunks.size(), part_count(searches * (n + offset.data()[n])), [&](int64_t chunk) {
@@ -228,21 +229,18 @@ void add_along_arcs(In<int64_t> offset, In<Neighbor> neighbors, In<Distance> wei
     });
 }
 
-template <class Neighbor, class Distance>
+template <class Distance>
 void bind(Module& module) {
-    module.def("count_paths", &count_paths<Neighbor, Distance>,
+    module.def("count_paths", &count_paths<Distance>,
                "offset, neighbors, weights?, in_offset, in_neighbors, in_weights?, distance, even, counts, onward");
-    module.def("add_along_arcs", &add_along_arcs<Neighbor, Distance>,
-               "offset, neighbors, weights?, distance, left, right, sums");
+    module.def("add_along_arcs", &add_along_arcs<Distance>, "offset, neighbors, weights?, distance, left, right, sums");
 }
 
 }  // namespace
 
 void bind_path_counts(Module& module) {
-    bind<int32_t, int64_t>(module);
-    bind<int32_t, double>(module);
-    bind<int64_t, int64_t>(module);
-    bind<int64_t, double>(module);
+    bind<int64_t>(module);
+    bind<double>(module);
 }
 
 }  // namespace tgraph

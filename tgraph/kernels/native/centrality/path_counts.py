@@ -11,12 +11,15 @@ from torch import Tensor
 from tgraph.core.graph import Graph
 from tgraph.core.system import native
 from tgraph.kernels.call import Call
+from tgraph.kernels.native.base.support import refuses_graph
 
 
 def refuses(call: Call) -> str | None:
     """Why distances are not served, None where they are."""
     served = call.data.dtype in (torch.int64, torch.float64)
-    return None if served else f"it takes distances in int64 or float64, not in {call.data.dtype}"
+    if served:
+        return refuses_graph(call)
+    return f"it takes distances in int64 or float64, not in {call.data.dtype}"
 
 
 def count_paths(graph: Graph, distance: Tensor, weighted: bool, even: bool) -> tuple[Tensor, Tensor]:

@@ -11,6 +11,7 @@
 
 #include "base/bindings.hpp"
 #include "base/memory.hpp"
+#include "base/neighbor.hpp"
 #include "base/random.hpp"
 #include "threads/parallel.hpp"
 
@@ -21,7 +22,6 @@ namespace {
 constexpr double many_paths = 1e200;
 
 // A search from one end: `along` are the arcs that it follows, `back` those that lead back to the end.
-template <class Neighbor>
 class End {
 public:
     End(const int64_t* along, const Neighbor* along_to, const int64_t* back, const Neighbor* back_to, int64_t n)
@@ -113,9 +113,8 @@ private:
     int32_t depth_ = 0;
 };
 
-template <class Neighbor>
 struct Sampler {
-    End<Neighbor> source, target;
+    End source, target;
     int64_t n;
 
     Sampler(const int64_t* offset, const Neighbor* neighbors, const int64_t* in_offset, const Neighbor* in_neighbors,
@@ -139,7 +138,7 @@ struct Sampler {
         }
         if (!met) return;
         // All paths pass one vertex of the last level that the other end has reached.
-        const End<Neighbor>& last = forward ? source : target;
+        const End& last = forward ? source : target;
         double left = 0;
         each_meeting(last, [&](Neighbor, double paths) { left += paths; return false; });
         left *= draw();
@@ -152,22 +151,21 @@ struct Sampler {
 
 private:
     template <class Visit>
-    void each_meeting(const End<Neighbor>& last, const Visit& visit) const {
+    void each_meeting(const End& last, const Visit& visit) const {
         for (const Neighbor* v = last.last_begin(); v != last.last_end(); ++v)
             if (source.has(*v) && target.has(*v) && visit(*v, source.paths(*v) * target.paths(*v))) return;
     }
 };
 
-template <class Neighbor>
 void sample_paths(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> in_offset, In<Neighbor> in_neighbors,
                   int64_t key, int64_t first, int64_t count, Out<int64_t> inside) {
     constexpr int64_t at_once = 16;
     const auto n = static_cast<int64_t>(offset.shape(0)) - 1;
     const int threads = std::min(thread_count(), static_cast<int>(std::clamp<int64_t>(count / at_once, 1, 1 << 16)));
-    std::vector<std::unique_ptr<Sampler<Neighbor>>> samplers(threads);
+    std::vector<std::unique_ptr<Sampler>> samplers(threads);
     for_each_chunk((count + at_once - 1) / at_once, threads, [&](int64_t chunk, int rank) {
         if (!samplers[rank])
-            samplers[rank] = std::make_unique<Sampler<Neighbor>>(offset.data(), neighbors.data(), in_offset.data(),
+            samplers[rank] = std::make_unique<Sampler>(offset.data(), neighbors.data(), in_offset.data(),
                                                                  in_neighbors.data(), n);
         for (int64_t i = chunk * at_once; i < std::min(count, (chunk + 1) * at_once); ++i)
             samplers[rank]->sample(key, first + i, [&](Neighbor v) {
@@ -176,17 +174,10 @@ void sample_paths(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> in_off
     });
 }
 
-template <class Neighbor>
-void bind(Module& module) {
-    module.def("sample_paths", &sample_paths<Neighbor>,
-               "offset, neighbors, in_offset, in_neighbors, key, first, count, inside");
-}
-
 }  // namespace
 
 void bind_sample_paths(Module& module) {
-    bind<int32_t>(module);
-    bind<int64_t>(module);
+    module.def("sample_paths", &sample_paths, "offset, neighbors, in_offset, in_neighbors, key, first, count, inside");
 }
 
 }  // namespace tgraph

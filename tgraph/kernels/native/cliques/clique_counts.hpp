@@ -10,10 +10,9 @@
 
 namespace tgraph {
 
-template <class Neighbor>
 class CliqueCounter {
 public:
-    CliqueCounter(const Degenerate<Neighbor>& graph, int64_t k) : local_(graph), k_(k) {}
+    CliqueCounter(const Degenerate& graph, int64_t k) : local_(graph), k_(k) {}
 
     // The number of cliques, as a number that holds them all, and as one that wraps round.
     double estimate = 0;
@@ -33,7 +32,7 @@ public:
     }
 
 private:
-    LocalGraph<Neighbor> local_;
+    LocalGraph local_;
     int64_t k_;
     std::vector<uint64_t> sets_, wrapped_;
     std::vector<double> choose_;  // C(pivots, j), as in wrapped_, in rows of k + 1

@@ -15,14 +15,13 @@ namespace {
 
 constexpr int64_t some = 16;  // vertices of a chunk: their work varies much
 
-template <class Neighbor>
-Degenerate<Neighbor> degenerate(const In<int64_t>& offset, const In<Neighbor>& neighbors, const In<int64_t>& order) {
+Degenerate degenerate(const In<int64_t>& offset, const In<Neighbor>& neighbors, const In<int64_t>& order) {
     return {{offset.data(), neighbors.data(), static_cast<int64_t>(offset.shape(0)) - 1}, order.data()};
 }
 
 // Calls search(worker, u, chunk) for every vertex by rank; make() is the worker of a thread.
-template <class Neighbor, class Make, class Search, class Finish>
-void each_vertex(const Degenerate<Neighbor>& graph, const Make& make, const Search& search, const Finish& finish) {
+template <class Make, class Search, class Finish>
+void each_vertex(const Degenerate& graph, const Make& make, const Search& search, const Finish& finish) {
     const int64_t n = graph.rows.num_vertices;
     Chunks left((n + some - 1) / some);
     std::mutex lock;
@@ -48,20 +47,18 @@ struct SizeCounter {
     }
 };
 
-template <class Neighbor>
 struct CountingWorker {
     SizeCounter sizes{};
-    MaximalCliques<Neighbor, SizeCounter> cliques;
+    MaximalCliques<SizeCounter> cliques;
 
-    explicit CountingWorker(const Degenerate<Neighbor>& graph) : cliques(graph, sizes) {}
+    explicit CountingWorker(const Degenerate& graph) : cliques(graph, sizes) {}
 };
 
 // found [n + 1]: the number of maximal cliques of each size.
-template <class Neighbor>
 void clique_sizes(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> order, Out<int64_t> found) {
-    const Degenerate<Neighbor> graph = degenerate(offset, neighbors, order);
+    const Degenerate graph = degenerate(offset, neighbors, order);
     std::fill_n(found.data(), found.shape(0), int64_t{0});
-    using Worker = CountingWorker<Neighbor>;
+    using Worker = CountingWorker;
     each_vertex(graph, [&] { return std::make_unique<Worker>(graph); },
                 [](Worker& worker, int64_t u, int64_t) { worker.cliques.search(u); },
                 [&](Worker& worker) {
@@ -74,7 +71,6 @@ struct Listed {
     std::vector<int64_t> sizes, members;
 };
 
-template <class Neighbor>
 struct Lister {
     const Neighbor* order;
     Listed* out = nullptr;
@@ -87,12 +83,11 @@ struct Lister {
     }
 };
 
-template <class Neighbor>
 struct ListingWorker {
-    Lister<Neighbor> lister;
-    MaximalCliques<Neighbor, Lister<Neighbor>> cliques;
+    Lister lister;
+    MaximalCliques<Lister> cliques;
 
-    explicit ListingWorker(const Degenerate<Neighbor>& graph)
+    explicit ListingWorker(const Degenerate& graph)
         : lister{graph.order.data()}, cliques(graph, lister) {}
 };
 
@@ -115,12 +110,11 @@ struct CliqueList {
     }
 };
 
-template <class Neighbor>
 CliqueList list_cliques(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> order) {
-    const Degenerate<Neighbor> graph = degenerate(offset, neighbors, order);
+    const Degenerate graph = degenerate(offset, neighbors, order);
     CliqueList list;
     list.chunks.resize((graph.rows.num_vertices + some - 1) / some);
-    using Worker = ListingWorker<Neighbor>;
+    using Worker = ListingWorker;
     each_vertex(graph, [&] { return std::make_unique<Worker>(graph); },
                 [&](Worker& worker, int64_t u, int64_t chunk) {
                     worker.lister.out = &list.chunks[chunk];
@@ -137,7 +131,6 @@ CliqueList list_cliques(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> 
 // ---- The largest clique.
 
 // Of the largest cliques that of the smallest rank, by a key that grows with the size and then falls with the rank.
-template <class Neighbor>
 struct BestClique {
     static constexpr int64_t ranks = int64_t{1} << 40;
     std::atomic<int64_t> key{0};
@@ -162,11 +155,10 @@ struct BestClique {
 };
 
 // Writes the vertices of the largest clique and returns their number.
-template <class Neighbor>
 int64_t largest_clique(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> order, Out<int64_t> members) {
-    const Degenerate<Neighbor> graph = degenerate(offset, neighbors, order);
-    BestClique<Neighbor> best;
-    using Worker = LargestClique<Neighbor>;
+    const Degenerate graph = degenerate(offset, neighbors, order);
+    BestClique best;
+    using Worker = LargestClique;
     each_vertex(graph, [&] { return std::make_unique<Worker>(graph); },
                 [&](Worker& worker, int64_t u, int64_t) {
                     const std::vector<Neighbor>& found = worker.search(u, best.bound(u), graph.rows.degree(u));
@@ -181,12 +173,11 @@ int64_t largest_clique(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> o
 
 // ---- Numbers of cliques.
 
-template <class Neighbor>
 int64_t count_cliques(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> order, int64_t k) {
-    const Degenerate<Neighbor> graph = degenerate(offset, neighbors, order);
+    const Degenerate graph = degenerate(offset, neighbors, order);
     uint64_t total = 0;
     double estimate = 0;
-    using Worker = CliqueCounter<Neighbor>;
+    using Worker = CliqueCounter;
     each_vertex(graph, [&] { return std::make_unique<Worker>(graph, k); },
                 [](Worker& worker, int64_t u, int64_t) { worker.count(u); },
                 [&](Worker& worker) {
@@ -196,18 +187,6 @@ int64_t count_cliques(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> or
     return estimate < 9.2e18 ? static_cast<int64_t>(total) : -1;
 }
 
-template <class Neighbor>
-void bind(Module& module) {
-    python_module(module).def("clique_sizes", &clique_sizes<Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
-               nb::arg("order").noconvert(), nb::arg("found").noconvert(), nb::call_guard<nb::gil_scoped_release>());
-    python_module(module).def("list_cliques", &list_cliques<Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
-               nb::arg("order").noconvert(), nb::call_guard<nb::gil_scoped_release>());
-    python_module(module).def("largest_clique", &largest_clique<Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
-               nb::arg("order").noconvert(), nb::arg("members").noconvert(), nb::call_guard<nb::gil_scoped_release>());
-    python_module(module).def("count_cliques", &count_cliques<Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
-               nb::arg("order").noconvert(), nb::arg("k"), nb::call_guard<nb::gil_scoped_release>());
-}
-
 }  // namespace
 
 void bind_cliques(Module& module) {
@@ -215,8 +194,10 @@ void bind_cliques(Module& module) {
         .def_ro("count", &CliqueList::count)
         .def_ro("size", &CliqueList::size)
         .def("write", &CliqueList::write, nb::arg("offset").noconvert(), nb::arg("members").noconvert());
-    bind<int32_t>(module);
-    bind<int64_t>(module);
+    module.def("clique_sizes", &clique_sizes, "offset, neighbors, order, found");
+    module.def("list_cliques", &list_cliques, "offset, neighbors, order");
+    module.def("largest_clique", &largest_clique, "offset, neighbors, order, members");
+    module.def("count_cliques", &count_cliques, "offset, neighbors, order, k");
 }
 
 }  // namespace tgraph

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
-from tgraph.kernels.native.base.support import refuses_data
+from tgraph.kernels.native.base.support import refuses_rows
 
 
 def clique_sizes(offset: Tensor, neighbors: Tensor, order: Tensor) -> Tensor:
@@ -45,6 +45,6 @@ def _kernels() -> Any:
 
 
 OPERATORS = {
-    function.__name__: Implementation(function, lambda offset, *others: refuses_data(offset))
+    function.__name__: Implementation(function, refuses_rows)
     for function in (clique_sizes, maximal_cliques, largest_clique, count_cliques)
 }

@@ -9,10 +9,9 @@
 
 namespace tgraph {
 
-template <class Neighbor>
 class LargestClique {
 public:
-    explicit LargestClique(const Degenerate<Neighbor>& graph) : local_(graph) {}
+    explicit LargestClique(const Degenerate& graph) : local_(graph) {}
 
     // A clique of more than `bound` vertices, which is the largest of u, as ranks; empty where there is none.
     const std::vector<Neighbor>& search(int64_t u, int64_t bound, int64_t degree) {
@@ -32,7 +31,7 @@ public:
     }
 
 private:
-    LocalGraph<Neighbor> local_;
+    LocalGraph local_;
     std::vector<Neighbor> clique_, found_;
     int64_t bound_ = 0;
 

@@ -27,13 +27,12 @@ inline int64_t count_bits(const uint64_t* a, const uint64_t* b, int64_t words) {
 inline bool has_bit(const uint64_t* set, int64_t i) { return set[i >> 6] >> (i & 63) & 1; }
 
 // A degeneracy order of an undirected simple graph, the last vertex first, and the rows towards smaller ranks.
-template <class Neighbor>
 struct Degenerate {
-    StoredRows<Neighbor> stored;
+    StoredRows stored;
     Scratch<Neighbor> order, rank;
-    InwardRows<Neighbor> rows;
+    InwardRows rows;
 
-    Degenerate(const StoredRows<Neighbor>& given, const int64_t* vertices)
+    Degenerate(const StoredRows& given, const int64_t* vertices)
         : stored(given), order(given.num_vertices), rank(given.num_vertices),
           rows(given, numbered(vertices), rank.data(), false) {}
 
@@ -50,20 +49,19 @@ private:
 // The local graph of one vertex after the other, for one thread. Member i < size is the candidate candidates[i]; with
 // `outer` members size, .. are the neighbors of larger rank that have neighbors among the candidates. row(i) are the
 // candidates that member i is joined with.
-template <class Neighbor>
 class LocalGraph {
 public:
     int64_t size = 0, words = 0, members = 0;
     std::vector<Neighbor> candidates;  // by rank
 
-    explicit LocalGraph(const Degenerate<Neighbor>& graph) : graph_(graph), mark_(graph.rows.num_vertices) {
+    explicit LocalGraph(const Degenerate& graph) : graph_(graph), mark_(graph.rows.num_vertices) {
         std::fill_n(mark_.data(), graph.rows.num_vertices, Neighbor{0});
     }
 
     uint64_t* row(int64_t i) { return bits_.data() + i * words; }
 
     void build(int64_t u, bool outer) {
-        const InwardRows<Neighbor>& rows = graph_.rows;
+        const InwardRows& rows = graph_.rows;
         candidates.assign(rows.heads.data() + rows.begin(u), rows.heads.data() + rows.end(u));
         size = members = std::ssize(candidates);
         words = (size + 63) / 64;
@@ -82,13 +80,13 @@ public:
     bool is_dominated = false;  // without candidates: whether there is an outer neighbor
 
 private:
-    const Degenerate<Neighbor>& graph_;
+    const Degenerate& graph_;
     Scratch<Neighbor> mark_;
     std::vector<uint64_t> bits_;
 
     template <class Visit>
     void each_candidate(int64_t v, const Visit& visit) const {
-        const InwardRows<Neighbor>& rows = graph_.rows;
+        const InwardRows& rows = graph_.rows;
         for (int64_t i = rows.begin(v); i < rows.end(v); ++i)
             if (const Neighbor mark = mark_.data()[rows.head(i)]) visit(mark - 1);
     }

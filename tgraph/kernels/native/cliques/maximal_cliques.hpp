@@ -8,11 +8,11 @@
 
 namespace tgraph {
 
-template <class Neighbor, class Report>
+template <class Report>
 class MaximalCliques {
 public:
     // report(ranks) is called with the ranks of the vertices of each clique.
-    MaximalCliques(const Degenerate<Neighbor>& graph, Report& report) : local_(graph), report_(report) {}
+    MaximalCliques(const Degenerate& graph, Report& report) : local_(graph), report_(report) {}
 
     void search(int64_t u) {
         local_.build(u, true);
@@ -30,7 +30,7 @@ public:
     }
 
 private:
-    LocalGraph<Neighbor> local_;
+    LocalGraph local_;
     Report& report_;
     std::vector<Neighbor> clique_;
     std::vector<uint64_t> sets_;     // candidates, and those to branch on, of each depth

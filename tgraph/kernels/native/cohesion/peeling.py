@@ -13,7 +13,7 @@ from torch import Tensor
 from tgraph.core.building import sorting
 from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
-from tgraph.kernels.native.base.support import refuses_data
+from tgraph.kernels.native.base.support import refuses_data, refuses_rows
 
 
 def edge_triangles(offset: Tensor, neighbors: Tensor, mirror: Tensor) -> Tensor:
@@ -64,7 +64,10 @@ def _kernels() -> Any:
     return cast(Any, native.load())
 
 
-_FUNCTIONS = (edge_triangles, triangle_products, triangle_codes, peel_edges, onion, count_squares)
 OPERATORS = {
-    function.__name__: Implementation(function, lambda offset, *others: refuses_data(offset)) for function in _FUNCTIONS
+    function.__name__: Implementation(function, lambda offset, *others: refuses_data(offset))
+    for function in (peel_edges, onion)
+} | {
+    function.__name__: Implementation(function, refuses_rows)
+    for function in (edge_triangles, triangle_products, triangle_codes, count_squares)
 }

@@ -14,10 +14,9 @@
 namespace tgraph {
 namespace {
 
-template <class Neighbor>
 class Biconnectivity {
 public:
-    explicit Biconnectivity(GraphRows<Neighbor> arcs)
+    explicit Biconnectivity(GraphRows arcs)
         : arcs_(arcs), depth_(arcs.num_vertices), parent_(arcs.num_vertices), first_(arcs.num_vertices),
           size_(arcs.num_vertices), search_(arcs, arcs, depth_.data()) {}
 
@@ -36,10 +35,10 @@ private:
         Neighbor low, high;
     };
 
-    GraphRows<Neighbor> arcs_;
+    GraphRows arcs_;
     Scratch<Neighbor> depth_, parent_;
     Scratch<Neighbor> first_, size_;  // in preorder: the number of each vertex, and vertices in its subtree
-    BreadthFirst<Neighbor> search_;
+    BreadthFirst search_;
     Scratch<Neighbor> label_;  // union-find, by number
 
     int64_t num_vertices() const { return arcs_.num_vertices; }
@@ -47,7 +46,7 @@ private:
     // The vertex of largest degree is a root, and of other connected components the smallest vertex.
     void grow() {
         Neighbor* const depth = depth_.data();
-        fill(depth, num_vertices(), BreadthFirst<Neighbor>::unseen);
+        fill(depth, num_vertices(), BreadthFirst::unseen);
         int64_t hub = 0;
         for (int64_t v = 1; v < num_vertices(); ++v)
             if (arcs_.degree(v) > arcs_.degree(hub)) hub = v;
@@ -58,7 +57,7 @@ private:
     }
 
     template <class Visit>
-    static void each_row_of(GraphRows<Neighbor> arcs, const Visit& visit) {
+    static void each_row_of(GraphRows arcs, const Visit& visit) {
         const RowChunks chunks{arcs.offset, arcs.num_vertices};
         for_each_chunk(chunks.size(), part_count(arcs.size()), [&](int64_t chunk) {
             const Range range = chunks[chunk];
@@ -216,21 +215,14 @@ private:
     }
 };
 
-template <class Neighbor>
 void biconnect(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> component, Out<int64_t> head) {
-    Biconnectivity<Neighbor>(GraphRows<Neighbor>(offset, neighbors)).run(component.data(), head.data());
-}
-
-template <class Neighbor>
-void bind(Module& module) {
-    module.def("biconnect", &biconnect<Neighbor>, "offset, neighbors, component, head");
+    Biconnectivity(GraphRows(offset, neighbors)).run(component.data(), head.data());
 }
 
 }  // namespace
 
 void bind_biconnected(Module& module) {
-    bind<int32_t>(module);
-    bind<int64_t>(module);
+    module.def("biconnect", &biconnect, "offset, neighbors, component, head");
 }
 
 }  // namespace tgraph

@@ -9,13 +9,13 @@
 
 #include "base/bindings.hpp"
 #include "base/memory.hpp"
+#include "base/neighbor.hpp"
 #include "base/rows.hpp"
 #include "threads/parallel.hpp"
 
 namespace tgraph {
 
 // The rows of a graph, not owned.
-template <class Neighbor>
 struct GraphRows {
     const int64_t* offset;
     const Neighbor* neighbors;
@@ -29,13 +29,12 @@ struct GraphRows {
     int64_t degree(int64_t v) const { return offset[v + 1] - offset[v]; }
 };
 
-template <class Neighbor>
 class BreadthFirst {
 public:
     static constexpr Neighbor unseen = -1;
 
     // `out`, and `in`, its transpose. `depth`, [n]: a search enters vertices that are `unseen`, and leaves their level.
-    BreadthFirst(GraphRows<Neighbor> out, GraphRows<Neighbor> in, Neighbor* depth)
+    BreadthFirst(GraphRows out, GraphRows in, Neighbor* depth)
         : out_(out), in_(in), depth_(depth), order_(out.num_vertices), unexplored_(out.size()),
           members_(thread_count()) {}
 
@@ -79,7 +78,7 @@ private:
         std::vector<Neighbor> found;
     };
 
-    GraphRows<Neighbor> out_, in_;
+    GraphRows out_, in_;
     Neighbor* depth_;
     Scratch<Neighbor> order_;
     int64_t count_ = 0, arcs_ = 0, unexplored_;  // vertices found, arcs of the level that is being found, and others

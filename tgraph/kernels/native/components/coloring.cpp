@@ -9,9 +9,8 @@ namespace tgraph {
 namespace {
 
 // Each vertex in turn gets the smallest colour that no neighbor has so far.
-template <class Neighbor>
 void color_in_order(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> order, Out<int64_t> color) {
-    const GraphRows<Neighbor> arcs(offset, neighbors);
+    const GraphRows arcs(offset, neighbors);
     const Scratch<Neighbor> colors(arcs.num_vertices);
     Neighbor* const given = colors.data();
     fill(given, arcs.num_vertices, Neighbor{-1});
@@ -34,16 +33,10 @@ void color_in_order(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> orde
     copy(given, arcs.num_vertices, color.data());
 }
 
-template <class Neighbor>
-void bind(Module& module) {
-    module.def("color_in_order", &color_in_order<Neighbor>, "offset, neighbors, order, color");
-}
-
 }  // namespace
 
 void bind_coloring(Module& module) {
-    bind<int32_t>(module);
-    bind<int64_t>(module);
+    module.def("color_in_order", &color_in_order, "offset, neighbors, order, color");
 }
 
 }  // namespace tgraph

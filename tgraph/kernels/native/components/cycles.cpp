@@ -21,8 +21,7 @@ constexpr int64_t few_vertices = 1 << 19;
 // Breadth-first search that colours by the parity of depth, along the first arcs of each row, since hubs have too many.
 // Two vertices of equal parity that one search reached, along arcs in whichever direction, close an odd cycle with
 // their ways to its root. Arcs that lead to an earlier search tell nothing.
-template <class Neighbor>
-Found odd_cycle(const GraphRows<Neighbor>& arcs, const KeptZeros<int32_t>& colour, std::vector<Neighbor>& order,
+Found odd_cycle(const GraphRows& arcs, const KeptZeros<int32_t>& colour, std::vector<Neighbor>& order,
                 bool complete) {
     constexpr int64_t most_of_row = 64;
     int64_t left = most_arcs;
@@ -51,8 +50,7 @@ Found odd_cycle(const GraphRows<Neighbor>& arcs, const KeptZeros<int32_t>& colou
 }
 
 // Depth-first search, which meets a vertex of its own path where there is a cycle. Of few vertices it takes all arcs.
-template <class Neighbor>
-Found cycle(const GraphRows<Neighbor>& arcs, const KeptZeros<int8_t>& state, std::vector<Neighbor>& touched) {
+Found cycle(const GraphRows& arcs, const KeptZeros<int8_t>& state, std::vector<Neighbor>& touched) {
     constexpr int8_t on_path = 1, done = 2;
     std::vector<std::pair<Neighbor, int64_t>> path;  // vertices and the arcs that are next
     constexpr std::size_t vertices_between_polls = 1 << 14;
@@ -88,9 +86,8 @@ Found cycle(const GraphRows<Neighbor>& arcs, const KeptZeros<int8_t>& state, std
 
 // 1 where an odd cycle is found, 0 where there is none, -1 where the search gave up. `mirrored`: each edge is stored
 // both ways; of other rows it cannot tell that there is none.
-template <class Neighbor>
 int probe_odd_cycle(In<int64_t> offset, In<Neighbor> neighbors, bool mirrored) {
-    const GraphRows<Neighbor> arcs(offset, neighbors);
+    const GraphRows arcs(offset, neighbors);
     KeptZeros<int32_t> colour(arcs.num_vertices);
     std::vector<Neighbor> order;
     const Found found = odd_cycle(arcs, colour, order, mirrored);
@@ -99,9 +96,8 @@ int probe_odd_cycle(In<int64_t> offset, In<Neighbor> neighbors, bool mirrored) {
 }
 
 // The same of cycles along the arcs.
-template <class Neighbor>
 int probe_cycle(In<int64_t> offset, In<Neighbor> neighbors) {
-    const GraphRows<Neighbor> arcs(offset, neighbors);
+    const GraphRows arcs(offset, neighbors);
     KeptZeros<int8_t> state(arcs.num_vertices);
     std::vector<Neighbor> touched;
     const Found found = cycle(arcs, state, touched);
@@ -109,17 +105,11 @@ int probe_cycle(In<int64_t> offset, In<Neighbor> neighbors) {
     return found;
 }
 
-template <class Neighbor>
-void bind(Module& module) {
-    module.def("probe_odd_cycle", &probe_odd_cycle<Neighbor>, "offset, neighbors, mirrored");
-    module.def("probe_cycle", &probe_cycle<Neighbor>, "offset, neighbors");
-}
-
 }  // namespace
 
 void bind_cycles(Module& module) {
-    bind<int32_t>(module);
-    bind<int64_t>(module);
+    module.def("probe_odd_cycle", &probe_odd_cycle, "offset, neighbors, mirrored");
+    module.def("probe_cycle", &probe_cycle, "offset, neighbors");
 }
 
 }  // namespace tgraph

@@ -14,11 +14,10 @@
 namespace tgraph {
 namespace {
 
-template <class Neighbor>
 class Tarjan {
 public:
     // `label`, [n]: the component of vertices that are done, else -1.
-    Tarjan(GraphRows<Neighbor> arcs, Neighbor* label) : arcs_(arcs), label_(label), number_(arcs.num_vertices) {
+    Tarjan(GraphRows arcs, Neighbor* label) : arcs_(arcs), label_(label), number_(arcs.num_vertices) {
         const Neighbor* const done = label;
         Neighbor* const number = number_.data();
         for_each_entry(arcs.num_vertices, [=](int64_t v) { number[v] = done[v] < 0 ? unseen : finished; });
@@ -41,7 +40,7 @@ private:
         Neighbor vertex, number, low;
     };
 
-    GraphRows<Neighbor> arcs_;
+    GraphRows arcs_;
     Neighbor* label_;
     Scratch<Neighbor> number_;  // in the order in which vertices are found, from 1
     Neighbor count_ = 0;
@@ -123,17 +122,16 @@ private:
 };
 
 // Labels the component of a hub: what it reaches and is reached from.
-template <class Neighbor>
-void label_hub(GraphRows<Neighbor> out, GraphRows<Neighbor> in, Neighbor hub, Neighbor* label) {
+void label_hub(GraphRows out, GraphRows in, Neighbor hub, Neighbor* label) {
     const int64_t n = out.num_vertices;
     const Scratch<Neighbor> forward(n), backward(n);
     Neighbor* const reached = forward.data();
     Neighbor* const both = backward.data();
-    fill(reached, n, BreadthFirst<Neighbor>::unseen);
-    BreadthFirst<Neighbor>(out, in, reached).search(hub);
+    fill(reached, n, BreadthFirst::unseen);
+    BreadthFirst(out, in, reached).search(hub);
     constexpr Neighbor barred = -2;
-    for_each_entry(n, [=](int64_t v) { both[v] = reached[v] < 0 ? barred : BreadthFirst<Neighbor>::unseen; });
-    BreadthFirst<Neighbor> search(in, out, both);
+    for_each_entry(n, [=](int64_t v) { both[v] = reached[v] < 0 ? barred : BreadthFirst::unseen; });
+    BreadthFirst search(in, out, both);
     search.search(hub);
     const Neighbor* const members = search.order();
     const Neighbor least = *std::min_element(members, members + search.size());
@@ -141,8 +139,7 @@ void label_hub(GraphRows<Neighbor> out, GraphRows<Neighbor> in, Neighbor hub, Ne
 }
 
 // The vertex with the most paths of two arcs through it, the smallest of equals.
-template <class Neighbor>
-Neighbor find_hub(GraphRows<Neighbor> out, GraphRows<Neighbor> in) {
+Neighbor find_hub(GraphRows out, GraphRows in) {
     int64_t most = -1;
     Neighbor hub = 0;
     for (int64_t v = 0; v < out.num_vertices; ++v) {
@@ -153,31 +150,24 @@ Neighbor find_hub(GraphRows<Neighbor> out, GraphRows<Neighbor> in) {
 }
 
 // With the transpose the component of a hub is found first.
-template <class Neighbor>
 void label_strong(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> in_offset, In<Neighbor> in_neighbors,
                   Out<int64_t> component) {
-    const GraphRows<Neighbor> out(offset, neighbors);
+    const GraphRows out(offset, neighbors);
     const int64_t n = out.num_vertices;
     const Scratch<Neighbor> label(n);
     fill(label.data(), n, Neighbor{-1});
     if (in_offset.is_valid() && in_neighbors.is_valid() && n > 0) {
-        const GraphRows<Neighbor> in(in_offset, in_neighbors);
+        const GraphRows in(in_offset, in_neighbors);
         label_hub(out, in, find_hub(out, in), label.data());
     }
-    Tarjan<Neighbor>(out, label.data()).run();
+    Tarjan(out, label.data()).run();
     copy(label.data(), n, component.data());
-}
-
-template <class Neighbor>
-void bind(Module& module) {
-    module.def("label_strong", &label_strong<Neighbor>, "offset, neighbors, in_offset?, in_neighbors?, component");
 }
 
 }  // namespace
 
 void bind_strong_components(Module& module) {
-    bind<int32_t>(module);
-    bind<int64_t>(module);
+    module.def("label_strong", &label_strong, "offset, neighbors, in_offset?, in_neighbors?, component");
 }
 
 }  // namespace tgraph

@@ -11,11 +11,10 @@
 namespace tgraph {
 namespace {
 
-template <class Neighbor>
 class Kahn {
 public:
     // `left`: the arcs that lead to each vertex; the search counts them down.
-    Kahn(GraphRows<Neighbor> arcs, Neighbor* left, int64_t* generation)
+    Kahn(GraphRows arcs, Neighbor* left, int64_t* generation)
         : arcs_(arcs), left_(left), generation_(generation), members_(thread_count()) {}
 
     // The vertices that no arc of the rest leads to are a generation, until none is left, or none is found. Returns how
@@ -39,7 +38,7 @@ private:
         std::vector<Neighbor> found;
     };
 
-    GraphRows<Neighbor> arcs_;
+    GraphRows arcs_;
     Neighbor* left_;
     int64_t* generation_;
     std::vector<Member> members_;
@@ -80,22 +79,21 @@ private:
     }
 };
 
-template <class Neighbor>
 int64_t topological_levels(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> in_degree,
                            Out<int64_t> generation) {
-    const GraphRows<Neighbor> arcs(offset, neighbors);
+    const GraphRows arcs(offset, neighbors);
     const Scratch<Neighbor> left(arcs.num_vertices);
     copy(in_degree.data(), arcs.num_vertices, left.data());
     fill(generation.data(), arcs.num_vertices, int64_t{-1});
-    return Kahn<Neighbor>(arcs, left.data(), generation.data()).run();
+    return Kahn(arcs, left.data(), generation.data()).run();
 }
 
 // For each vertex the largest sum of weights of a path that ends there, at least 0, and the vertex before it on such a
 // path, the smallest one, -1 where the path begins.
-template <class Neighbor, class Weight, class Sum>
+template <class Weight, class Sum>
 void longest(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<int64_t> order, Out<Sum> length,
              Out<int64_t> before) {
-    const GraphRows<Neighbor> arcs(offset, neighbors);
+    const GraphRows arcs(offset, neighbors);
     Sum* const best = length.data();
     int64_t* const from = before.data();
     const Weight* const weight = weights.data();
@@ -115,26 +113,20 @@ void longest(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<
     }
 }
 
-template <class Neighbor, class Weight>
+template <class Weight>
 void bind_longest(Module& module) {
     using Sum = std::conditional_t<std::is_integral_v<Weight>, int64_t, double>;
-    module.def("longest", &longest<Neighbor, Weight, Sum>, "offset, neighbors, weights?, order, length, before");
-}
-
-template <class Neighbor>
-void bind(Module& module) {
-    module.def("topological_levels", &topological_levels<Neighbor>, "offset, neighbors, in_degree, generation");
-    bind_longest<Neighbor, int64_t>(module);
-    bind_longest<Neighbor, int32_t>(module);
-    bind_longest<Neighbor, float>(module);
-    bind_longest<Neighbor, double>(module);
+    module.def("longest", &longest<Weight, Sum>, "offset, neighbors, weights?, order, length, before");
 }
 
 }  // namespace
 
 void bind_topological(Module& module) {
-    bind<int32_t>(module);
-    bind<int64_t>(module);
+    module.def("topological_levels", &topological_levels, "offset, neighbors, in_degree, generation");
+    bind_longest<int64_t>(module);
+    bind_longest<int32_t>(module);
+    bind_longest<float>(module);
+    bind_longest<double>(module);
 }
 
 }  // namespace tgraph

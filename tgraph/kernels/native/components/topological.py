@@ -8,12 +8,15 @@ from torch import Tensor
 from tgraph.core.graph import Graph
 from tgraph.core.system import native
 from tgraph.kernels.call import Call
+from tgraph.kernels.native.base.support import refuses_wide
 
 _WEIGHTS = (torch.int32, torch.int64, torch.float32, torch.float64)
 
 
 def refuses_longest(call: Call) -> str | None:
-    """Why weights are not served, None where they are."""
+    """Why a graph or its weights are not served, None where they are."""
+    if reason := refuses_wide(call.data):
+        return reason
     weights = call.others[0] if call.others else None
     if weights is not None and weights.dtype not in _WEIGHTS:
         return f"it has no kernel for weights of {weights.dtype}"

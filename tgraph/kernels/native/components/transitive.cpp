@@ -31,10 +31,9 @@ struct alignas(64) Reach {
 
 // The sets of one thread. `in`: the rows of the transpose. `order`: the vertices such that arcs lead forward, `rank`
 // their places in it.
-template <class Neighbor>
 class Ancestors {
 public:
-    Ancestors(GraphRows<Neighbor> in, const int64_t* order, const Neighbor* rank)
+    Ancestors(GraphRows in, const int64_t* order, const Neighbor* rank)
         : in_(in), order_(order), rank_(rank), reach_(in.num_vertices), waiting_((in.num_vertices + 63) / 64) {}
 
     // Writes for each arc of `in` whose row is a target, in this range of the order, whether a longer path replaces it.
@@ -58,7 +57,7 @@ public:
     }
 
 private:
-    GraphRows<Neighbor> in_;
+    GraphRows in_;
     const int64_t* order_;
     const Neighbor* rank_;
     Zeroed<Reach> reach_;
@@ -86,31 +85,24 @@ private:
     }
 };
 
-template <class Neighbor>
 void replaced_arcs(In<int64_t> in_offset, In<Neighbor> in_neighbors, In<int64_t> order, Out<bool> replaced) {
-    const GraphRows<Neighbor> in(in_offset, in_neighbors);
+    const GraphRows in(in_offset, in_neighbors);
     const int64_t n = in.num_vertices, blocks = (n + targets_at_once - 1) / targets_at_once;
     const Scratch<Neighbor> rank(n);
     for_each_entry(n, [&](int64_t place) { rank.data()[order.data()[place]] = static_cast<Neighbor>(place); });
     const int threads = part_count((in.size() + n) * blocks);
-    std::vector<std::unique_ptr<Ancestors<Neighbor>>> members(threads);
+    std::vector<std::unique_ptr<Ancestors>> members(threads);
     for_each_chunk(blocks, threads, [&](int64_t block, int member) {
-        if (!members[member]) members[member] = std::make_unique<Ancestors<Neighbor>>(in, order.data(), rank.data());
+        if (!members[member]) members[member] = std::make_unique<Ancestors>(in, order.data(), rank.data());
         const int64_t begin = block * targets_at_once;
         members[member]->run({begin, std::min(begin + targets_at_once, n)}, replaced.data());
     });
 }
 
-template <class Neighbor>
-void bind(Module& module) {
-    module.def("replaced_arcs", &replaced_arcs<Neighbor>, "in_offset, in_neighbors, order, replaced");
-}
-
 }  // namespace
 
 void bind_transitive(Module& module) {
-    bind<int32_t>(module);
-    bind<int64_t>(module);
+    module.def("replaced_arcs", &replaced_arcs, "in_offset, in_neighbors, order, replaced");
 }
 
 }  // namespace tgraph

@@ -10,14 +10,13 @@ namespace {
 
 // The depth of each vertex from the smallest vertex of its component. Returns -1, or the first vertex with a neighbor
 // of its own depth: components, levels and vertices in ascending order. What comes behind it is left at depth -1.
-template <class Neighbor>
 int64_t color_by_depth(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> depth) {
-    const GraphRows<Neighbor> arcs(offset, neighbors);
+    const GraphRows arcs(offset, neighbors);
     const int64_t n = arcs.num_vertices;
     const Scratch<Neighbor> level(n);
     const Neighbor* const found = level.data();
-    fill(level.data(), n, BreadthFirst<Neighbor>::unseen);
-    BreadthFirst<Neighbor> search(arcs, arcs, level.data());
+    fill(level.data(), n, BreadthFirst::unseen);
+    BreadthFirst search(arcs, arcs, level.data());
     std::atomic<int64_t> first{n};
 
     const auto conflicts = [&](int64_t v) {
@@ -46,16 +45,10 @@ int64_t color_by_depth(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> 
     return first.load() == n ? -1 : first.load();
 }
 
-template <class Neighbor>
-void bind(Module& module) {
-    module.def("color_by_depth", &color_by_depth<Neighbor>, "offset, neighbors, depth");
-}
-
 }  // namespace
 
 void bind_two_coloring(Module& module) {
-    bind<int32_t>(module);
-    bind<int64_t>(module);
+    module.def("color_by_depth", &color_by_depth, "offset, neighbors, depth");
 }
 
 }  // namespace tgraph

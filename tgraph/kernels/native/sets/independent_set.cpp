@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/bindings.hpp"
+#include "base/neighbor.hpp"
 #include "base/random.hpp"
 #include "base/scan.hpp"
 #include "threads/parallel.hpp"
@@ -15,7 +16,6 @@ namespace {
 
 enum State : uint8_t { open, joined, dropped };
 
-template <class Neighbor>
 struct IndependentSet {
     const int64_t* offset;
     const Neighbor* neighbors;
@@ -46,10 +46,9 @@ struct IndependentSet {
     }
 };
 
-template <class Neighbor>
 void independent_set(In<int64_t> offset, In<Neighbor> neighbors, int64_t key, Out<uint8_t> state) {
     const auto n = static_cast<int64_t>(state.shape(0));
-    const IndependentSet<Neighbor> set{offset.data(), neighbors.data(), key, state.data()};
+    const IndependentSet set{offset.data(), neighbors.data(), key, state.data()};
     fill(state.data(), n, uint8_t{open});
     std::vector<Neighbor> left(n), kept(n);
     for_each_entry(n, [&](int64_t v) { left[v] = static_cast<Neighbor>(v); });
@@ -70,16 +69,10 @@ void independent_set(In<int64_t> offset, In<Neighbor> neighbors, int64_t key, Ou
     }
 }
 
-template <class Neighbor>
-void bind(Module& module) {
-    module.def("independent_set", &independent_set<Neighbor>, "offset, neighbors, key, state");
-}
-
 }  // namespace
 
 void bind_independent_set(Module& module) {
-    bind<int32_t>(module);
-    bind<int64_t>(module);
+    module.def("independent_set", &independent_set, "offset, neighbors, key, state");
 }
 
 }  // namespace tgraph

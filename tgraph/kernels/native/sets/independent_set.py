@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
-from tgraph.kernels.native.base.support import refuses_data
+from tgraph.kernels.native.base.support import refuses_rows
 
 _JOINED = 1
 
@@ -21,4 +21,4 @@ def independent_set(offset: Tensor, neighbors: Tensor, key: int) -> Tensor:
     return state == _JOINED
 
 
-OPERATORS = {"independent_set": Implementation(independent_set, lambda offset, *others: refuses_data(offset))}
+OPERATORS = {"independent_set": Implementation(independent_set, refuses_rows)}

@@ -249,6 +249,7 @@ int64_t time_on_core() {
 }
 
 void run_region(int threads, void (*body)(const void*, int), const void* object, Place place) {
+    if (threads <= 1) return body(object, 0);
     if (census_is_taken.load(std::memory_order_relaxed) && run_counted(threads, body, object, place)) return;
     pool().run(threads, body, object);
 }

@@ -14,7 +14,8 @@ namespace tgraph {
 
 // Runs body(object, rank) on the calling thread, as rank 0, and on at most threads - 1 helpers with distinct ranks
 // below `threads`. Returns when all of them have finished, and rethrows one of their exceptions. The caller works alone
-// if the pool is busy with a region of another thread, or if helpers have recently cost more time than they saved.
+// if `threads` is 1, if the pool is busy with a region of another thread, or if helpers have recently cost more time
+// than they saved.
 void run_region(int threads, void (*body)(const void* object, int rank), const void* object, Place place);
 
 // Calls the interruption hook about ten times a second, on the main thread of the process only.
@@ -28,7 +29,6 @@ bool on_main_thread();
 // Calls body(rank) by `run_region`.
 template <class Body>
 void run_team(int threads, const Body& body, Place place = {}) {
-    if (threads <= 1) return body(0);
     run_region(threads, [](const void* object, int rank) { (*static_cast<const Body*>(object))(rank); },
                std::addressof(body), place);
 }

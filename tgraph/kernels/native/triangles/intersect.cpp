@@ -50,9 +50,9 @@ private:
     Scratch<Word> data_;
 };
 
-template <Tally tally, class Neighbor>
-int64_t count_ranked(const StoredRows<Neighbor>& rows, int64_t* found) {
-    const RankedGraph<Neighbor> graph(rows, tally);
+template <Tally tally>
+int64_t count_ranked(const StoredRows& rows, int64_t* found) {
+    const RankedGraph graph(rows, tally);
     const int threads = part_count(rows.num_arcs());
     const int64_t n = rows.num_vertices, words = words_of(n);
     const PerThread<uint64_t> marks(threads, words), twice(threads, tally == Tally::arcs ? words : 0);
@@ -60,7 +60,7 @@ int64_t count_ranked(const StoredRows<Neighbor>& rows, int64_t* found) {
     Scratch<int64_t> by_rank(tally == Tally::total ? 0 : n);
     if (tally != Tally::total) fill(by_rank.data(), n, int64_t{0});
     const int64_t total = count_rows(graph.arcs.offset.data(), n, threads, [&](int thread) {
-        return RankedCounter<Neighbor, tally>(graph, marks.zeros(thread), twice.zeros(thread), by_rank.data(),
+        return RankedCounter<tally>(graph, marks.zeros(thread), twice.zeros(thread), by_rank.data(),
                                               at_hub.zeros(thread));
     });
     if (tally != Tally::total)
@@ -70,23 +70,21 @@ int64_t count_ranked(const StoredRows<Neighbor>& rows, int64_t* found) {
     return total;
 }
 
-template <Tally tally, class Neighbor>
-int64_t count_stored(const StoredRows<Neighbor>& rows, int64_t* found) {
+template <Tally tally>
+int64_t count_stored(const StoredRows& rows, int64_t* found) {
     const int threads = part_count(rows.num_arcs());
     const PerThread<uint64_t> marks(threads, words_of(rows.num_vertices));
     if (tally != Tally::total) fill(found, rows.num_vertices, int64_t{0});
     return count_rows(rows.offset, rows.num_vertices, threads, [&](int thread) {
-        return StoredCounter<Neighbor, tally>(rows, marks.zeros(thread), found);
+        return StoredCounter<tally>(rows, marks.zeros(thread), found);
     });
 }
 
-template <class Neighbor>
-StoredRows<Neighbor> rows_of(const In<int64_t>& offset, const In<Neighbor>& neighbors) {
+StoredRows rows_of(const In<int64_t>& offset, const In<Neighbor>& neighbors) {
     return {offset.data(), neighbors.data(), static_cast<int64_t>(offset.shape(0)) - 1};
 }
 
 // rank : whether to relabel vertices by degree; None decides by a sample of the degrees.
-template <class Neighbor>
 int64_t count_triangles(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> found, std::optional<bool> rank) {
     const auto rows = rows_of(offset, neighbors);
     if (rank.value_or(is_skewed(rows)))
@@ -96,23 +94,17 @@ int64_t count_triangles(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t>
                             : count_stored<Tally::total>(rows, nullptr);
 }
 
-template <class Neighbor>
 void count_arcs_among(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> found) {
     count_ranked<Tally::arcs>(rows_of(offset, neighbors), found.data());
-}
-
-template <class Neighbor>
-void bind(Module& module) {
-    python_module(module).def("count_triangles", &count_triangles<Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
-               nb::arg("found").noconvert().none(), nb::arg("rank").none(), nb::call_guard<nb::gil_scoped_release>());
-    module.def("count_arcs_among", &count_arcs_among<Neighbor>, "offset, neighbors, found");
 }
 
 }  // namespace
 
 void bind_intersect(Module& module) {
-    bind<int32_t>(module);
-    bind<int64_t>(module);
+    python_module(module).def("count_triangles", &count_triangles, nb::arg("offset"), nb::arg("neighbors"),
+                              nb::arg("found").none(), nb::arg("rank").none(),
+                              nb::call_guard<nb::gil_scoped_release>());
+    module.def("count_arcs_among", &count_arcs_among, "offset, neighbors, found");
 }
 
 }  // namespace tgraph

@@ -65,8 +65,7 @@ public:
 
     HubRows() = default;
 
-    template <class Neighbor>
-    HubRows(const OrientedRows<Neighbor>& arcs, bool only_twice) : size(std::min(arcs.num_vertices, most)) {
+    HubRows(const OrientedRows& arcs, bool only_twice) : size(std::min(arcs.num_vertices, most)) {
         const int64_t words = start(words_of(size) * 64);
         bits_ = Scratch<uint64_t>(words);
         fill(bits_.data(), words, uint64_t{0});
@@ -93,12 +92,11 @@ private:
 
 // ---- Graphs relabelled by rank.
 
-template <class Neighbor>
 struct RankedGraph {
-    OrientedRows<Neighbor> arcs;
+    OrientedRows arcs;
     HubRows hubs, twice_hubs;
 
-    RankedGraph(const StoredRows<Neighbor>& rows, Tally tally)
+    RankedGraph(const StoredRows& rows, Tally tally)
         : arcs(rows, tally == Tally::arcs), hubs(arcs, false) {
         if (tally == Tally::arcs) twice_hubs = HubRows(arcs, true);
     }
@@ -106,12 +104,12 @@ struct RankedGraph {
 
 // The counter of a thread. `marks` [n bits, zeros] and, for Tally::arcs, `twice_marks`; `found` [n], by rank, is
 // shared.
-template <class Neighbor, Tally tally>
+template <Tally tally>
 class RankedCounter {
 public:
     int64_t total = 0;
 
-    RankedCounter(const RankedGraph<Neighbor>& graph, uint64_t* marks, uint64_t* twice_marks, int64_t* found,
+    RankedCounter(const RankedGraph& graph, uint64_t* marks, uint64_t* twice_marks, int64_t* found,
                   int64_t* at_hub)
         : arcs_(graph.arcs), hubs_(graph.hubs), twice_hubs_(graph.twice_hubs), marks_(marks),
           twice_marks_(twice_marks), found_(found), at_hub_(at_hub) {}
@@ -156,7 +154,7 @@ public:
     }
 
 private:
-    const OrientedRows<Neighbor>& arcs_;
+    const OrientedRows& arcs_;
     const HubRows &hubs_, &twice_hubs_;
     uint64_t *marks_, *twice_marks_;
     int64_t *found_, *at_hub_;
@@ -259,12 +257,12 @@ private:
 // ---- Graphs in their own numbering.
 
 // The counter of a thread. `marks` [n bits, zeros]; `found` [n] is shared. Parallel arcs and self-loops are skipped.
-template <class Neighbor, Tally tally>
+template <Tally tally>
 class StoredCounter {
 public:
     int64_t total = 0;
 
-    StoredCounter(const StoredRows<Neighbor>& rows, uint64_t* marks, int64_t* found)
+    StoredCounter(const StoredRows& rows, uint64_t* marks, int64_t* found)
         : rows_(rows), marks_(marks), found_(found), fetches_(rows.num_arcs() > few * rows.num_vertices) {}
 
     void visit(int64_t u) {
@@ -302,7 +300,7 @@ public:
 
 private:
     static constexpr int64_t few = 4, longest_scan = 64, most_fetched = 128, search_cost = 32;
-    const StoredRows<Neighbor>& rows_;
+    const StoredRows& rows_;
     uint64_t* marks_;
     int64_t* found_;
     const bool fetches_;

@@ -15,57 +15,25 @@
 
 namespace tgraph {
 
-template <class Neighbor>
 struct InwardRows {
     int64_t num_vertices;
     Scratch<int64_t> offset, position;  // position : where an arc is stored in the given rows
     Scratch<Neighbor> heads;
 
-    // order : the vertices by rank. rank : its inverse.
-    InwardRows(const StoredRows<Neighbor>& rows, const Neighbor* order, const Neighbor* rank, bool numbered)
-        : num_vertices(rows.num_vertices), offset(rows.num_vertices + 1) {
-        offset.data()[0] = 0;
-        each_place(rows.num_arcs(), [&](int64_t place) {
-            int64_t inward = 0;
-            const int64_t v = order[place];
-            for (int64_t i = rows.offset[v]; i < rows.offset[v + 1]; ++i) inward += rank[rows.neighbors[i]] < place;
-            offset.data()[place + 1] = inward;
-        });
-        for (int64_t place = 0; place < num_vertices; ++place) offset.data()[place + 1] += offset.data()[place];
-        heads = Scratch<Neighbor>(num_arcs());
-        if (numbered) position = Scratch<int64_t>(num_arcs());
-        each_place(rows.num_arcs(), [&](int64_t place) {
-            int64_t next = offset.data()[place];
-            const int64_t v = order[place];
-            for (int64_t i = rows.offset[v]; i < rows.offset[v + 1]; ++i) {
-                const Neighbor head = rank[rows.neighbors[i]];
-                if (head >= place) continue;
-                if (numbered) position.data()[next] = i;
-                heads.data()[next++] = head;
-            }
-        });
-    }
+    // order : the vertices by rank. rank : its inverse. numbered : whether `position` is wanted.
+    InwardRows(const StoredRows& rows, const Neighbor* order, const Neighbor* rank, bool numbered);
 
     int64_t num_arcs() const { return offset.data()[num_vertices]; }
     int64_t begin(int64_t u) const { return offset.data()[u]; }
     int64_t end(int64_t u) const { return offset.data()[u + 1]; }
     int64_t degree(int64_t u) const { return end(u) - begin(u); }
     Neighbor head(int64_t i) const { return heads.data()[i]; }
-
-private:
-    template <class Visit>
-    void each_place(int64_t arcs, const Visit& visit) const {
-        constexpr int64_t some = 256;
-        for_each_chunk((num_vertices + some - 1) / some, part_count(arcs), [&](int64_t chunk) {
-            for (int64_t p = chunk * some; p < std::min(num_vertices, (chunk + 1) * some); ++p) visit(p);
-        });
-    }
 };
 
 // Lists the triangles u, v, w of arcs i = u -> v, j = v -> w and k = u -> w. make() is the visitor of a thread:
 // visitor.begin(u), visitor.triangle(i, j, k) for each triangle of u, visitor.end(u).
-template <class Neighbor, class Make>
-void list_triangles(const InwardRows<Neighbor>& rows, const Make& make) {
+template <class Make>
+void list_triangles(const InwardRows& rows, const Make& make) {
     const RowChunks chunks{rows.offset.data(), rows.num_vertices, 1 << 11};
     Chunks left(chunks.size());
     run_team(part_count(rows.num_arcs()), [&](int) {

@@ -15,12 +15,11 @@ inline void add_shared(int64_t& sum, int64_t amount) {
 }
 
 // The rows by rank, largest degree first, each with its neighbors by descending rank.
-template <class Neighbor>
 struct DescendingRows {
-    Ranking<Neighbor> ranking;
+    Ranking ranking;
     Scratch<Neighbor> heads;
 
-    explicit DescendingRows(const StoredRows<Neighbor>& rows) : ranking(rows), heads(rows.num_arcs()) {
+    explicit DescendingRows(const StoredRows& rows) : ranking(rows), heads(rows.num_arcs()) {
         const RowChunks chunks{ranking.offset.data(), rows.num_vertices};
         for_each_chunk(chunks.size(), part_count(rows.num_arcs()), [&](int64_t chunk) {
             const Range range = chunks[chunk];
@@ -42,10 +41,9 @@ struct DescendingRows {
     }
 };
 
-template <class Neighbor>
 void count_squares(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> found) {
-    const StoredRows<Neighbor> stored{offset.data(), neighbors.data(), static_cast<int64_t>(offset.shape(0)) - 1};
-    const DescendingRows<Neighbor> rows(stored);
+    const StoredRows stored{offset.data(), neighbors.data(), static_cast<int64_t>(offset.shape(0)) - 1};
+    const DescendingRows rows(stored);
     const int64_t n = stored.num_vertices;
     const Neighbor* const order = rows.ranking.order.data();
     fill(found.data(), n, int64_t{0});
@@ -79,16 +77,10 @@ void count_squares(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> foun
     });
 }
 
-template <class Neighbor>
-void bind(Module& module) {
-    module.def("count_squares", &count_squares<Neighbor>, "offset, neighbors, found");
-}
-
 }  // namespace
 
 void bind_squares(Module& module) {
-    bind<int32_t>(module);
-    bind<int64_t>(module);
+    module.def("count_squares", &count_squares, "offset, neighbors, found");
 }
 
 }  // namespace tgraph

@@ -10,8 +10,7 @@
 namespace tgraph {
 namespace {
 
-template <class Neighbor>
-StoredRows<Neighbor> rows_of(const In<int64_t>& offset, const In<Neighbor>& neighbors) {
+StoredRows rows_of(const In<int64_t>& offset, const In<Neighbor>& neighbors) {
     return {offset.data(), neighbors.data(), static_cast<int64_t>(offset.shape(0)) - 1};
 }
 
@@ -20,9 +19,8 @@ inline void add_shared(int64_t& sum, int64_t amount) {
 }
 
 // Counts per edge: those at the arcs of u are private to its thread until the end of its row.
-template <class Neighbor>
 struct EdgeCounter {
-    const InwardRows<Neighbor>& rows;
+    const InwardRows& rows;
     int64_t* found;  // at the stored position of the inward arc of each edge
     std::vector<int64_t> at_row{};
     int64_t first = 0;
@@ -44,20 +42,18 @@ struct EdgeCounter {
 };
 
 // found [m], zeros: at one of the two arcs of each edge its triangles.
-template <class Neighbor>
 void edge_triangles(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> found) {
     const auto stored = rows_of(offset, neighbors);
-    const Ranking<Neighbor> ranking(stored);
-    const InwardRows<Neighbor> rows(stored, ranking.order.data(), ranking.rank.data(), true);
+    const Ranking ranking(stored);
+    const InwardRows rows(stored, ranking.order.data(), ranking.rank.data(), true);
     fill(found.data(), stored.num_arcs(), int64_t{0});
-    list_triangles(rows, [&] { return EdgeCounter<Neighbor>{rows, found.data()}; });
+    list_triangles(rows, [&] { return EdgeCounter{rows, found.data()}; });
 }
 
 // Products per vertex. What u adds at another vertex v is kept with the arc v -> u, so that each vertex adds up its own
 // row, in the same order on any number of threads.
-template <class Neighbor>
 struct ProductAdder {
-    const InwardRows<Neighbor>& rows;
+    const InwardRows& rows;
     const double* value;
     const int64_t* mirror;
     double *at_arc, *at_vertex;  // at_vertex : by rank
@@ -86,17 +82,16 @@ struct ProductAdder {
     void finish() const {}
 };
 
-template <class Neighbor>
 void triangle_products(In<int64_t> offset, In<Neighbor> neighbors, In<double> value, In<int64_t> mirror,
                        Out<double> found) {
     const auto stored = rows_of(offset, neighbors);
-    const Ranking<Neighbor> ranking(stored);
-    const InwardRows<Neighbor> rows(stored, ranking.order.data(), ranking.rank.data(), true);
+    const Ranking ranking(stored);
+    const InwardRows rows(stored, ranking.order.data(), ranking.rank.data(), true);
     const Scratch<double> at_arc(stored.num_arcs()), at_vertex(stored.num_vertices);
     fill(at_arc.data(), stored.num_arcs(), 0.0);
     fill(at_vertex.data(), stored.num_vertices, 0.0);
     list_triangles(rows, [&] {
-        return ProductAdder<Neighbor>{rows, value.data(), mirror.data(), at_arc.data(), at_vertex.data()};
+        return ProductAdder{rows, value.data(), mirror.data(), at_arc.data(), at_vertex.data()};
     });
     for_each_entry(stored.num_vertices, [&](int64_t v) {
         double sum = at_vertex.data()[ranking.rank.data()[v]];
@@ -105,9 +100,8 @@ void triangle_products(In<int64_t> offset, In<Neighbor> neighbors, In<double> va
     });
 }
 
-template <class Neighbor>
 struct CodeCounter {
-    const InwardRows<Neighbor>& rows;
+    const InwardRows& rows;
     const uint8_t* code;
     int64_t* shared;
     std::array<int64_t, 64> found{};
@@ -123,27 +117,20 @@ struct CodeCounter {
 };
 
 // found [64]: triangles u, v, w by the codes of u - v, of v - w times 4 and of u - w times 16; a code is below 4.
-template <class Neighbor>
 void triangle_codes(In<int64_t> offset, In<Neighbor> neighbors, In<uint8_t> code, Out<int64_t> found) {
     const auto stored = rows_of(offset, neighbors);
-    const Ranking<Neighbor> ranking(stored);
-    const InwardRows<Neighbor> rows(stored, ranking.order.data(), ranking.rank.data(), true);
+    const Ranking ranking(stored);
+    const InwardRows rows(stored, ranking.order.data(), ranking.rank.data(), true);
     std::fill_n(found.data(), 64, int64_t{0});
-    list_triangles(rows, [&] { return CodeCounter<Neighbor>{rows, code.data(), found.data()}; });
-}
-
-template <class Neighbor>
-void bind(Module& module) {
-    module.def("edge_triangles", &edge_triangles<Neighbor>, "offset, neighbors, found");
-    module.def("triangle_products", &triangle_products<Neighbor>, "offset, neighbors, value, mirror, found");
-    module.def("triangle_codes", &triangle_codes<Neighbor>, "offset, neighbors, code, found");
+    list_triangles(rows, [&] { return CodeCounter{rows, code.data(), found.data()}; });
 }
 
 }  // namespace
 
 void bind_triangle_edges(Module& module) {
-    bind<int32_t>(module);
-    bind<int64_t>(module);
+    module.def("edge_triangles", &edge_triangles, "offset, neighbors, found");
+    module.def("triangle_products", &triangle_products, "offset, neighbors, value, mirror, found");
+    module.def("triangle_codes", &triangle_codes, "offset, neighbors, code, found");
 }
 
 }  // namespace tgraph
