@@ -20,8 +20,8 @@ def sort_changes(
 ) -> tuple[Tensor, Tensor | None, int]:
     """As the portable one, `tgraph.kernels.portable.changes.sort_changes`."""
     changes, items = _empty(fresh, len(rows), numbered)
-    rule = PARALLEL.index(parallel)
-    count, largest = _module().sort_changes(rows.contiguous(), columns.contiguous(), there, rule, changes, items)
+    ends = (each.to(torch.int64).contiguous() for each in (rows, columns))
+    count, largest = _module().sort_changes(*ends, there, PARALLEL.index(parallel), changes, items)
     if count < 0:
         refuse_vertex(rows, columns)
     return _shortened(changes, count), None if items is None else _shortened(items, count), largest + 1

@@ -26,9 +26,8 @@ Record record_of(Change change, int64_t item) {
 }
 
 // Arcs that are all inserted, or all deleted.
-template <class Id>
 struct Batch {
-    const Id *rows, *columns;
+    const int64_t *rows, *columns;
     int64_t size;
     bool there;
 
@@ -47,14 +46,13 @@ struct Batch {
     Change bits(int64_t i) const { return change_of(rows[i], columns[i], there); }
 
     int64_t largest_vertex() const {
-        return reduce(size, int64_t{-1}, [this](int64_t i) { return int64_t{std::max(rows[i], columns[i])}; }, larger);
+        return reduce(size, int64_t{-1}, [this](int64_t i) { return std::max(rows[i], columns[i]); }, larger);
     }
 };
 
 // Bits 1 to 31 for the columns and 32 to 62 for the rows, as far as any of them is set. Tables of few changes are
 // small: to clear and to sum up a larger one takes longer than a pass more.
-template <class Id>
-std::vector<Digit> digits_of(const Batch<Id>& source) {
+std::vector<Digit> digits_of(const Batch& source) {
     const Change set = reduce(source.size, Change{0}, [&](int64_t i) { return source.bits(i); }, std::bit_or<>());
     const int widest = source.size < 1 << 13 ? 8 : 11;
     const auto bits = [](int64_t ids) { return std::min<int>(std::bit_width(static_cast<uint64_t>(ids)), 31); };
@@ -111,8 +109,8 @@ int64_t unpack(const Record* sorted, int64_t size, Parallel parallel, Change* ch
     return start[parts];
 }
 
-template <class Record, class Id>
-int64_t sort_records(const Batch<Id>& batch, Parallel parallel, Change* changes, int32_t* items) {
+template <class Record>
+int64_t sort_records(const Batch& batch, Parallel parallel, Change* changes, int32_t* items) {
     Scratch<Record> sorted(batch.size);
     if (!radix_sort<Record>(batch, batch.size, RecordSink<Record>{sorted.data()}, digits_of(batch))) return -1;
     return unpack(sorted.data(), batch.size, parallel, changes, items);
@@ -227,10 +225,9 @@ int64_t merge_runs(const Runs& runs, Parallel parallel, Change* changes, int32_t
 constexpr int64_t few_changes = 1 << 11;
 
 // Returns the number of changes, -1 where an id is no vertex, and the largest vertex.
-template <class Id>
-std::pair<int64_t, int64_t> sort_changes(In<Id> rows, In<Id> columns, bool there, int parallel, Out<Change> changes,
-                                         Out<int32_t> items) {
-    const Batch<Id> batch{rows.data(), columns.data(), static_cast<int64_t>(rows.shape(0)), there};
+std::pair<int64_t, int64_t> sort_changes(In<int64_t> rows, In<int64_t> columns, bool there, int parallel,
+                                         Out<Change> changes, Out<int32_t> items) {
+    const Batch batch{rows.data(), columns.data(), static_cast<int64_t>(rows.shape(0)), there};
     const auto rule = static_cast<Parallel>(parallel);
     if (batch.size == 0) return {0, -1};
     std::optional<nb::gil_scoped_release> released;
@@ -248,18 +245,12 @@ int64_t merge_changes(const Runs& runs, int parallel, Out<Change> changes, Out<i
                             : merge_runs<Record<int64_t, NoId>>(runs, rule, changes.data(), nullptr);
 }
 
-template <class Id>
-void bind(Module& module) {
-    module.def("sort_changes", &sort_changes<Id>, "rows, columns, there, parallel, changes, items?", Gil::held);
-}
-
 }  // namespace
 
 void bind_sort_changes(Module& module) {
-    bind<int32_t>(module);
-    bind<int64_t>(module);
-    python_module(module).def("merge_changes", &merge_changes, nb::arg("runs"), nb::arg("parallel"), nb::arg("changes").noconvert(),
-               nb::arg("items").noconvert().none(), nb::call_guard<nb::gil_scoped_release>());
+    module.def("sort_changes", &sort_changes, "rows, columns, there, parallel, changes, items?", Gil::held);
+    python_module(module).def("merge_changes", &merge_changes, nb::arg("runs"), nb::arg("parallel"), nb::arg("changes"),
+                              nb::arg("items").none(), nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace tgraph

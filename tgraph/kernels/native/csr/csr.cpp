@@ -12,57 +12,101 @@
 namespace tgraph {
 namespace {
 
-// Output arrays of a builder.
-template <class Neighbor>
+// Output arrays of a builder, with neighbors of 32 or 64 bits.
 struct Csr {
     int64_t* offset;
-    Neighbor* neighbors;
+    int32_t* narrow;
+    int64_t* wide;  // where `narrow` is null
     int64_t* perm;  // null if not requested
     int64_t size, num_vertices;
 };
 
-template <class Record, class Source, class Neighbor>
-bool build(const Source& source, const Csr<Neighbor>& csr, const std::vector<Digit>& digits) {
-    const CsrSink<Record, Neighbor> sink{csr.offset, csr.neighbors, csr.perm, csr.num_vertices, source.bits};
+// From 2^31 vertices or 2^32 arcs on.
+using WideRecord = Record<uint128_t, uint64_t>;
+
+struct WideSink : CsrSink<WideRecord, int64_t> {
+    int32_t* narrow;
+
+    void write(Cursor& cursor, const WideRecord& record) const {
+        enter(cursor, record);
+        const auto neighbor = static_cast<int64_t>(target(record));
+        narrow ? narrow[cursor.next] = static_cast<int32_t>(neighbor) : neighbors[cursor.next] = neighbor;
+        if (perm) perm[cursor.next] = static_cast<int64_t>(record.id);
+        ++cursor.next;
+    }
+};
+
+template <class Record>
+bool build_narrow(const auto& source, const Csr& csr, const std::vector<Digit>& digits) {
+    const CsrSink<Record, int32_t> sink{csr.offset, csr.narrow, csr.perm, csr.num_vertices, source.bits};
     return radix_sort<Record>(source, csr.size, sink, digits);
 }
 
-// Picks the smallest record that holds the ids. `wide` : from 2^31 vertices or 2^32 arcs on.
-template <class Source, class Neighbor>
-bool build(const Source& source, const Csr<Neighbor>& csr, const std::vector<Digit>& digits, bool wide) {
-    advise_huge_pages(csr.neighbors, csr.size * sizeof(Neighbor));
-    if (csr.perm) advise_huge_pages(csr.perm, csr.size * sizeof(int64_t));
-    if (wide && csr.perm) return build<Record<uint128_t, uint64_t>>(source, csr, digits);
-    if (wide) return build<Record<uint128_t, NoId>>(source, csr, digits);
-    if (csr.perm) return build<Record<uint64_t, uint32_t>>(source, csr, digits);
-    return build<Record<uint64_t, NoId>>(source, csr, digits);
+// Sources of ids of any width are sorted by wide records, the others by the smallest that holds the ids.
+template <template <class> class Source, class Ids>
+bool build(const Source<Ids>& source, const Csr& csr, const std::vector<Digit>& digits) {
+    if constexpr (std::is_same_v<Ids, AnyIntegers>) {
+        const WideSink sink{{csr.offset, csr.wide, csr.perm, csr.num_vertices, source.bits}, csr.narrow};
+        return radix_sort<WideRecord>(source, csr.size, sink, digits);
+    } else if (csr.perm) {
+        return build_narrow<Record<uint64_t, uint32_t>>(source, csr, digits);
+    } else {
+        return build_narrow<Record<uint64_t, NoId>>(source, csr, digits);
+    }
+}
+
+template <class Id>
+AnyIntegers any_width(const Id* ids) {
+    if constexpr (sizeof(Id) == sizeof(int32_t))
+        return {ids, nullptr};
+    else
+        return {nullptr, ids};
 }
 
 template <class Neighbor>
-Csr<Neighbor> outputs(const Out<int64_t>& offset, const Out<Neighbor>& neighbors, const Out<int64_t>& perm) {
-    return {offset.data(), neighbors.data(), perm.data(), static_cast<int64_t>(neighbors.shape(0)),
+Csr outputs(const Out<int64_t>& offset, const Out<Neighbor>& neighbors, const Out<int64_t>& perm) {
+    Csr csr{offset.data(), nullptr, nullptr, perm.data(), static_cast<int64_t>(neighbors.shape(0)),
             static_cast<int64_t>(offset.shape(0)) - 1};
+    if constexpr (sizeof(Neighbor) == sizeof(int32_t))
+        csr.narrow = neighbors.data();
+    else
+        csr.wide = neighbors.data();
+    advise_huge_pages(neighbors.data(), csr.size * sizeof(Neighbor));
+    if (csr.perm) advise_huge_pages(csr.perm, csr.size * sizeof(int64_t));
+    return csr;
+}
+
+template <class Ids>
+bool sort_into(const Csr& csr, Ids src, Ids dst, int64_t size, bool both_ways) {
+    const int bits = bits_below(csr.num_vertices);
+    const EdgeList<Ids> edges{src, dst, size, csr.num_vertices, bits, both_ways};
+    // A sorted list needs only the pass that validates and unpacks it.
+    return build(edges, csr, edges.is_sorted() ? split_into_digits(0, 0) : split_into_digits(0, 2 * bits));
 }
 
 template <bool both_ways, class Id, class Neighbor>
 bool sort_edges(In<Id> src, In<Id> dst, Out<int64_t> offset, Out<Neighbor> neighbors, Out<int64_t> perm, bool wide) {
-    const auto csr = outputs(offset, neighbors, perm);
-    const int bits = bits_below(csr.num_vertices);
+    const Csr csr = outputs(offset, neighbors, perm);
     const auto size = static_cast<int64_t>(src.shape(0));
-    const EdgeList<Id, both_ways> edges{src.data(), dst.data(), size, csr.num_vertices, bits};
-    // A sorted list needs only the pass that validates and unpacks it.
-    return build(edges, csr, edges.is_sorted() ? split_into_digits(0, 0) : split_into_digits(0, 2 * bits), wide);
+    if (wide || csr.wide) return sort_into(csr, any_width(src.data()), any_width(dst.data()), size, both_ways);
+    return sort_into(csr, src.data(), dst.data(), size, both_ways);
+}
+
+template <class Neighbors>
+bool transpose_into(const Csr& csr, const int64_t* offset, Neighbors neighbors, int64_t num_rows) {
+    const int bits = bits_below(num_rows);
+    const Reversed<Neighbors> arcs{offset, neighbors, csr.size, num_rows, csr.num_vertices, bits};
+    // The reversed arcs are sorted by target already: only the digits of their sources are left.
+    return build(arcs, csr, split_into_digits(bits, bits + bits_below(csr.num_vertices)));
 }
 
 template <class Neighbor>
 bool transpose(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> new_offset, Out<Neighbor> new_neighbors,
                Out<int64_t> perm, bool wide) {
-    const auto csr = outputs(new_offset, new_neighbors, perm);
+    const Csr csr = outputs(new_offset, new_neighbors, perm);
     const auto num_rows = static_cast<int64_t>(offset.shape(0)) - 1;  // may differ from the vertices of the transpose
-    const int bits = bits_below(num_rows);
-    const Reversed<Neighbor> arcs{offset.data(), neighbors.data(), csr.size, num_rows, csr.num_vertices, bits};
-    // The reversed arcs are sorted by target already: only the digits of their sources are left.
-    return build(arcs, csr, split_into_digits(bits, bits + bits_below(csr.num_vertices)), wide);
+    if (wide || csr.wide) return transpose_into(csr, offset.data(), any_width(neighbors.data()), num_rows);
+    return transpose_into(csr, offset.data(), neighbors.data(), num_rows);
 }
 
 template <class Row>

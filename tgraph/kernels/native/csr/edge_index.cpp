@@ -11,9 +11,8 @@ namespace tgraph {
 namespace {
 
 // Edges source[i] -> target[i], followed by self-loops of the first `size - num_edges` vertices.
-template <class Id>
 struct EdgesAndLoops {
-    const Id *source, *target;
+    const int64_t *source, *target;
     int64_t num_edges, size, num_sources, num_targets;
     int bits;
 
@@ -37,13 +36,12 @@ struct EdgesAndLoops {
 };
 
 // The edges without self-loops.
-template <class Id>
 class NoLoops {
 public:
-    explicit NoLoops(const EdgesAndLoops<Id>& edges) : source_(edges.num_edges), target_(edges.num_edges) {
+    explicit NoLoops(const EdgesAndLoops& edges) : source_(edges.num_edges), target_(edges.num_edges) {
         const int64_t both = std::min(edges.num_sources, edges.num_targets);
         for (int64_t i = 0; i < edges.num_edges; ++i) {
-            const Id u = edges.source[i], v = edges.target[i];
+            const int64_t u = edges.source[i], v = edges.target[i];
             if (u == v) {
                 valid_ &= u >= 0 && u < both;
                 continue;
@@ -54,13 +52,13 @@ public:
     }
 
     bool valid() const { return valid_; }
-    EdgesAndLoops<Id> in_place_of(const EdgesAndLoops<Id>& edges) const {
+    EdgesAndLoops in_place_of(const EdgesAndLoops& edges) const {
         const int64_t loops = edges.size - edges.num_edges;
         return {source_.data(), target_.data(), size_, size_ + loops, edges.num_sources, edges.num_targets, edges.bits};
     }
 
 private:
-    Scratch<Id> source_, target_;
+    Scratch<int64_t> source_, target_;
     int64_t size_ = 0;
     bool valid_ = true;
 };
@@ -72,8 +70,7 @@ struct Rows {
 };
 
 // Returns the number of arcs, or -1 if an end of an edge is no vertex.
-template <class Id>
-int64_t write_sorted(const EdgesAndLoops<Id>& edges, const Rows& rows) {
+int64_t write_sorted(const EdgesAndLoops& edges, const Rows& rows) {
     using Numbered = Record<uint64_t, uint32_t>;
     const CsrSink<Numbered, int32_t> sink{rows.offset, rows.neighbors, rows.position, edges.num_targets, edges.bits};
     std::fill_n(rows.offset, edges.num_targets + 1, int64_t{0});
@@ -85,10 +82,9 @@ int64_t write_sorted(const EdgesAndLoops<Id>& edges, const Rows& rows) {
 // Rows of edges whose targets ascend, as those of a sampled batch: nothing is sorted. Edges keep their order, and each
 // of the first `loops` rows has its self-loop before the first source that is larger; with `replace`, existing
 // self-loops are left out. Positions are not written where they are those of the edges.
-template <class Id>
 class Ascending {
 public:
-    Ascending(const EdgesAndLoops<Id>& edges, bool replace, const Rows& rows)
+    Ascending(const EdgesAndLoops& edges, bool replace, const Rows& rows)
         : edges_(edges), replace_(replace), loops_(edges.size - edges.num_edges), rows_(rows) {}
 
     // Returns the number of arcs, or -1 if an end of an edge is no vertex.
@@ -105,7 +101,7 @@ public:
     }
 
 private:
-    const EdgesAndLoops<Id>& edges_;
+    const EdgesAndLoops& edges_;
     const bool replace_;
     const int64_t loops_;
     const Rows rows_;
@@ -117,7 +113,7 @@ private:
         return {row_end(range.begin), row_end(range.end)};
     }
     int64_t row_end(int64_t i) const {
-        const Id* const last = edges_.target + edges_.num_edges;
+        const int64_t* const last = edges_.target + edges_.num_edges;
         return i ? std::upper_bound(edges_.target + i, last, edges_.target[i - 1]) - edges_.target : 0;
     }
     bool is_left_out(int64_t i) const { return replace_ && edges_.source[i] == edges_.target[i]; }
@@ -168,9 +164,9 @@ private:
 // Self-loops of the first `loops` vertices are appended to the edges; with `replace`, existing self-loops are removed
 // first, and positions refer to the remaining edges. Returns the number of arcs and whether positions are those of the
 // edges, and not written.
-template <class Id>
-std::pair<int64_t, bool> sort_by_target(In<Id> source, In<Id> target, int64_t num_sources, int64_t loops, bool replace,
-                       Out<int64_t> offset, Out<int32_t> neighbors, Out<int64_t> position) {
+std::pair<int64_t, bool> sort_by_target(In<int64_t> source, In<int64_t> target, int64_t num_sources, int64_t loops,
+                                        bool replace, Out<int64_t> offset, Out<int32_t> neighbors,
+                                        Out<int64_t> position) {
     const auto num_edges = static_cast<int64_t>(source.shape(0)), size = num_edges + loops;
     const auto num_targets = static_cast<int64_t>(offset.shape(0)) - 1;
     if (static_cast<int64_t>(target.shape(0)) != num_edges || static_cast<int64_t>(neighbors.shape(0)) != size ||
@@ -181,12 +177,12 @@ std::pair<int64_t, bool> sort_by_target(In<Id> source, In<Id> target, int64_t nu
     const Rows rows{offset.data(), neighbors.data(), position.data()};
     advise_huge_pages(rows.neighbors, size * sizeof(int32_t));
     advise_huge_pages(rows.position, size * sizeof(int64_t));
-    const EdgesAndLoops<Id> edges{source.data(), target.data(), num_edges, size, num_sources, num_targets,
+    const EdgesAndLoops edges{source.data(), target.data(), num_edges, size, num_sources, num_targets,
                                   bits_below(num_sources)};
     const auto is_no_loop = [&](int64_t i) { return edges.source[i] != edges.target[i]; };
-    if (edges.targets_ascend()) return {Ascending<Id>(edges, replace, rows).write(), !loops};
+    if (edges.targets_ascend()) return {Ascending(edges, replace, rows).write(), !loops};
     if (!replace || !loops || holds_for_all(num_edges, is_no_loop)) return {write_sorted(edges, rows), false};
-    const NoLoops<Id> kept(edges);
+    const NoLoops kept(edges);
     return {kept.valid() ? write_sorted(kept.in_place_of(edges), rows) : -1, false};
 }
 
@@ -241,12 +237,8 @@ void bind_weights(Module& module) {
 }  // namespace
 
 void bind_edge_index(Module& module) {
-    const auto define = [&](auto function) {
-        module.def("sort_by_target", function,
-                   "source, target, num_sources, loops, replace, offset, neighbors, position");
-    };
-    define(&sort_by_target<int32_t>);
-    define(&sort_by_target<int64_t>);
+    module.def("sort_by_target", &sort_by_target,
+               "source, target, num_sources, loops, replace, offset, neighbors, position");
     bind_weights<float>(module);
     bind_weights<double>(module);
 }

@@ -26,8 +26,7 @@ def sort_by_target(
     source: Tensor, target: Tensor, num_sources: int, num_targets: int, loops: int = 0, replace: bool = False
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """As the portable one."""
-    if source.dtype != target.dtype:
-        source, target = source.to(torch.int64), target.to(torch.int64)
+    source, target = source.to(torch.int64), target.to(torch.int64)
     size = source.shape[0] + loops
     offset = torch.empty(num_targets + 1, dtype=torch.int64, device="cpu")
     neighbors = torch.empty(size, dtype=torch.int32, device="cpu")

@@ -50,9 +50,7 @@ public:
     // Writes the ids in ascending order, and rank[slot of id] = its position; rank is [capacity], zeros on entry.
     template <class Rank>
     void list(int64_t* ids, Rank* rank) const {
-        ids[0] = least_;
-        radix_sort<Record<uint64_t, NoId>>(Occupied{*this, capacity()}, others_, Ids{ids + 1, least_},
-                                           split_into_digits(0, 64));
+        sort(ids);
         advise_huge_pages(rank, capacity() * sizeof(Rank));
         each_slot(ids, size(), rank, [=](int64_t i, uint64_t slot) { rank[slot] = static_cast<Rank>(i); });
     }
@@ -96,6 +94,12 @@ private:
         }
         void finish(const std::vector<Cursor>&) const {}
     };
+
+    void sort(int64_t* ids) const {
+        ids[0] = least_;
+        radix_sort<Record<uint64_t, NoId>>(Occupied{*this, capacity()}, others_, Ids{ids + 1, least_},
+                                           split_into_digits(0, 64));
+    }
 
     // The load factor is at most 3/4: beyond it probe sequences get long.
     int64_t limit() const { return capacity() / 4 * 3; }

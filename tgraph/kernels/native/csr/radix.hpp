@@ -73,23 +73,33 @@ inline std::vector<Digit> split_into_digits(int first, int last, int widest = 11
 
 // ---- Sources of a pass. `each` visits the records of a range of items, and returns whether all ids are vertices.
 
+// Integers of 32 or 64 bits, known at run time only: those of graphs that wide records are for.
+struct AnyIntegers {
+    const int32_t* narrow;
+    const int64_t* wide;  // where `narrow` is null
+
+    int64_t operator[](int64_t i) const { return narrow ? narrow[i] : wide[i]; }
+};
+
 // An edge list: one arc per edge or, with both_ways, also the reverse arc, except of self-loops.
-template <class Id, bool both_ways>
+template <class Ids>
 struct EdgeList {
-    const Id *src, *dst;
+    Ids src, dst;
     int64_t size, num_vertices;
     int bits;
+    bool both_ways;
 
     template <class Record, class Visit>
     bool each(Range range, Visit visit) const {
         bool valid = true;
         const auto limit = static_cast<uint64_t>(num_vertices);  // unsigned, so that one comparison rejects negatives
         for (int64_t i = range.begin; i < range.end; ++i) {
-            const int64_t u = src[i], v = dst[i];
+            int64_t u = src[i], v = dst[i];
             valid &= (static_cast<uint64_t>(u) < limit) & (static_cast<uint64_t>(v) < limit);
-            visit(Record::pack(u, v, i, bits));
-            if constexpr (both_ways)
-                if (u != v) visit(Record::pack(v, u, i, bits));
+            for (bool reverses = both_ways && u != v;; reverses = false, std::swap(u, v)) {
+                visit(Record::pack(u, v, i, bits));
+                if (!reverses) break;
+            }
         }
         return valid;
     }
@@ -102,10 +112,10 @@ struct EdgeList {
 };
 
 // The reversed arcs of a CSR structure: `num_rows` rows, neighbors in [0, num_vertices).
-template <class Neighbor>
+template <class Neighbors>
 struct Reversed {
     const int64_t* offset;
-    const Neighbor* neighbors;
+    Neighbors neighbors;
     int64_t size, num_rows, num_vertices;
     int bits;
 
@@ -163,16 +173,19 @@ struct CsrSink {
     int bits;
 
     void write(Cursor& cursor, const Record& record) const {
-        using Key = typename Record::Key;
-        const auto row = static_cast<int64_t>(record.key >> bits);
-        if (row != cursor.row) {
-            if (cursor.row >= 0) offset[cursor.row + 1] = cursor.next;
-            cursor.row = row;
-        }
-        neighbors[cursor.next] = static_cast<Neighbor>(record.key & ((Key{1} << bits) - 1));
+        enter(cursor, record);
+        neighbors[cursor.next] = static_cast<Neighbor>(target(record));
         if constexpr (Record::numbered) perm[cursor.next] = static_cast<int64_t>(record.id);
         ++cursor.next;
     }
+
+    void enter(Cursor& cursor, const Record& record) const {
+        const auto row = static_cast<int64_t>(record.key >> bits);
+        if (row == cursor.row) return;
+        if (cursor.row >= 0) offset[cursor.row + 1] = cursor.next;
+        cursor.row = row;
+    }
+    auto target(const Record& record) const { return record.key & ((typename Record::Key{1} << bits) - 1); }
 
     void finish(const std::vector<Cursor>& cursors) const {
         for (const Cursor& cursor : cursors)

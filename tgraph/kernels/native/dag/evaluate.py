@@ -22,11 +22,8 @@ KERNELS = {
     torch.float64: "dag_float64",
     torch.int32: "dag_int32",
     torch.int64: "dag_int64",
-    torch.uint8: "dag_uint8",
-    torch.float16: "dag_float16",
-    torch.bfloat16: "dag_bfloat16",
 }
-NARROW = (torch.float16, torch.bfloat16)
+WIDER = {torch.uint8: torch.int32, torch.float16: torch.float32, torch.bfloat16: torch.float32}
 PAIRS = {
     ("sum", "copy"),
     ("sum", "mul"),
@@ -42,7 +39,7 @@ def refuses(dag: Dag, data: Tensor, reduce: str, edge: str = "copy", *scales: Te
     """Why `evaluate` does not serve a call, None where it does."""
     if (reduce, edge) not in PAIRS:
         return f"{reduce!r} of {edge!r} is not compiled"
-    if data.dtype not in KERNELS or (data.dtype == torch.uint8 and edge != "copy"):
+    if data.dtype not in {*KERNELS, *WIDER} or (data.dtype == torch.uint8 and edge != "copy"):
         return f"it has no kernel for {data.dtype}"
     return refuses_data(data) if data.numel() else "the data has no columns or no rows"
 
@@ -90,14 +87,13 @@ def evaluate(
 ) -> Tensor:
     """As `tgraph.formats.dag.evaluation.evaluate`. Sums of float32 in one column are accumulated in float64, row by
     row."""
-    computed = _computed_in(dag, data, reduce)
+    computed = _computed_in(data.dtype, reduce)
     if computed != data.dtype:
         scales = (None if scale is None else scale.to(computed) for scale in (left, right))
         return evaluate(dag, data.to(computed), reduce, edge, *scales).to(data.dtype)
-    if right is not None and (reduce != "sum" or (data.dtype in NARROW and data.shape[1] == 1)):
+    if right is not None and reduce != "sum":
         data, right = data * right[:, None], None
-    total = torch.float32 if data.dtype in NARROW else data.dtype
-    weights = None if edge == "copy" or dag.weights is None else flat(dag.weights.to(total))
+    weights = None if edge == "copy" or dag.weights is None else flat(dag.weights.to(data.dtype))
     result = torch.empty_like(data, memory_format=torch.contiguous_format)
     getattr(native.load(), KERNELS[data.dtype])(
         _plan(dag),
@@ -107,11 +103,11 @@ def evaluate(
         reduce,
         edge,
         dag.signed,
-        REDUCTIONS[reduce].identity(total),
+        REDUCTIONS[reduce].identity(data.dtype),
         weights,
         dag.weighted == "outputs",
-        None if left is None else flat(left.to(total)),
-        None if right is None else flat(right.to(total)),
+        None if left is None else flat(left),
+        None if right is None else flat(right),
         flat(result),
     )
     return result
@@ -153,13 +149,11 @@ def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
     return offset, neighbors, None if arcs is None or dag.weights is None else sorting.take(dag.weights, arcs)
 
 
-def _computed_in(dag: Dag, data: Tensor, reduce: str) -> torch.dtype:
-    """The dtype to compute in: a wider one where there is no kernel for the dtype of the data."""
-    if data.dtype in (torch.int32, torch.uint8) and reduce in ("sum", "prod"):
+def _computed_in(dtype: torch.dtype, reduce: str) -> torch.dtype:
+    """The dtype to compute in: a wider one where there is no kernel for that of the data."""
+    if dtype in (torch.int32, torch.uint8) and reduce in ("sum", "prod"):
         return torch.int64  # truncating the result wraps as the narrow dtype would
-    if data.dtype in NARROW and (data.shape[1] == 1 or _plan(dag).needs_outputs):
-        return torch.float32  # outputs that rows refer to are not rounded before use
-    return data.dtype
+    return WIDER.get(dtype, dtype)
 
 
 OPERATORS = {

@@ -1,10 +1,13 @@
 // Bindings of linear DAGs of compressed rows: their tensors, the plan of an evaluation, and decoding of single rows.
 #include "base/classes.hpp"
-#include "dag/evaluation/dag_evaluate.hpp"
 #include "dag/evaluation/dag_plan.hpp"
 #include "dag/evaluation/dag_rows.hpp"
 
 namespace tgraph {
+
+void bind_dag_affine(Module& module);
+void bind_dag_evaluate(Module& module);
+
 namespace {
 
 DagRows rows_of(int64_t num_vertices, const In<int64_t>& offset, const In<int32_t>& narrow_children,
@@ -57,20 +60,14 @@ void define_list_rows(Module& module) {
 
 void bind_dag(Module& module) {
     bind_class<DagRows>(module, "DagRows", "The tensors of a DAG, kept alive by the caller.");
-    python_module(module).def("dag_rows", &rows_of, nb::arg("num_vertices"), nb::arg("offset").noconvert(),
-               nb::arg("narrow_children").noconvert().none(), nb::arg("wide_children").noconvert().none(),
-               nb::arg("narrow_order").noconvert().none(), nb::arg("wide_order").noconvert().none());
-    bind_class<DagPlan>(module, "DagPlan", "The partition of an evaluation into chunks.")
-        .def_ro("needs_outputs", &DagPlan::needs_outputs);
-    python_module(module).def("dag_plan", &make_plan, nb::arg("rows"), nb::arg("phases").noconvert(), nb::arg("tasks").noconvert().none(),
-               nb::call_guard<nb::gil_scoped_release>());
+    module.def("dag_rows", &rows_of,
+               "num_vertices, offset, narrow_children?, wide_children?, narrow_order?, wide_order?", Gil::held);
+    bind_class<DagPlan>(module, "DagPlan", "The partition of an evaluation into chunks.");
+    module.def("dag_plan", &make_plan, "rows, phases, tasks?");
     module.def("dag_count_rows", &count_rows, "rows, of_outputs, outputs, count");
     define_list_rows<int32_t>(module);
     define_list_rows<int64_t>(module);
-    bind_dag_float32(module);
-    bind_dag_float64(module);
-    bind_dag_integers(module);
-    bind_dag_narrow(module);
+    bind_dag_evaluate(module);
     bind_dag_affine(module);
 }
 

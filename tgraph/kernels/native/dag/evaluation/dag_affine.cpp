@@ -2,35 +2,12 @@
 // pass that sums the rows also computes the input and the norms for the next step.
 #include <vector>
 
-#include "linear/affine.hpp"
+#include "base/bindings.hpp"
 #include "dag/evaluation/dag_evaluate.hpp"
+#include "linear/affine.hpp"
 
 namespace tgraph {
 namespace {
-
-template <class Value>
-struct AffineFinish {
-    const Vectors<Value>& vectors;
-    Value* sent;
-    std::vector<Sums> sums;
-    void operator()(int64_t chunk, int64_t first, int64_t count, const double* received) {
-        finish_rows(vectors, first, count, received, sent, sums[chunk]);
-    }
-};
-
-template <class Edge, bool is_signed, class Value, class Child>
-Sums step(const DagRows& rows, const Child* children, const DagPlan& plan, const Value* input, const Value* weights,
-          bool of_outputs, const Vectors<Value>& vectors, Value* sent) {
-    const Scratch<Value> state = state_of<Value>(input, nullptr, rows, plan);
-    AffineFinish<Value> finish{vectors, sent, {}};
-    DagColumn<Plus, Edge, is_signed, Value, Child, AffineFinish<Value>> column(rows, children, plan, state.data(), 0,
-                                                                              {weights, of_outputs}, finish);
-    finish.sums.resize(column.num_finishes());
-    column.run();
-    Sums sums;
-    for (const Sums& some : finish.sums) sums += some;
-    return sums;
-}
 
 // out = (change, total, dangling), see Sums.
 template <class Value>
@@ -42,15 +19,15 @@ void dag_affine_step(const DagPlan& plan, const DagRows& rows, bool is_signed, I
         if (static_cast<int64_t>(size) != rows.num_vertices) throw std::invalid_argument("expected [n]");
     const Vectors<Value> vectors{before.data(), scale.data(), bias.data(), measure.data(), values.data(), alpha,
                                  beta,          constant,     1,           needs_total,    needs_dangling};
-    const auto run = [&]<class Child>(const Child* children) {
-        const auto as = [&]<class Edge, bool subtracts>() {
-            return step<Edge, subtracts, Value, Child>(rows, children, plan, input.data(), weights.data(), of_outputs,
-                                                       vectors, sent.data());
-        };
-        if (weights.is_valid()) return as.template operator()<Times, false>();
-        return is_signed ? as.template operator()<Copy, true>() : as.template operator()<Copy, false>();
-    };
-    const Sums sums = rows.narrow_children ? run(rows.narrow_children) : run(rows.wide_children);
+    const Scratch<Value> state = state_of<Value>(input.data(), nullptr, rows, plan);
+    const auto column = column_of<Value>(rows, plan, {state.data(), Value{0}, {weights.data(), of_outputs}, is_signed},
+                                  weights.is_valid() ? DagPair::weighted_sum : DagPair::sum);
+    std::vector<Sums> parts(column->num_finishes());
+    column->run([&](int64_t chunk, int64_t first, int64_t count, const double* received) {
+        finish_rows(vectors, first, count, received, sent.data(), parts[chunk]);
+    });
+    Sums sums;
+    for (const Sums& some : parts) sums += some;
     out.data()[0] = sums.change;
     out.data()[1] = sums.total;
     out.data()[2] = sums.dangling;

@@ -1,10 +1,10 @@
-// Evaluation of DAGs in float32.
-#include "dag/evaluation/dag_evaluate.hpp"
+// Kernels of DAGs in float32.
+#include "dag/evaluation/dag_kernels.hpp"
 
 namespace tgraph {
 
-void bind_dag_float32(Module& module) {
-    define_evaluate<float, float>(module, "dag_float32");
-}
+template std::unique_ptr<DagColumn<DagTotal<float>>> column_of(const DagRows&, const DagPlan&, const ColumnData<float>&,
+                                                            DagPair);
+template DagKernels<float> kernels_of(DagPair);
 
 }  // namespace tgraph

@@ -1,10 +1,10 @@
-// Evaluation of DAGs in float64.
-#include "dag/evaluation/dag_evaluate.hpp"
+// Kernels of DAGs in float64.
+#include "dag/evaluation/dag_kernels.hpp"
 
 namespace tgraph {
 
-void bind_dag_float64(Module& module) {
-    define_evaluate<double, double>(module, "dag_float64");
-}
+template std::unique_ptr<DagColumn<DagTotal<double>>> column_of(const DagRows&, const DagPlan&, const ColumnData<double>&,
+                                                            DagPair);
+template DagKernels<double> kernels_of(DagPair);
 
 }  // namespace tgraph
