@@ -37,8 +37,8 @@ PUSH = {
 }
 NARROW = (torch.float16, torch.bfloat16)
 
-# The pairs of reduction and edge operation that are compiled, as in `semiring.hpp`: each takes seconds to compile for
-# each dtype. 16-bit floating numbers have the second ones only, bytes no weights; integers are added in 64 bits.
+# The pairs of reduction and edge operation that are served. 16-bit floating numbers have the second ones only, bytes no
+# weights; integers are added in 64 bits.
 PAIRS = {
     *((reduce, edge) for reduce in ("min", "max") for edge in ("copy", "mul", "add")),
     ("sum", "copy"),
@@ -93,11 +93,6 @@ def pull(
         data = data.double()
     if weights is not None and not mixes:
         weights = weights.to(data.dtype)
-    name = PULL[data.dtype]
-    if total == torch.float64 and data.dtype == torch.float32:
-        name = "pull_float32_in_float64"
-    elif weights is not None and data.dtype == torch.float64 and weights.dtype == torch.float32:
-        name = "pull_float64_weights_float32"
     columns = data.shape[1]
     result = fresh((selection.num_rows, *((columns,) if shape is None else shape)), total or data.dtype)
     neighbors, offset, rows, width = structure(selection)
@@ -106,7 +101,7 @@ def pull(
         if graph is not None and active_mask is None:
             neighbors, sent = gathered(graph, sent)
         settle(sent, neighbors.shape[0])
-    kernel = getattr(native.load(), name)
+    kernel = getattr(native.load(), PULL[total or data.dtype])
     kernel(
         neighbors,
         offset,

@@ -1,4 +1,4 @@
-"""Pulling over padded slices by the kernel in `sell.hpp`."""
+"""Pulling over padded slices by the kernel in `layouts/sell.cpp`."""
 
 from __future__ import annotations
 
@@ -46,8 +46,7 @@ def pull(
     row, whatever the number of threads. float32 may be reduced in a `total` of float64."""
     total = total or data.dtype
     result, weights = torch.empty_like(data, dtype=total), slices.weights
-    name = PULL[data.dtype].replace("pull", "pull_slices")
-    getattr(native.load(), name if total == data.dtype else f"{name}_float64")(
+    getattr(native.load(), PULL[total].replace("pull", "pull_slices"))(
         slices.offset,
         slices.neighbors,
         slices.length,

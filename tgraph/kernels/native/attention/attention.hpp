@@ -47,6 +47,7 @@ struct Table {
 // Inputs of all passes. For "gat", source, target and edge have one number per head and no columns.
 template <class A>
 struct Attention {
+    const LaneKernels<A>* kernels;
     Score score;
     Shape shape;
     int64_t columns;
@@ -63,9 +64,8 @@ struct Attention {
 };
 
 // Rows of arcs, and the number of each arc in destination-major order.
-template <class Neighbor>
 struct Side {
-    Selection<Neighbor> rows;
+    Selection rows;
     const int64_t* number;  // null for the identity
 };
 
@@ -93,8 +93,7 @@ struct Batch {
 
     // Lists the arcs in `range`, for vectors of `lanes` numbers. Prefetches up to three arrays [n, heads] at the
     // neighbors of later arcs; the first null one ends `numbers`.
-    template <int lanes, class Neighbor>
-    void list(const Side<Neighbor>& side, Range range, const Numbers& numbers) {
+    void list(const Side& side, Range range, const Numbers& numbers, int lanes) {
         const int64_t last = side.rows.num_stored - 1, heads = shape.heads;
         size = range.end - range.begin;
         shape.stride = size < lanes ? size : most_arcs;
@@ -109,8 +108,7 @@ struct Batch {
 
     // Lists pointers to the rows of the neighbors in a table (`found`), and to those of later arcs for prefetching
     // (`coming`). Rows are copied if edge features are added or rows are padded.
-    template <class Neighbor>
-    void gather(const Side<Neighbor>& side, int64_t begin, const Table<A>& table, const Attention<A>& with, bool edges,
+    void gather(const Side& side, int64_t begin, const Table<A>& table, const Attention<A>& with, bool edges,
                 std::array<const A*, most_arcs>& found, std::array<const A*, most_arcs>& coming, A* copies) const {
         const int64_t last = side.rows.num_stored - 1;
         const bool copied = edges || table.is_padded();
@@ -149,7 +147,6 @@ struct Batch {
     }
 
     // Scores of "gat": leaky_relu of the sums of the numbers of the row (`fixed`) and of its neighbors (`others`).
-    template <int lanes>
     void sum_numbers(const Attention<A>& with, const A* fixed, const A* others) {
         const int64_t heads = shape.heads, stride = shape.stride;
         for (int64_t a = 0; a < size; ++a) {
@@ -159,7 +156,7 @@ struct Batch {
             const A* edge = with.edge + with.place(arc[a]) * heads;
             for (int64_t head = 0; head < heads; ++head) sum[head * stride + a] += edge[head];
         }
-        leaky_numbers<lanes>(sum.data(), size, shape, with.factor, score.data());
+        with.kernels->leaky_numbers(sum.data(), size, shape, with.factor, score.data());
     }
 
     // Adds the gradients of the scores of the batch to those of the row.
@@ -179,13 +176,12 @@ struct Batch {
 // ---- all rows -------------------------------------------------------------------------------------------------------
 
 // Chunks of rows, and pieces of long rows; they depend on the arcs alone, not on the number of threads.
-template <class Neighbor>
 struct Cut {
     RowChunks chunks;
     int64_t longest;
     std::vector<Piece> pieces;
 
-    explicit Cut(const Selection<Neighbor>& rows)
+    explicit Cut(const Selection& rows)
         : chunks{rows.offset, rows.count, std::max<int64_t>((rows.num_arcs() + rows.count) / 512, 1 << 10)},
           longest(chunks.grain), pieces(cut_long_rows(rows, chunks, longest)) {}
 
@@ -193,15 +189,30 @@ struct Cut {
     int64_t size() const { return chunks.size() + static_cast<int64_t>(pieces.size()); }
 };
 
-// Runs a pass over all rows. A pass defines
-//     state                                  size of the state of a row, in numbers
-//     start(state)                           initialises it
-//     reduce(batch, row, arcs, state, part)  adds some arcs of the row; `part` selects a total per chunk or piece
-//     merge(state, other)                    combines the states of two pieces of a row
-//     finish(row, state)                     writes the result
-template <class A, class Neighbor, class Pass>
-void over_rows(const Side<Neighbor>& side, const Cut<Neighbor>& cut, const Pass& pass) {
-    const Selection<Neighbor>& rows = side.rows;
+// A pass over all rows, each with a state of numbers, which is 0 at first and added up over the pieces of a row.
+template <class A>
+struct Pass {
+    const Attention<A>& with;
+    const Side& side;
+    const int64_t state;  // its size
+
+    Pass(const Attention<A>& with, const Side& side, int64_t state) : with(with), side(side), state(state) {}
+    virtual ~Pass() = default;
+
+    virtual void start(A* sums) const { std::fill_n(sums, state, A{0}); }
+    // Adds some arcs of the row; `part` selects a total per chunk or piece.
+    virtual void reduce(Batch<A>& batch, int64_t row, Range arcs, A* sums, int64_t part) const = 0;
+    // Combines the states of two pieces of a row.
+    virtual void merge(A* sums, const A* other) const {
+        for (int64_t f = 0; f < state; ++f) sums[f] += other[f];
+    }
+    // Writes the result.
+    virtual void finish(int64_t row, A* sums) const = 0;
+};
+
+template <class A>
+void over_rows(const Side& side, const Cut& cut, const Pass<A>& pass) {
+    const Selection& rows = side.rows;
     const int threads = part_count((rows.num_arcs() + rows.count) * pass.with.width());
     const int64_t chunks = cut.chunks.size(), state = pass.state;
     const auto pieces = static_cast<int64_t>(cut.pieces.size());

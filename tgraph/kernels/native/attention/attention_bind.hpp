@@ -11,21 +11,6 @@
 
 namespace tgraph {
 
-// Calls function(std::integral_constant<int, lanes>) with the number of vector lanes for `columns`.
-template <class A, class Function>
-void with_lanes(int64_t columns, Function function) {
-    if constexpr (sizeof(A) == 4)
-        if (columns > 8 && (columns + 7) / 8 % 2 == 0) return function(std::integral_constant<int, 16>{});
-    function(std::integral_constant<int, 8>{});
-}
-
-template <class A>
-int64_t span_of(int64_t columns) {
-    int64_t span = 0;
-    with_lanes<A>(columns, [&](auto lanes) { span = (columns + lanes - 1) / lanes * lanes; });
-    return span;
-}
-
 template <class T>
 void check_below(const T* numbers, int64_t count, int64_t limit, const char* name) {
     constexpr int64_t grain = 1 << 15;
@@ -66,7 +51,8 @@ public:
         expect(is_of(target, num_targets * inner_), "target: expected [n_dst, ...]");
         expect(kind == Score::gatv2 || is_of(value, num_sources * heads * columns), "value: expected [n_src, ...]");
         with_.score = kind;
-        with_.shape = {heads, span_of<A>(columns)};
+        with_.kernels = &lane_kernels<A>(columns);
+        with_.shape = {heads, (columns + with_.kernels->lanes - 1) / with_.kernels->lanes * with_.kernels->lanes};
         with_.columns = columns;
         with_.factor = factor;
         with_.gain = gain;
@@ -85,24 +71,22 @@ public:
         with_.vector = vector_.data();
     }
 
-    template <class Neighbor>
-    void attend(In<int64_t> offset, In<Neighbor> neighbors, Out<A> out, Out<A> logsumexp) const {
+    void attend(In<int64_t> offset, In<void> neighbors, Out<A> out, Out<A> logsumexp) const {
         const auto side = by_target(offset, neighbors);
         expect(is_of(out, sent(num_targets_)) && is_of(logsumexp, num_targets_ * with_.shape.heads),
                "out, logsumexp: expected [n_dst, heads, columns] and [n_dst, heads]");
         advise(out);
-        run<Forward>(side, Cut<Neighbor>(side.rows), with_, out.data(), logsumexp.data());
+        over_rows<A>(side, Cut(side.rows), Forward<A>(with_, side, out.data(), logsumexp.data()));
     }
 
-    template <class Neighbor>
-    void weights(In<int64_t> offset, In<Neighbor> neighbors, In<A> logsumexp, Out<A> out) const {
+    void weights(In<int64_t> offset, In<void> neighbors, In<A> logsumexp, Out<A> out) const {
         const auto side = by_target(offset, neighbors);
         expect(is_of(logsumexp, num_targets_ * with_.shape.heads) &&
                    is_of(out, side.rows.num_stored * with_.shape.heads),
                "logsumexp, out: expected [n_dst, heads] and [edges, heads]");
         Attention<A> with = with_;
         with.logsumexp = logsumexp.data();
-        run<Weights>(side, Cut<Neighbor>(side.rows), with, out.data());
+        over_rows<A>(side, Cut(side.rows), Weights<A>(with, side, out.data()));
     }
 
     // delta = dot(grad, out) per head, which the gradient of a softmax subtracts.
@@ -111,18 +95,15 @@ public:
         expect(is_of(grad, sent(num_targets_)) && is_of(out, sent(num_targets_)) && is_of(delta, num_targets_ * heads),
                "grad, out, delta: expected [n_dst, heads, columns] twice and [n_dst, heads]");
         const int parts = part_count(num_targets_ * width);
-        with_lanes<A>(columns, [&](auto lanes) {
-            for_each_part(parts, [&](int part) {
-                const Range rows = part_of(num_targets_, part, parts);
-                for (int64_t row = rows.begin; row < rows.end; ++row)
-                    dot_heads<decltype(lanes)::value>(grad.data() + row * width, out.data() + row * width, heads,
-                                                      columns, delta.data() + row * heads);
-            });
+        for_each_part(parts, [&](int part) {
+            const Range rows = part_of(num_targets_, part, parts);
+            for (int64_t row = rows.begin; row < rows.end; ++row)
+                with_.kernels->dot_heads(grad.data() + row * width, out.data() + row * width, heads, columns,
+                                         delta.data() + row * heads);
         });
     }
 
-    template <class Neighbor>
-    void to_target(In<int64_t> offset, In<Neighbor> neighbors, In<A> grad, In<A> delta, In<A> logsumexp,
+    void to_target(In<int64_t> offset, In<void> neighbors, In<A> grad, In<A> delta, In<A> logsumexp,
                    Out<A> to_target, Out<A> to_edge, Out<A> to_vector) const {
         const auto side = by_target(offset, neighbors);
         const Attention<A> with = backward(grad, delta, logsumexp);
@@ -130,9 +111,10 @@ public:
         expect(!to_edge.is_valid() || is_of(to_edge, side.rows.num_stored * inner_), "to_edge: expected [edges, ...]");
         expect(!to_vector.is_valid() || is_of(to_vector, sent(1)), "to_vector: expected [heads, columns]");
         for (const Out<A>* written : {&to_target, &to_edge}) advise(*written);
-        const Cut<Neighbor> cut(side.rows);
+        const Cut cut(side.rows);
         std::vector<A> totals(to_vector.is_valid() ? cut.size() * with.width() : 0);
-        run<ToTarget>(side, cut, with, to_target.data(), to_edge.data(), totals.empty() ? nullptr : totals.data());
+        A* const parts = totals.empty() ? nullptr : totals.data();
+        over_rows<A>(side, cut, ToTarget<A>(with, side, to_target.data(), to_edge.data(), parts));
         if (!to_vector.is_valid()) return;
         std::vector<double> sums(with.width());
         for (std::size_t i = 0; i < totals.size(); ++i) sums[i % sums.size()] += static_cast<double>(totals[i]);
@@ -140,8 +122,7 @@ public:
         with.table(nullptr).write(total.data(), nullptr, to_vector.data());
     }
 
-    template <class Neighbor>
-    void to_source(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> number, In<A> grad, In<A> delta,
+    void to_source(In<int64_t> offset, In<void> neighbors, In<int64_t> number, In<A> grad, In<A> delta,
                    In<A> logsumexp, Out<A> to_source, Out<A> to_value) const {
         const bool numbered = with_.edge || with_.dropout.drops;
         auto side = rows_of(offset, neighbors, num_sources_, num_targets_);
@@ -155,7 +136,7 @@ public:
             check_below(number.data(), side.rows.num_stored, side.rows.num_stored, "number");
         }
         for (const Out<A>* written : {&to_source, &to_value}) advise(*written);
-        run<ToSource>(side, Cut<Neighbor>(side.rows), with, to_source.data(), to_value.data());
+        over_rows<A>(side, Cut(side.rows), ToSource<A>(with, side, to_source.data(), to_value.data()));
     }
 
 private:
@@ -164,13 +145,6 @@ private:
     }
 
     int64_t sent(int64_t rows) const { return rows * with_.shape.heads * with_.columns; }
-
-    template <template <class, int, class> class Pass, class Neighbor, class... Outputs>
-    static void run(const Side<Neighbor>& side, const Cut<Neighbor>& cut, const Attention<A>& with, Outputs... to) {
-        with_lanes<A>(with.columns, [&](auto lanes) {
-            over_rows<A>(side, cut, Pass<A, decltype(lanes)::value, Neighbor>(with, side, to...));
-        });
-    }
 
     Attention<A> backward(const In<A>& grad, const In<A>& delta, const In<A>& logsumexp) const {
         const int64_t heads = num_targets_ * with_.shape.heads;
@@ -184,20 +158,22 @@ private:
     }
 
     // The rows of a CSR structure, validated: all offsets and neighbors are in range.
-    template <class Neighbor>
-    Side<Neighbor> rows_of(const In<int64_t>& offset, const In<Neighbor>& neighbors, int64_t count,
+    Side rows_of(const In<int64_t>& offset, const In<void>& neighbors, int64_t count,
                            int64_t others) const {
         const auto arcs = static_cast<int64_t>(neighbors.shape(0));
         const int64_t* begin = offset.data();
         expect(is_of(offset, count + 1) && begin[0] == 0 && begin[count] == arcs &&
                    std::is_sorted(begin, begin + count + 1),
                "offset: expected [rows + 1], ascending from 0 to the number of arcs");
-        check_below(neighbors.data(), arcs, others, "neighbors");
-        return {{begin, neighbors.data(), count, arcs, nullptr, nullptr, begin, count}, nullptr};
+        const Ids ids = ids_of(neighbors);
+        if (ids.are_wide)
+            check_below(static_cast<const int64_t*>(ids.data), arcs, others, "neighbors");
+        else
+            check_below(static_cast<const int32_t*>(ids.data), arcs, others, "neighbors");
+        return {{begin, ids, count, arcs, nullptr, nullptr, begin, count}, nullptr};
     }
 
-    template <class Neighbor>
-    Side<Neighbor> by_target(const In<int64_t>& offset, const In<Neighbor>& neighbors) const {
+    Side by_target(const In<int64_t>& offset, const In<void>& neighbors) const {
         const auto side = rows_of(offset, neighbors, num_targets_, num_sources_);
         check_edges(side.rows.num_stored);
         return side;
@@ -216,38 +192,32 @@ private:
     Attention<A> with_{};
 };
 
-template <class A, class Neighbor>
-void bind_attention_passes(nb::class_<AttentionArrays<A>>& arrays) {
-    using Arrays = AttentionArrays<A>;
-    const nb::call_guard<nb::gil_scoped_release> released;
-    arrays.def("attend", &Arrays::template attend<Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
-               nb::arg("out").noconvert(), nb::arg("logsumexp").noconvert(), released);
-    arrays.def("weights", &Arrays::template weights<Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
-               nb::arg("logsumexp").noconvert(), nb::arg("out").noconvert(), released);
-    arrays.def("to_target", &Arrays::template to_target<Neighbor>, nb::arg("offset").noconvert(),
-               nb::arg("neighbors").noconvert(), nb::arg("grad").noconvert(), nb::arg("delta").noconvert(),
-               nb::arg("logsumexp").noconvert(), nb::arg("to_target").noconvert().none(), nb::arg("to_edge").noconvert().none(),
-               nb::arg("to_vector").noconvert().none(), released);
-    arrays.def("to_source", &Arrays::template to_source<Neighbor>, nb::arg("offset").noconvert(),
-               nb::arg("neighbors").noconvert(), nb::arg("number").noconvert().none(), nb::arg("grad").noconvert(),
-               nb::arg("delta").noconvert(), nb::arg("logsumexp").noconvert(), nb::arg("to_source").noconvert().none(),
-               nb::arg("to_value").noconvert().none(), released);
-}
-
 template <class A>
 void bind_attention_of(Module& module, const char* name) {
     nb::class_<AttentionArrays<A>> arrays = bind_class<AttentionArrays<A>>(module, name);
     arrays.def(nb::init<std::string_view, int64_t, int64_t, A, uint32_t, A, bool, uint64_t, In<int64_t>, In<A>, In<A>,
                         In<A>, In<A>, In<A>, int64_t, int64_t>(),
                nb::arg("score"), nb::arg("heads"), nb::arg("columns"), nb::arg("factor"), nb::arg("threshold"), nb::arg("gain"), nb::arg("drops"),
-               nb::arg("seed"), nb::arg("position").noconvert().none(), nb::arg("source").noconvert(), nb::arg("target").noconvert(),
-               nb::arg("value").noconvert().none(), nb::arg("edge").noconvert().none(), nb::arg("vector").noconvert().none(),
+               nb::arg("seed"), nb::arg("position").none(), nb::arg("source"), nb::arg("target"),
+               nb::arg("value").none(), nb::arg("edge").none(), nb::arg("vector").none(),
                nb::arg("num_sources"), nb::arg("num_targets"), nb::keep_alive<1, 10>(), nb::keep_alive<1, 11>(),
                nb::keep_alive<1, 12>(), nb::keep_alive<1, 13>(), nb::keep_alive<1, 14>());
-    arrays.def("delta", &AttentionArrays<A>::delta, nb::arg("grad").noconvert(), nb::arg("out").noconvert(),
-               nb::arg("delta").noconvert(), nb::call_guard<nb::gil_scoped_release>());
-    bind_attention_passes<A, int32_t>(arrays);
-    bind_attention_passes<A, int64_t>(arrays);
+    using Arrays = AttentionArrays<A>;
+    const nb::call_guard<nb::gil_scoped_release> released;
+    arrays.def("delta", &Arrays::delta, nb::arg("grad"), nb::arg("out"), nb::arg("delta"),
+               released);
+    arrays.def("attend", &Arrays::attend, nb::arg("offset"), nb::arg("neighbors"),
+               nb::arg("out"), nb::arg("logsumexp"), released);
+    arrays.def("weights", &Arrays::weights, nb::arg("offset"), nb::arg("neighbors"),
+               nb::arg("logsumexp"), nb::arg("out"), released);
+    arrays.def("to_target", &Arrays::to_target, nb::arg("offset"),
+               nb::arg("neighbors"), nb::arg("grad"), nb::arg("delta"),
+               nb::arg("logsumexp"), nb::arg("to_target").none(), nb::arg("to_edge").none(),
+               nb::arg("to_vector").none(), released);
+    arrays.def("to_source", &Arrays::to_source, nb::arg("offset"),
+               nb::arg("neighbors"), nb::arg("number").none(), nb::arg("grad"),
+               nb::arg("delta"), nb::arg("logsumexp"), nb::arg("to_source").none(),
+               nb::arg("to_value").none(), released);
 }
 
 // One file per dtype, so that they compile in parallel.

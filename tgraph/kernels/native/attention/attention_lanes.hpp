@@ -488,4 +488,43 @@ TGRAPH_MULTIVERSION void mixed_rows(A* to, const A* row, const A* scale, const A
                                         b[head * shape.stride] * load<A, lanes>(other + f));
 }
 
+// ---- by dtype and number of columns ---------------------------------------------------------------------------------
+
+// The loops for vectors of `lanes` numbers, so that the passes that call them are compiled once per dtype.
+template <class A>
+struct LaneKernels {
+    int lanes;
+    decltype(&tgraph::leaky_numbers<8, A>) leaky_numbers;
+    decltype(&tgraph::dot_rows<8, A>) dot_rows;
+    decltype(&tgraph::dot_leaky_rows<8, A>) dot_leaky_rows;
+    decltype(&tgraph::dot_heads<8, A>) dot_heads;
+    decltype(&tgraph::update_softmax<8, A>) update_softmax;
+    decltype(&tgraph::softmax_backward<8, A>) softmax_backward;
+    decltype(&tgraph::add_rows<8, A>) add_rows;
+    decltype(&tgraph::add_leaky_rows<8, A>) add_leaky_rows;
+    decltype(&tgraph::leaky_gradient<8, A>) leaky_gradient;
+    decltype(&tgraph::mixed_rows<8, A>) mixed_rows;
+};
+
+template <int lanes, class A>
+inline constexpr LaneKernels<A> kernels_of_lanes{lanes,
+                                                 &leaky_numbers<lanes, A>,
+                                                 &dot_rows<lanes, A>,
+                                                 &dot_leaky_rows<lanes, A>,
+                                                 &dot_heads<lanes, A>,
+                                                 &update_softmax<lanes, A>,
+                                                 &softmax_backward<lanes, A>,
+                                                 &add_rows<lanes, A>,
+                                                 &add_leaky_rows<lanes, A>,
+                                                 &leaky_gradient<lanes, A>,
+                                                 &mixed_rows<lanes, A>};
+
+// 64 bytes, or 32 where so few columns, or such a remainder, would leave half of them unused.
+template <class A>
+const LaneKernels<A>& lane_kernels(int64_t columns);
+template <>
+const LaneKernels<float>& lane_kernels(int64_t columns);
+template <>
+const LaneKernels<double>& lane_kernels(int64_t columns);
+
 }  // namespace tgraph

@@ -8,27 +8,26 @@
 
 namespace tgraph {
 
-template <class A, int lanes, class Neighbor>
-struct PassOver {
-    const Attention<A>& with;
-    const Side<Neighbor>& side;
-    int64_t state = 0;
-    typename Batch<A>::Numbers numbers{};  // arrays [n, heads] that are read at the neighbors
+template <class A>
+struct PassOver : Pass<A> {
+    using Numbers = typename Batch<A>::Numbers;
+    using Pass<A>::with;
+    using Pass<A>::side;
+    const LaneKernels<A>& kernels;
+    const Numbers numbers;  // arrays [n, heads] that are read at the neighbors
 
-    static typename Batch<A>::Numbers at_sources(const Attention<A>& with) {
+    PassOver(const Attention<A>& with, const Side& side, int64_t state, const Numbers& numbers)
+        : Pass<A>(with, side, state), kernels(*with.kernels), numbers(numbers) {}
+
+    static Numbers at_sources(const Attention<A>& with) {
         return {with.score == Score::gat ? with.source : nullptr};
-    }
-
-    void start(A* sums) const { std::fill_n(sums, state, A{0}); }
-    void merge(A* sums, const A* other) const {
-        for (int64_t f = 0; f < state; ++f) sums[f] += other[f];
     }
 
     // Lists the arcs of a row in batches, and calls visit(first arc) for each.
     template <class Visit>
     void each_batch(Batch<A>& batch, Range arcs, Visit visit) const {
         for (int64_t begin = arcs.begin; begin < arcs.end; begin += most_arcs) {
-            batch.template list<lanes>(side, {begin, std::min(begin + most_arcs, arcs.end)}, numbers);
+            batch.list(side, {begin, std::min(begin + most_arcs, arcs.end)}, numbers, kernels.lanes);
             visit(begin);
         }
     }
@@ -39,7 +38,7 @@ protected:
         const bool edges = with.edge && with.score != Score::gat;
         const auto source = with.table(with.source), value = with.table(with.value);
         if (with.score == Score::gat) {
-            batch.template sum_numbers<lanes>(with, with.target + row * with.shape.heads, with.source);
+            batch.sum_numbers(with, with.target + row * with.shape.heads, with.source);
             batch.gather(side, begin, value, with, false, batch.sent, batch.coming_sent, batch.sents.data());
             return;
         }
@@ -49,12 +48,12 @@ protected:
             batch.coming_sent = batch.row;  // prefetched already
             if (edges)
                 batch.gather(side, begin, source, with, false, batch.sent, batch.coming_sent, batch.sents.data());
-            dot_leaky_rows<lanes>(batch.row.data(), batch.coming_row.data(), fixed, with.vector, batch.size,
+            kernels.dot_leaky_rows(batch.row.data(), batch.coming_row.data(), fixed, with.vector, batch.size,
                                   batch.shape, with.factor, batch.score.data());
             return;
         }
         batch.gather(side, begin, value, with, edges, batch.sent, batch.coming_sent, batch.sents.data());
-        dot_rows<lanes>(batch.row.data(), batch.coming_row.data(), fixed, 0, batch.size, batch.shape, with.factor,
+        kernels.dot_rows(batch.row.data(), batch.coming_row.data(), fixed, 0, batch.size, batch.shape, with.factor,
                         batch.score.data());
     }
 
@@ -65,7 +64,7 @@ protected:
 
     void backward_of_softmax(Batch<A>& batch) const {
         const A* sums = with.score == Score::gat ? batch.sum.data() : nullptr;
-        softmax_backward<lanes>(batch.score.data(), batch.product.data(), batch.logsumexp.data(), batch.delta.data(),
+        kernels.softmax_backward(batch.score.data(), batch.product.data(), batch.logsumexp.data(), batch.delta.data(),
                                 sums, with.factor, batch.size, batch.shape, batch.arc.data(), with.dropout, with.gain);
     }
 };
@@ -73,37 +72,44 @@ protected:
 // ---- forward --------------------------------------------------------------------------------------------------------
 
 // The state: sums [heads, span], then maxima and totals [heads].
-template <class A, int lanes, class Neighbor>
-struct Forward : PassOver<A, lanes, Neighbor> {
-    using Base = PassOver<A, lanes, Neighbor>;
+template <class A>
+struct Forward : PassOver<A> {
+    using Base = PassOver<A>;
+    using Base::kernels;
     using Base::with;
     A *out, *logsumexp;
 
-    Forward(const Attention<A>& attention, const Side<Neighbor>& side, A* out, A* logsumexp)
-        : Base{attention, side, attention.width() + 2 * attention.shape.heads, Base::at_sources(attention)}, out(out),
+    Forward(const Attention<A>& attention, const Side& side, A* out, A* logsumexp)
+        : Base(attention, side, attention.width() + 2 * attention.shape.heads, Base::at_sources(attention)), out(out),
           logsumexp(logsumexp) {}
 
-    A* maxima(A* sums) const { return sums + with.width(); }
-    A* totals(A* sums) const { return maxima(sums) + with.shape.heads; }
+    template <class Number>
+    Number* maxima(Number* sums) const {
+        return sums + with.width();
+    }
+    template <class Number>
+    Number* totals(Number* sums) const {
+        return maxima(sums) + with.shape.heads;
+    }
 
-    void start(A* sums) const {
+    void start(A* sums) const override {
         Base::start(sums);
         std::fill_n(maxima(sums), with.shape.heads, -std::numeric_limits<A>::infinity());
     }
 
-    void reduce(Batch<A>& batch, int64_t row, Range arcs, A* sums, int64_t) const {
+    void reduce(Batch<A>& batch, int64_t row, Range arcs, A* sums, int64_t) const override {
         const A* fixed = this->target_of(row, batch);
         this->each_batch(batch, arcs, [&](int64_t begin) {
             this->score_at_target(batch, begin, row, fixed);
-            update_softmax<lanes>(batch.score.data(), batch.size, batch.shape, batch.arc.data(), with.dropout,
+            kernels.update_softmax(batch.score.data(), batch.size, batch.shape, batch.arc.data(), with.dropout,
                                   with.gain, maxima(sums), totals(sums), sums);
             const bool prefetched = with.score == Score::gatv2;
-            add_rows<lanes>(sums, batch.sent.data(), prefetched ? nullptr : batch.coming_sent.data(),
+            kernels.add_rows(sums, batch.sent.data(), prefetched ? nullptr : batch.coming_sent.data(),
                             batch.score.data(), batch.size, batch.shape);
         });
     }
 
-    void merge(A* sums, A* other) const {
+    void merge(A* sums, const A* other) const override {
         const auto [heads, span, stride] = with.shape;
         for (int64_t head = 0; head < heads; ++head) {
             A& best = maxima(sums)[head];
@@ -116,7 +122,7 @@ struct Forward : PassOver<A, lanes, Neighbor> {
         }
     }
 
-    void finish(int64_t row, A* sums) const {
+    void finish(int64_t row, A* sums) const override {
         const auto [heads, span, stride] = with.shape;
         const bool none = this->side.rows.degree(row) == 0;
         for (int64_t head = 0; head < heads; ++head) {
@@ -129,16 +135,17 @@ struct Forward : PassOver<A, lanes, Neighbor> {
 };
 
 // The weights of the arcs after dropout, by the position of their edge; rows have no state.
-template <class A, int lanes, class Neighbor>
-struct Weights : PassOver<A, lanes, Neighbor> {
-    using Base = PassOver<A, lanes, Neighbor>;
+template <class A>
+struct Weights : PassOver<A> {
+    using Base = PassOver<A>;
+    using Base::kernels;
     using Base::with;
     A* out;
 
-    Weights(const Attention<A>& attention, const Side<Neighbor>& side, A* out)
-        : Base{attention, side, 0, Base::at_sources(attention)}, out(out) {}
+    Weights(const Attention<A>& attention, const Side& side, A* out)
+        : Base(attention, side, 0, Base::at_sources(attention)), out(out) {}
 
-    void reduce(Batch<A>& batch, int64_t row, Range arcs, A*, int64_t) const {
+    void reduce(Batch<A>& batch, int64_t row, Range arcs, A*, int64_t) const override {
         const int64_t heads = with.shape.heads;
         const A* fixed = this->target_of(row, batch);
         this->each_batch(batch, arcs, [&](int64_t begin) {
@@ -151,29 +158,30 @@ struct Weights : PassOver<A, lanes, Neighbor> {
         });
     }
 
-    void finish(int64_t, A*) const {}
+    void finish(int64_t, A*) const override {}
 };
 
 // ---- backward -------------------------------------------------------------------------------------------------------
 
 // Gradients of target and edge features, each of which may be null, and of the vector of "gatv2" in `totals`,
 // [parts, heads, span].
-template <class A, int lanes, class Neighbor>
-struct ToTarget : PassOver<A, lanes, Neighbor> {
-    using Base = PassOver<A, lanes, Neighbor>;
+template <class A>
+struct ToTarget : PassOver<A> {
+    using Base = PassOver<A>;
+    using Base::kernels;
     using Base::with;
     A *to_target, *to_edge, *totals;
 
-    ToTarget(const Attention<A>& attention, const Side<Neighbor>& side, A* to_target, A* to_edge, A* totals)
-        : Base{attention, side, attention.score == Score::gat ? attention.shape.heads : attention.width(),
-               Base::at_sources(attention)},
+    ToTarget(const Attention<A>& attention, const Side& side, A* to_target, A* to_edge, A* totals)
+        : Base(attention, side, attention.score == Score::gat ? attention.shape.heads : attention.width(),
+               Base::at_sources(attention)),
           to_target(to_target), to_edge(to_edge), totals(totals) {}
 
-    void reduce(Batch<A>& batch, int64_t row, Range arcs, A* sums, int64_t part) const {
+    void reduce(Batch<A>& batch, int64_t row, Range arcs, A* sums, int64_t part) const override {
         const A *fixed = this->target_of(row, batch), *grad = with.table(with.grad).row(row, batch.there.data());
         this->each_batch(batch, arcs, [&](int64_t begin) {
             this->score_at_target(batch, begin, row, fixed);
-            dot_rows<lanes>(batch.sent.data(), batch.coming_sent.data(), grad, 0, batch.size, batch.shape, A{1},
+            kernels.dot_rows(batch.sent.data(), batch.coming_sent.data(), grad, 0, batch.size, batch.shape, A{1},
                             batch.product.data());
             batch.spread(with.logsumexp, row, with.shape.heads, batch.logsumexp);
             batch.spread(with.delta, row, with.shape.heads, batch.delta);
@@ -183,7 +191,7 @@ struct ToTarget : PassOver<A, lanes, Neighbor> {
         });
     }
 
-    void finish(int64_t row, const A* sums) const {
+    void finish(int64_t row, A* sums) const override {
         if (!to_target) return;
         if (with.score == Score::gat)
             std::copy_n(sums, with.shape.heads, to_target + row * with.shape.heads);
@@ -196,10 +204,10 @@ private:
         if (with.score == Score::gat)
             batch.add_to_heads(sums, with.shape.heads);
         else if (with.score == Score::gatv2)
-            add_leaky_rows<lanes>(sums, totals ? totals + part * with.width() : nullptr, batch.row.data(), fixed,
+            kernels.add_leaky_rows(sums, totals ? totals + part * with.width() : nullptr, batch.row.data(), fixed,
                                   batch.product.data(), batch.size, batch.shape, with.factor);
         else
-            add_rows<lanes, A>(sums, batch.row.data(), nullptr, batch.product.data(), batch.size, batch.shape);
+            kernels.add_rows(sums, batch.row.data(), nullptr, batch.product.data(), batch.size, batch.shape);
     }
 
     void write_edges(Batch<A>& batch, const A* fixed, const A* grad) const {
@@ -215,9 +223,9 @@ private:
             A *to = to_edge + place * heads * with.columns, *written = table.is_padded() ? batch.fixed.data() : to;
             const A *product = batch.product.data() + a, *weight = batch.score.data() + a;
             if (with.score == Score::gatv2)
-                leaky_gradient<lanes>(written, batch.row[a], fixed, with.vector, product, batch.shape, with.factor);
+                kernels.leaky_gradient(written, batch.row[a], fixed, with.vector, product, batch.shape, with.factor);
             else
-                mixed_rows<lanes>(written, fixed, with.vector, product, grad, weight, batch.shape);
+                kernels.mixed_rows(written, fixed, with.vector, product, grad, weight, batch.shape);
             if (written != to) table.write(written, nullptr, to);
         }
     }
@@ -225,22 +233,23 @@ private:
 
 // Gradients of source features and values, over source-major rows. The state: gradients through the scores, then
 // through the weighted sums.
-template <class A, int lanes, class Neighbor>
-struct ToSource : PassOver<A, lanes, Neighbor> {
-    using Base = PassOver<A, lanes, Neighbor>;
+template <class A>
+struct ToSource : PassOver<A> {
+    using Base = PassOver<A>;
+    using Base::kernels;
     using Base::with;
     A *to_source, *to_value;
 
-    ToSource(const Attention<A>& attention, const Side<Neighbor>& side, A* to_source, A* to_value)
-        : Base{attention, side, first(attention) + attention.width(),
-               {attention.logsumexp, attention.delta, attention.score == Score::gat ? attention.target : nullptr}},
+    ToSource(const Attention<A>& attention, const Side& side, A* to_source, A* to_value)
+        : Base(attention, side, first(attention) + attention.width(),
+               {attention.logsumexp, attention.delta, attention.score == Score::gat ? attention.target : nullptr}),
           to_source(to_source), to_value(to_value) {}
 
     static int64_t first(const Attention<A>& with) {
         return with.score == Score::gat ? with.shape.heads : with.width();
     }
 
-    void reduce(Batch<A>& batch, int64_t row, Range arcs, A* sums, int64_t) const {
+    void reduce(Batch<A>& batch, int64_t row, Range arcs, A* sums, int64_t) const override {
         const bool numbers = with.score == Score::gat, own = with.score != Score::gatv2;
         const A* fixed = numbers ? nullptr : with.table(with.source).row(row, batch.here.data());
         const A* value = own ? with.table(with.value).row(row, batch.there.data()) : fixed;
@@ -251,18 +260,18 @@ struct ToSource : PassOver<A, lanes, Neighbor> {
             const A* beside = value;
             const int64_t step =
                 with.score == Score::dot ? batch.beside_edges(beside, with, batch.fixed_sent.data()) : 0;
-            dot_rows<lanes>(batch.sent.data(), batch.coming_sent.data(), beside, step, batch.size, batch.shape, A{1},
+            kernels.dot_rows(batch.sent.data(), batch.coming_sent.data(), beside, step, batch.size, batch.shape, A{1},
                             batch.product.data());
             batch.spread(with.logsumexp, -1, with.shape.heads, batch.logsumexp);
             batch.spread(with.delta, -1, with.shape.heads, batch.delta);
             this->backward_of_softmax(batch);
             add_scores(batch, fixed, sums);
-            add_rows<lanes, A>(sums + first(with), batch.sent.data(), nullptr, batch.score.data(), batch.size,
+            kernels.add_rows(sums + first(with), batch.sent.data(), nullptr, batch.score.data(), batch.size,
                                batch.shape);
         });
     }
 
-    void finish(int64_t row, const A* sums) const {
+    void finish(int64_t row, A* sums) const override {
         const auto [heads, span, stride] = with.shape;
         const auto table = with.table(nullptr);
         const A* sent = sums + first(with);
@@ -282,15 +291,15 @@ private:
     // As score_at_target, where `row` is the source.
     void score_at_source(Batch<A>& batch, int64_t begin, int64_t row, const A* fixed) const {
         if (with.score == Score::gat)
-            return batch.template sum_numbers<lanes>(with, with.source + row * with.shape.heads, with.target);
+            return batch.sum_numbers(with, with.source + row * with.shape.heads, with.target);
         const auto target = with.table(with.target);
         const bool added = with.edge && with.score == Score::gatv2;
         batch.gather(this->side, begin, target, with, added, batch.row, batch.coming_row, batch.rows.data());
         if (with.score == Score::gatv2)
-            return dot_leaky_rows<lanes>(batch.row.data(), batch.coming_row.data(), fixed, with.vector, batch.size,
+            return kernels.dot_leaky_rows(batch.row.data(), batch.coming_row.data(), fixed, with.vector, batch.size,
                                          batch.shape, with.factor, batch.score.data());
         const int64_t step = batch.beside_edges(fixed, with, batch.fixed.data());
-        dot_rows<lanes>(batch.row.data(), batch.coming_row.data(), fixed, step, batch.size, batch.shape, with.factor,
+        kernels.dot_rows(batch.row.data(), batch.coming_row.data(), fixed, step, batch.size, batch.shape, with.factor,
                         batch.score.data());
     }
 
@@ -298,10 +307,10 @@ private:
         if (with.score == Score::gat)
             batch.add_to_heads(sums, with.shape.heads);
         else if (with.score == Score::gatv2)
-            add_leaky_rows<lanes, A>(sums, nullptr, batch.row.data(), fixed, batch.product.data(), batch.size,
+            kernels.add_leaky_rows(sums, nullptr, batch.row.data(), fixed, batch.product.data(), batch.size,
                                      batch.shape, with.factor);
         else
-            add_rows<lanes, A>(sums, batch.row.data(), nullptr, batch.product.data(), batch.size, batch.shape);
+            kernels.add_rows(sums, batch.row.data(), nullptr, batch.product.data(), batch.size, batch.shape);
     }
 };
 

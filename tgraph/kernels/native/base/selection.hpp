@@ -13,12 +13,30 @@
 
 namespace tgraph {
 
+// Numbers of vertices in 32 or 64 bits. Which is known at run time only: the branch costs nothing beside the memory
+// that they lead to.
+struct Ids {
+    const void* data;
+    bool are_wide;
+
+    int64_t operator[](int64_t i) const {
+        return are_wide ? static_cast<const int64_t*>(data)[i] : static_cast<const int32_t*>(data)[i];
+    }
+};
+
+// Any other dtype is a TypeError.
+inline Ids ids_of(const In<void>& numbers) {
+    const bool are_wide = numbers.dtype() == dtype_of<int64_t>;
+    if (!are_wide && numbers.dtype() != dtype_of<int32_t>)
+        throw TypeError("neighbors: expected int32 or int64");
+    return {numbers.data(), are_wide};
+}
+
 // Rows 0..count-1 of a selection. Arc j of row r has number offset[r] + j in the selection, and is stored at
 // begin(r) + j.
-template <class Neighbor>
 struct Selection {
-    const int64_t* stored;      // offsets of all rows of the structure
-    const Neighbor* neighbors;  // of the structure
+    const int64_t* stored;  // offsets of all rows of the structure
+    Ids neighbors;          // of the structure
     int64_t num_vertices;
     int64_t num_stored;     // arcs of the structure
     const int64_t* rows;    // selected rows; null for all in order
@@ -33,23 +51,22 @@ struct Selection {
 };
 
 // A selection from the arguments that Python passes; computes the offsets if not all rows are selected.
-template <class Neighbor>
 class SelectionArgument {
 public:
     // `rows` and `active` may be None; `width` limits the arcs per row, negative for no limit.
-    SelectionArgument(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active) {
+    SelectionArgument(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active) {
         if (!offset.shape(0)) throw std::invalid_argument("offset: expected [n + 1]");
         const auto num_vertices = static_cast<int64_t>(offset.shape(0)) - 1;
         if (active.is_valid() && static_cast<int64_t>(active.shape(0)) != num_vertices)
             throw std::invalid_argument("active: expected [n]");
-        selection_ = {offset.data(), neighbors.data(), num_vertices, static_cast<int64_t>(neighbors.shape(0)),
+        selection_ = {offset.data(), ids_of(neighbors), num_vertices, static_cast<int64_t>(neighbors.shape(0)),
                       rows.data(), active.data(),
                       offset.data(), rows.is_valid() ? static_cast<int64_t>(rows.shape(0)) : num_vertices};
         if (rows.is_valid() || width >= 0) count_arcs(width);
     }
 
-    const Selection<Neighbor>& operator*() const { return selection_; }
-    const Selection<Neighbor>* operator->() const { return &selection_; }
+    const Selection& operator*() const { return selection_; }
+    const Selection* operator->() const { return &selection_; }
 
 private:
     void count_arcs(int64_t width) {
@@ -64,7 +81,7 @@ private:
         selection_.offset = offset_.data();
     }
 
-    Selection<Neighbor> selection_;
+    Selection selection_;
     Scratch<int64_t> offset_;
 };
 
@@ -76,8 +93,7 @@ struct Piece {
 
 // The rows of more than `longest` arcs, cut into pieces of that length. `longest` is at least the grain of the chunks,
 // so that each such row spans the beginning of a chunk, and only these rows need to be checked.
-template <class Neighbor>
-std::vector<Piece> cut_long_rows(const Selection<Neighbor>& selection, const RowChunks& chunks, int64_t longest) {
+inline std::vector<Piece> cut_long_rows(const Selection& selection, const RowChunks& chunks, int64_t longest) {
     std::vector<Piece> pieces;
     for (int64_t chunk = 1; chunk < chunks.size(); ++chunk) {
         const int64_t row = chunks[chunk].begin - 1;

@@ -93,7 +93,7 @@ void count_hops(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> in_offse
 void bind_multi_source(Module& module) {
     bind_class<LevelCounts>(module, "LevelCounts")
         .def_prop_ro("num_levels", &LevelCounts::num_levels)
-        .def("copy_to", &LevelCounts::copy_to, nb::arg("out").noconvert());
+        .def("copy_to", &LevelCounts::copy_to, nb::arg("out"));
     module.def("count_hops", &count_hops, "offset, neighbors, in_offset, in_neighbors, sources, distance");
     module.def("count_levels", &count_levels, "offset, neighbors, in_offset, in_neighbors, sources");
 }

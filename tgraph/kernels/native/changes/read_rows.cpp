@@ -241,9 +241,9 @@ void bind_read_rows(Module& module) {
             [](ReadableRun* run, In<Change> changes, std::vector<In<void>> columns) {
                 new (run) ReadableRun{changes, std::move(columns)};
             },
-            nb::arg("changes").noconvert(), nb::arg("columns"));
-    python_module(module).def("read_rows", &read_rows, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(), nb::arg("base"),
-               nb::arg("runs"), nb::arg("rows").noconvert(), nb::arg("rule"));
+            nb::arg("changes"), nb::arg("columns"));
+    python_module(module).def("read_rows", &read_rows, nb::arg("offset"), nb::arg("neighbors"), nb::arg("base"),
+               nb::arg("runs"), nb::arg("rows"), nb::arg("rule"));
     module.def("are_vertices", &are_vertices, "vertices, num_vertices", Gil::held);
 }
 

@@ -193,7 +193,7 @@ void bind_cliques(Module& module) {
     bind_class<CliqueList>(module, "CliqueList")
         .def_ro("count", &CliqueList::count)
         .def_ro("size", &CliqueList::size)
-        .def("write", &CliqueList::write, nb::arg("offset").noconvert(), nb::arg("members").noconvert());
+        .def("write", &CliqueList::write, nb::arg("offset"), nb::arg("members"));
     module.def("clique_sizes", &clique_sizes, "offset, neighbors, order, found");
     module.def("list_cliques", &list_cliques, "offset, neighbors, order");
     module.def("largest_clique", &largest_clique, "offset, neighbors, order, members");

@@ -142,23 +142,23 @@ private:
 
 template <class Id>
 void bind(Module& module, const char* name) {
-    python_module(module).def("number_groups", &number_groups<Id>, nb::arg("label").noconvert(), nb::arg("group").noconvert(),
-               nb::arg("first").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    python_module(module).def("number_groups", &number_groups<Id>, nb::arg("label"), nb::arg("group"),
+               nb::arg("first"), nb::call_guard<nb::gil_scoped_release>());
     const auto sum = [](In<int64_t> offset, In<Id> neighbors, In<double> weights, In<Id> group, double loops,
                         Out<double> inside) {
         const auto kernel = weights.is_valid() ? &sum_inside<true, Id> : &sum_inside<false, Id>;
         kernel(offset, neighbors, weights, group, loops, inside);
     };
-    python_module(module).def("sum_inside", sum, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
-               nb::arg("weights").noconvert().none(), nb::arg("group").noconvert(), nb::arg("loops"), nb::arg("inside").noconvert(),
+    python_module(module).def("sum_inside", sum, nb::arg("offset"), nb::arg("neighbors"),
+               nb::arg("weights").none(), nb::arg("group"), nb::arg("loops"), nb::arg("inside"),
                nb::call_guard<nb::gil_scoped_release>());
     bind_class<Contraction<Id>>(module, name)
-        .def(nb::init<In<int64_t>, In<Id>, In<double>, In<Id>, int64_t>(), nb::arg("offset").noconvert(),
-             nb::arg("neighbors").noconvert(), nb::arg("weights").noconvert().none(), nb::arg("group").noconvert(),
+        .def(nb::init<In<int64_t>, In<Id>, In<double>, In<Id>, int64_t>(), nb::arg("offset"),
+             nb::arg("neighbors"), nb::arg("weights").none(), nb::arg("group"),
              nb::arg("num_groups"), nb::call_guard<nb::gil_scoped_release>())
         .def_prop_ro("num_arcs", &Contraction<Id>::num_arcs)
-        .def("write", &Contraction<Id>::write, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
-             nb::arg("weights").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+        .def("write", &Contraction<Id>::write, nb::arg("offset"), nb::arg("neighbors"),
+             nb::arg("weights"), nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace

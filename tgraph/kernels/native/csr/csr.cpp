@@ -194,16 +194,16 @@ void bind_id_table(Module& module) {
     nb::class_<IdTable> table = bind_class<IdTable>(module, "IdTable");
     table.def(nb::init<int64_t, int64_t>(), nb::arg("least"), nb::arg("ends"));
     table.def_prop_ro("size", &IdTable::size).def_prop_ro("capacity", &IdTable::capacity);
-    const auto define_insert = [&](auto function) { table.def("insert", function, nb::arg("ids").noconvert(), released); };
+    const auto define_insert = [&](auto function) { table.def("insert", function, nb::arg("ids"), released); };
     define_insert(&insert_ids<int32_t>);
     define_insert(&insert_ids<int64_t>);
     const auto define_list = [&](auto function) {
-        table.def("list", function, nb::arg("ids").noconvert(), nb::arg("rank").noconvert(), released);
+        table.def("list", function, nb::arg("ids"), nb::arg("rank"), released);
     };
     define_list(&list_ids<int32_t>);
     define_list(&list_ids<int64_t>);
     const auto define_look_up = [&](auto function) {
-        table.def("look_up", function, nb::arg("ids").noconvert(), nb::arg("rank").noconvert(), nb::arg("out").noconvert(),
+        table.def("look_up", function, nb::arg("ids"), nb::arg("rank"), nb::arg("out"),
                   released);
     };
     define_look_up(&rank_ids<int32_t, int32_t>);

@@ -42,12 +42,12 @@ template <class Neighbor>
 void bind(Module& module, const char* name) {
     using Lookup = ArcLookup<Neighbor>;
     bind_class<Lookup>(module, name)
-        .def("find", &Lookup::find, nb::arg("begin").noconvert(), nb::arg("end").noconvert(), nb::arg("target").noconvert())
-        .def("arc", &Lookup::arc, nb::arg("source").noconvert(), nb::arg("target").noconvert())
-        .def("degree", &Lookup::degree, nb::arg("vertex").noconvert());
+        .def("find", &Lookup::find, nb::arg("begin"), nb::arg("end"), nb::arg("target"))
+        .def("arc", &Lookup::arc, nb::arg("source"), nb::arg("target"))
+        .def("degree", &Lookup::degree, nb::arg("vertex"));
     python_module(module).def(
         "arc_lookup", [](In<int64_t> offset, In<Neighbor> neighbors) { return Lookup(offset, neighbors); },
-        nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert());
+        nb::arg("offset"), nb::arg("neighbors"));
 }
 
 }  // namespace

@@ -501,23 +501,23 @@ nb::list write_columns(nb::list names, nb::list columns, nb::object kind, nb::ob
 
 void bind_dicts(Module& module) {
     const auto define = [&](auto function) {
-        python_module(module).def("read_keys", function, nb::arg("dicts"), nb::arg("index").none(), nb::arg("limit"), nb::arg("numbers").noconvert());
+        python_module(module).def("read_keys", function, nb::arg("dicts"), nb::arg("index").none(), nb::arg("limit"), nb::arg("numbers"));
     };
     define(&read_keys<int32_t>);
     define(&read_keys<int64_t>);
-    python_module(module).def("read_lengths", &read_lengths, nb::arg("dicts"), nb::arg("lengths").noconvert());
+    python_module(module).def("read_lengths", &read_lengths, nb::arg("dicts"), nb::arg("lengths"));
     python_module(module).def("are_numbered", &are_numbered, nb::arg("dicts"));
-    python_module(module).def("read_inner_lengths", &read_inner_lengths, nb::arg("dicts"), nb::arg("lengths").noconvert());
-    python_module(module).def("read_inner_column", &read_inner_column, nb::arg("dicts"), nb::arg("taken").noconvert().none(),
-               nb::arg("name").none(), nb::arg("values").noconvert(), nb::arg("present").noconvert());
-    python_module(module).def("list_values", &list_values, nb::arg("dicts"), nb::arg("taken").noconvert().none(), nb::arg("count"));
-    python_module(module).def("read_column", &read_column, nb::arg("dicts"), nb::arg("name").none(), nb::arg("values").noconvert(),
-               nb::arg("present").noconvert());
-    python_module(module).def("read_entry_column", &read_entry_column, nb::arg("dicts"), nb::arg("taken").noconvert().none(),
-               nb::arg("name").none(), nb::arg("values").noconvert(), nb::arg("present").noconvert());
+    python_module(module).def("read_inner_lengths", &read_inner_lengths, nb::arg("dicts"), nb::arg("lengths"));
+    python_module(module).def("read_inner_column", &read_inner_column, nb::arg("dicts"), nb::arg("taken").none(),
+               nb::arg("name").none(), nb::arg("values"), nb::arg("present"));
+    python_module(module).def("list_values", &list_values, nb::arg("dicts"), nb::arg("taken").none(), nb::arg("count"));
+    python_module(module).def("read_column", &read_column, nb::arg("dicts"), nb::arg("name").none(), nb::arg("values"),
+               nb::arg("present"));
+    python_module(module).def("read_entry_column", &read_entry_column, nb::arg("dicts"), nb::arg("taken").none(),
+               nb::arg("name").none(), nb::arg("values"), nb::arg("present"));
     const auto define_writer = [&](auto function) {
-        python_module(module).def("write_dicts", function, nb::arg("offset").noconvert(), nb::arg("keys"), nb::arg("key_of").noconvert(),
-                   nb::arg("values"), nb::arg("value_of").noconvert());
+        python_module(module).def("write_dicts", function, nb::arg("offset"), nb::arg("keys"), nb::arg("key_of"),
+                   nb::arg("values"), nb::arg("value_of"));
     };
     define_writer(&write_dicts<int32_t>);
     define_writer(&write_dicts<int64_t>);

@@ -173,14 +173,14 @@ void read_residuals(const Residuals& residuals, Out<double> out) {
 void bind_follow_push(Module& module) {
     bind_class<Residuals>(module, "Residuals")
         .def(nb::init<>())
-        .def("load", &Residuals::load, nb::arg("residual").noconvert(),
+        .def("load", &Residuals::load, nb::arg("residual"),
              nb::call_guard<nb::gil_scoped_release>())
-        .def("add", &add_residuals, nb::arg("rows"), nb::arg("vertices").noconvert(), nb::arg("amounts").noconvert(),
+        .def("add", &add_residuals, nb::arg("rows"), nb::arg("vertices"), nb::arg("amounts"),
              nb::arg("num_vertices"), nb::call_guard<nb::gil_scoped_release>())
-        .def("push", &push, nb::arg("rows"), nb::arg("x").noconvert(), nb::arg("strength").noconvert().none(), nb::arg("alpha"),
+        .def("push", &push, nb::arg("rows"), nb::arg("x"), nb::arg("strength").none(), nb::arg("alpha"),
              nb::arg("total"), nb::arg("fixed"), nb::arg("relative"), nb::arg("centered"), nb::arg("limit"),
              nb::call_guard<nb::gil_scoped_release>())
-        .def("read", &read_residuals, nb::arg("out").noconvert())
+        .def("read", &read_residuals, nb::arg("out"))
         .def_ro("size", &Residuals::size)
         .def_prop_ro("nbytes", &Residuals::nbytes);
 }

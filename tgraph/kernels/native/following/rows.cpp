@@ -216,15 +216,15 @@ int64_t apply_changes(FollowedRows& rows, In<Change> changes, In<void> weights, 
 void bind_followed_rows(Module& module) {
     bind_class<FollowedRows>(module, "FollowedRows")
         .def(nb::init<int, bool>(), nb::arg("rule"), nb::arg("counts"))
-        .def("rebase", &FollowedRows::rebase, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
-             nb::arg("weights").noconvert().none())
-        .def("apply", &apply_changes, nb::arg("changes").noconvert(), nb::arg("weights").noconvert().none(), nb::arg("swapped"),
-             nb::arg("num_vertices"), nb::arg("compares"), nb::arg("pair").noconvert().none(), nb::arg("before").noconvert().none(),
-             nb::arg("after").noconvert().none(), nb::arg("sum_before").noconvert().none(),
-             nb::arg("sum_after").noconvert().none(), nb::arg("worse").noconvert().none(),
+        .def("rebase", &FollowedRows::rebase, nb::arg("offset"), nb::arg("neighbors"),
+             nb::arg("weights").none())
+        .def("apply", &apply_changes, nb::arg("changes"), nb::arg("weights").none(), nb::arg("swapped"),
+             nb::arg("num_vertices"), nb::arg("compares"), nb::arg("pair").none(), nb::arg("before").none(),
+             nb::arg("after").none(), nb::arg("sum_before").none(),
+             nb::arg("sum_after").none(), nb::arg("worse").none(),
              nb::call_guard<nb::gil_scoped_release>())
-        .def("gather", &gather_followed, nb::arg("vertices").noconvert(), nb::arg("offset").noconvert(),
-             nb::arg("columns").noconvert().none(), nb::call_guard<nb::gil_scoped_release>())
+        .def("gather", &gather_followed, nb::arg("vertices"), nb::arg("offset"),
+             nb::arg("columns").none(), nb::call_guard<nb::gil_scoped_release>())
         .def_prop_ro("num_changes", &FollowedRows::num_changes)
         .def_prop_ro("nbytes", &FollowedRows::nbytes);
 }

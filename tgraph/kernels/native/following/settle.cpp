@@ -297,7 +297,7 @@ void bind_settle(Module& module) {
             [](const SettleScratch& scratch, Out<int64_t> vertices) {
                 std::copy(scratch.touched.begin(), scratch.touched.end(), vertices.data());
             },
-            nb::arg("vertices").noconvert());
+            nb::arg("vertices"));
     bind_settle_of<int32_t>(module);
     bind_settle_of<int64_t>(module);
     bind_settle_of<float>(module);

@@ -301,8 +301,8 @@ void bind(Module& module, const char* name) {
            In<Neighbor> in_neighbors, In<Weight> in_weights) {
             return Kept(offset, neighbors, weights, in_offset, in_neighbors, in_weights);
         },
-        nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(), nb::arg("weights").noconvert().none(),
-        nb::arg("in_offset").noconvert(), nb::arg("in_neighbors").noconvert(), nb::arg("in_weights").noconvert().none());
+        nb::arg("offset"), nb::arg("neighbors"), nb::arg("weights").none(),
+        nb::arg("in_offset"), nb::arg("in_neighbors"), nb::arg("in_weights").none());
     python_module(module).def(
         "astar_path",
         [](In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<Distance<Weight>> bound, int64_t source,
@@ -310,7 +310,7 @@ void bind(Module& module, const char* name) {
             return as_bytes(unlocked(
                 [&] { return astar_path<Neighbor, Weight>(offset, neighbors, weights, bound, source, target); }));
         },
-        nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(), nb::arg("weights").noconvert(), nb::arg("bound").noconvert(),
+        nb::arg("offset"), nb::arg("neighbors"), nb::arg("weights"), nb::arg("bound"),
         nb::arg("source"), nb::arg("target"));
 }
 

@@ -45,10 +45,10 @@ std::tuple<int64_t, int64_t, int64_t, V> relax_block(In<int64_t> offset, In<Neig
 
 template <class V, class Neighbor>
 void bind_of(Module& module) {
-    python_module(module).def("relax_block", &relax_block<V, Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
-               nb::arg("weights").noconvert().none(), nb::arg("weight"), nb::arg("first"), nb::arg("split"), nb::arg("is_min"),
-               nb::arg("edge"), nb::arg("limit"), nb::arg("values").noconvert(), nb::arg("columns"), nb::arg("active").noconvert(),
-               nb::arg("marked").noconvert(), nb::arg("reached").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    python_module(module).def("relax_block", &relax_block<V, Neighbor>, nb::arg("offset"), nb::arg("neighbors"),
+               nb::arg("weights").none(), nb::arg("weight"), nb::arg("first"), nb::arg("split"), nb::arg("is_min"),
+               nb::arg("edge"), nb::arg("limit"), nb::arg("values"), nb::arg("columns"), nb::arg("active"),
+               nb::arg("marked"), nb::arg("reached"), nb::call_guard<nb::gil_scoped_release>());
 }
 
 template <class V>

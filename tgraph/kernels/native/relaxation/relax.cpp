@@ -163,12 +163,12 @@ void set_transpose(Relaxation& relaxation, In<int64_t> offset, In<int32_t> neigh
 
 void bind_relax(Module& module) {
     bind_class<Relaxation>(module, "Relaxation")
-        .def("__init__", &make, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
-             nb::arg("weights").noconvert().none(), nb::arg("weight"), nb::arg("best_weight").none(), nb::arg("bounded"),
-             nb::arg("values").noconvert(), nb::arg("width"), nb::arg("growth"), nb::arg("is_min"), nb::arg("edge"), nb::arg("mode"),
-             nb::arg("thresholds"), nb::arg("ids").noconvert().none(), nb::arg("delta"))
-        .def("set_transpose", &set_transpose, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
-             nb::arg("weights").noconvert().none())
+        .def("__init__", &make, nb::arg("offset"), nb::arg("neighbors"),
+             nb::arg("weights").none(), nb::arg("weight"), nb::arg("best_weight").none(), nb::arg("bounded"),
+             nb::arg("values"), nb::arg("width"), nb::arg("growth"), nb::arg("is_min"), nb::arg("edge"), nb::arg("mode"),
+             nb::arg("thresholds"), nb::arg("ids").none(), nb::arg("delta"))
+        .def("set_transpose", &set_transpose, nb::arg("offset"), nb::arg("neighbors"),
+             nb::arg("weights").none())
         .def(
             "advance",
             [](Relaxation& self, int64_t rounds, double seconds) {
@@ -176,8 +176,8 @@ void bind_relax(Module& module) {
             },
             nb::arg("rounds"), nb::arg("seconds"), nb::call_guard<nb::gil_scoped_release>(),
             "0 at the fixpoint, 1 if it is to be called again, 2 if it needs `set_transpose` first.")
-        .def("restart", &restart, nb::arg("ids").noconvert().none(), nb::arg("mode"))
-        .def("list", &list, nb::arg("vertices").noconvert(), "Writes the active vertices, int64 [active].")
+        .def("restart", &restart, nb::arg("ids").none(), nb::arg("mode"))
+        .def("list", &list, nb::arg("vertices"), "Writes the active vertices, int64 [active].")
         .def("rounds", &rounds)
         .def_prop_ro("num_rounds", [](Relaxation& self) { return self.fixpoint().rounds.size(); })
         .def_prop_ro("active", [](Relaxation& self) { return self.fixpoint().active(); });

@@ -24,8 +24,8 @@ nb::object number_vertices(In<int64_t> known, In<int64_t> vertices, Out<int64_t>
 }  // namespace
 
 void bind_number_vertices(Module& module) {
-    python_module(module).def("number_vertices", &number_vertices, nb::arg("known").noconvert(), nb::arg("vertices").noconvert(),
-               nb::arg("places").noconvert());
+    python_module(module).def("number_vertices", &number_vertices, nb::arg("known"), nb::arg("vertices"),
+               nb::arg("places"));
 }
 
 }  // namespace tgraph

@@ -2,76 +2,75 @@
 // neighbors decoded from the bitmaps; data of shared neighbors stays in the cache. Sums are in arc order.
 #include <array>
 
-#include "aggregation/segments/pull.hpp"
 #include "aggregation/layouts/tiles.hpp"
+#include "aggregation/segments/row_reduction.hpp"
 
 namespace tgraph {
 namespace {
 
-template <class T>
 struct TileSums {
     TileBits tiles;
     const int32_t* columns;  // 8 per tile
-    const int64_t* start;    // offset of the weights of each tile
-    const T *weights, *data;
-    int64_t width_of_data, num_rows;
-    T* out;
-    ColumnKernels<T, T> kernels;
+    const int64_t* start;    // offset of the weights of each tile; null without weights
+    int64_t num_rows;
+    Operands with;
 };
 
-template <class Edge, class T>
 class WindowSums {
 public:
+    explicit WindowSums(const TileSums& sums) : sums_(sums), rows_(sums.with) {}
+
     // Prefetches the data of the next window while this one is summed.
-    void add(const TileSums<T>& with, int64_t window) {
-        fetch_window(with, window + 1);
-        const int64_t last = std::min((window + 1) * height, with.num_rows);
+    void add(int64_t window) {
+        fetch_window(window + 1);
+        const int64_t last = std::min((window + 1) * height, sums_.num_rows);
         for (int64_t row = window * height; row < last; ++row) {
-            T* const sums = with.out + row * with.width_of_data;
-            std::fill_n(sums, with.width_of_data, T{});
-            add_row(with, window, row % height, sums);
+            void* const sums = sums_.with.result_of(row);
+            sums_.with.start(sums);
+            add_row(window, row % height, sums);
         }
     }
 
 private:
-    static constexpr int64_t batch = 128, most_fetched = 64;
+    static constexpr int64_t most_fetched = 64;
 
-    TGRAPH_INLINE static void fetch_window(const TileSums<T>& with, int64_t window) {
-        if (window >= with.tiles.num_windows) return;
-        const int64_t begin = with.tiles.offset[window] * width, end = with.tiles.offset[window + 1] * width;
+    void fetch_window(int64_t window) const {
+        if (window >= sums_.tiles.num_windows) return;
+        const int64_t begin = sums_.tiles.offset[window] * width, end = sums_.tiles.offset[window + 1] * width;
         for (int64_t i = begin; i < std::min(begin + most_fetched, end); ++i)
-            fetch_columns(with.data + with.columns[i] * with.width_of_data, with.width_of_data);
+            fetch_row(sums_.with.row(sums_.columns[i]), sums_.with.row_bytes());
     }
 
-    void add_row(const TileSums<T>& with, int64_t window, int64_t row, T* sums) {
+    void add_row(int64_t window, int64_t row, void* sums) {
         int64_t size = 0;
         const auto flush = [&] {
-            with.kernels.reduce(sums, with.data, with.width_of_data, at_.data(), weight_.data(), size);
+            rows_.add(sums, at_.data(), by_.data(), size);
             size = 0;
         };
-        for (int64_t tile = with.tiles.offset[window]; tile < with.tiles.offset[window + 1]; ++tile) {
-            uint32_t bits = with.tiles.row(tile, row);
+        for (int64_t tile = sums_.tiles.offset[window]; tile < sums_.tiles.offset[window + 1]; ++tile) {
+            uint32_t bits = sums_.tiles.row(tile, row);
             if (bits == 0) continue;
-            [[maybe_unused]] const T* weight = nullptr;
-            if constexpr (Edge::weighted) weight = with.weights + with.start[tile] + with.tiles.count_before(tile, row);
+            int64_t by = sums_.start ? sums_.start[tile] + sums_.tiles.count_before(tile, row) : 0;
             for (; bits != 0; bits &= bits - 1, ++size) {
-                at_[size] = with.columns[tile * width + std::countr_zero(bits)] * with.width_of_data;
-                if constexpr (Edge::weighted) weight_[size] = *weight++;
+                at_[size] = sums_.columns[tile * width + std::countr_zero(bits)] * sums_.with.columns;
+                by_[size] = by++;
             }
-            if (size > batch - width) flush();
+            if (size > RowReduction::most_arcs - width) flush();
         }
         flush();
     }
 
-    std::array<int64_t, batch> at_;
-    std::array<T, batch> weight_;
+    const TileSums& sums_;
+    RowReduction rows_;
+    std::array<int64_t, RowReduction::most_arcs> at_, by_;
 };
 
 // out[row] = sum over its neighbors of data [n, columns], weighted if there are weights.
 template <class T>
-void sum_tiles(In<int64_t> offset, In<int32_t> columns_of, In<int64_t> bitmap, In<int64_t> start, In<T> weights,
-               In<T> data, int64_t columns, Out<T> out) {
-    check_columns(columns, 1);
+void sum_tiles(In<int64_t> offset, In<int32_t> columns_of, In<int64_t> bitmap, In<int64_t> start, In<void> weights,
+               In<void> data, int64_t columns, Out<void> out) {
+    const Operands with =
+        operands_of<T>(data, columns, weights, 1, "sum", weights.is_valid() ? "mul" : "copy", T{0}, out);
     const auto num_rows = static_cast<int64_t>(out.shape(0)) / columns;
     const TileBits tiles = checked_tiles(offset, bitmap, 0, num_rows);
     if (columns_of.shape(0) != bitmap.shape(0) * 4) throw std::invalid_argument("columns: expected 8 for each tile");
@@ -82,13 +81,9 @@ void sum_tiles(In<int64_t> offset, In<int32_t> columns_of, In<int64_t> bitmap, I
         (!start.is_valid() || static_cast<int64_t>(start.shape(0)) != num_tiles + 1 ||
          start.data()[num_tiles] != static_cast<int64_t>(weights.shape(0))))
         throw std::invalid_argument("start: expected where the weights of each tile begin");
-    const TileSums<T> with{tiles, columns_of.data(), start.data(), weights.data(), data.data(), columns, num_rows,
-                           out.data(), column_kernels<T, T>("sum", weights.is_valid() ? "mul" : "copy")};
-    const auto add = [&]<class Edge>(Edge) {
-        each_window<WindowSums<Edge, T>>(0, tiles.num_windows, num_tiles * height * columns,
-                                         [&](WindowSums<Edge, T>& sums, int64_t window) { sums.add(with, window); });
-    };
-    weights.is_valid() ? add(Times{}) : add(Copy{});
+    const TileSums sums{tiles, columns_of.data(), weights.is_valid() ? start.data() : nullptr, num_rows, with};
+    each_window(0, tiles.num_windows, num_tiles * height * columns, [&] { return WindowSums(sums); },
+                [](WindowSums& window_sums, int64_t window) { window_sums.add(window); });
 }
 
 template <class T>

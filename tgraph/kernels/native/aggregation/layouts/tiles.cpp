@@ -56,6 +56,13 @@ private:
 };
 
 template <class I>
+Columns<I> make_columns() {
+    return {};
+}
+
+int no_scratch() { return 0; }
+
+template <class I>
 Rows<I> checked(const In<int64_t>& offset, const In<I>& neighbors) {
     if (!offset.shape(0)) throw std::invalid_argument("offset: expected [n + 1]");
     const auto n = static_cast<int64_t>(offset.shape(0)) - 1;
@@ -72,7 +79,7 @@ void count_tile_columns(In<int64_t> offset, In<I> neighbors, Out<int64_t> counts
     if (static_cast<int64_t>(counts.shape(0)) != rows.num_windows())
         throw std::invalid_argument("counts: expected one for each window");
     int64_t* const to = counts.data();
-    each_window<Columns<I>>(0, rows.num_windows(), neighbors.shape(0), [&](Columns<I>& columns, int64_t window) {
+    each_window(0, rows.num_windows(), neighbors.shape(0), make_columns<I>, [&](Columns<I>& columns, int64_t window) {
         to[window] = static_cast<int64_t>(columns.of(rows, window).size());
     });
 }
@@ -117,7 +124,7 @@ void fill_tiles(In<int64_t> offset, In<I> neighbors, In<int64_t> tile_offset, Ou
     advise_huge_pages(columns.data(), columns.shape(0) * sizeof(I));
     advise_huge_pages(bitmap.data(), bitmap.shape(0) * sizeof(int64_t));
     const TileOutput<I> to{columns.data(), reinterpret_cast<uint64_t*>(bitmap.data()), entries.data()};
-    each_window<Columns<I>>(0, windows, neighbors.shape(0), [&](Columns<I>& scratch, int64_t window) {
+    each_window(0, windows, neighbors.shape(0), make_columns<I>, [&](Columns<I>& scratch, int64_t window) {
         const std::span<const I> found = scratch.of(rows, window);
         const Range tiles{bounds[window], bounds[window + 1]};
         const bool fits = (static_cast<int64_t>(found.size()) + width - 1) / width == tiles.end - tiles.begin;
@@ -127,8 +134,6 @@ void fill_tiles(In<int64_t> offset, In<I> neighbors, In<int64_t> tile_offset, Ou
 
 // ---- tiles to CSR ---------------------------------------------------------------------------------------------------
 
-struct NoScratch {};
-
 // degree[i] = number of arcs of row i, counted from the first row of window `first`.
 void count_tile_rows(In<int64_t> offset, In<int64_t> bitmap, int64_t first, Out<int64_t> degree) {
     const auto num_rows = static_cast<int64_t>(degree.shape(0));
@@ -136,7 +141,7 @@ void count_tile_rows(In<int64_t> offset, In<int64_t> bitmap, int64_t first, Out<
     const int64_t last = first + (num_rows + height - 1) / height;
     int64_t* const to = degree.data();
     const int64_t work = (tiles.offset[last] - tiles.offset[first]) * height;
-    each_window<NoScratch>(first, last, work, [&](NoScratch&, int64_t window) {
+    each_window(first, last, work, no_scratch, [&](int, int64_t window) {
         std::array<int64_t, height> counts{};
         for (int64_t tile = tiles.offset[window]; tile < tiles.offset[window + 1]; ++tile)
             tiles.count_rows(tile, counts.data());
@@ -157,7 +162,7 @@ void list_tile_rows(In<int64_t> offset, In<I> columns, In<int64_t> bitmap, In<in
                                  2 * start.shape(0) != bitmap.shape(0) + 2))
         throw std::invalid_argument("start: expected where the weights of each tile begin");
     const int64_t last = first + (num_rows + height - 1) / height;
-    each_window<NoScratch>(first, last, num_arcs, [&](NoScratch&, int64_t window) {
+    each_window(first, last, num_arcs, no_scratch, [&](int, int64_t window) {
         const int64_t begin = (window - first) * height;
         for (int64_t row = begin; row < std::min(begin + height, num_rows); ++row) {
             int64_t arc = std::max<int64_t>(row_offset.data()[row], 0);

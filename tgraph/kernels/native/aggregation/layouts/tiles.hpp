@@ -15,12 +15,12 @@ namespace tgraph {
 inline constexpr int64_t height = 16, width = 8;
 inline constexpr int64_t windows_at_once = 16;
 
-// Calls body(scratch, window) for the windows first .. last - 1 in parallel, with one scratch per chunk.
-template <class Scratch, class Body>
-void each_window(int64_t first, int64_t last, int64_t work, Body&& body) {
+// Calls body(scratch, window) for the windows first .. last - 1 in parallel, with one scratch = make() per chunk.
+template <class Make, class Body>
+void each_window(int64_t first, int64_t last, int64_t work, const Make& make, const Body& body) {
     const int64_t chunks = (last - first + windows_at_once - 1) / windows_at_once;
     for_each_chunk(chunks, part_count(work), [&](int64_t chunk) {
-        Scratch scratch;
+        auto scratch = make();
         const int64_t begin = first + chunk * windows_at_once;
         for (int64_t window = begin; window < std::min(begin + windows_at_once, last); ++window) body(scratch, window);
     });

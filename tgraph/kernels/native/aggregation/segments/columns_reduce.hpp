@@ -1,11 +1,12 @@
-// Definitions of the kernels declared in columns.hpp, included only by the files that instantiate them. Blocks of
-// columns are reduced in vector registers; the order of reduction of each column is that of the arcs.
+// Reduction of many columns over a batch of arcs. Blocks of columns are reduced in vector registers; the order of
+// reduction of each column is that of the arcs.
 #pragma once
 
 #include <algorithm>
+#include <stdexcept>
 #include <type_traits>
 
-#include "aggregation/segments/columns.hpp"
+#include "aggregation/segments/kernels.hpp"
 #include "base/semiring.hpp"
 
 namespace tgraph {
@@ -17,8 +18,8 @@ inline constexpr bool is_associative =
 
 // Reduces messages into `lanes` * `vectors` sums in registers. With few vectors the latency of the dependent operations
 // dominates, so an associative reduction combines pairs of messages first.
-template <class Reduce, class Edge, int lanes, int vectors, class T, class A>
-TGRAPH_INLINE void reduce_block(A* sums, const T* data, const int64_t* at, const A* weights, int64_t count) {
+template <class Reduce, class Edge, int lanes, int vectors, class A>
+TGRAPH_INLINE void reduce_block(A* sums, const A* data, const int64_t* at, const A* weights, int64_t count) {
     using Lanes = Vector<A, lanes>;
     Lanes sum[vectors];
 #pragma GCC unroll 8
@@ -26,13 +27,10 @@ TGRAPH_INLINE void reduce_block(A* sums, const T* data, const int64_t* at, const
     int64_t i = 0;
     if constexpr (vectors <= 2 && is_associative<Reduce, A>)
         for (; i + 2 <= count; i += 2) {
-            Lanes weight{}, after{};
-            if constexpr (Edge::weighted) weight = weights[i] - Lanes{}, after = weights[i + 1] - Lanes{};
 #pragma GCC unroll 2
             for (int v = 0; v < vectors; ++v) {
-                const Lanes one = Edge::apply(load<A, lanes>(data + at[i] + v * lanes), weight);
-                const Lanes next = Edge::apply(load<A, lanes>(data + at[i + 1] + v * lanes), after);
-                sum[v] = Reduce::apply(sum[v], Reduce::apply(one, next));
+                const Lanes one = load<A, lanes>(data + at[i] + v * lanes);
+                sum[v] = Reduce::apply(sum[v], Reduce::apply(one, load<A, lanes>(data + at[i + 1] + v * lanes)));
             }
         }
     for (; i < count; ++i) {
@@ -48,17 +46,17 @@ TGRAPH_INLINE void reduce_block(A* sums, const T* data, const int64_t* at, const
 
 // Eight AVX2 vectors, which leave registers for the messages.
 template <class A>
-inline constexpr int block_columns = 8 * 32 / std::max<int>(sizeof(A), 4);
+inline constexpr int block_columns = 8 * 32 / sizeof(A);
 
-template <class Reduce, class Edge, int columns, class T, class A>
-TGRAPH_INLINE void reduce_block_of(A* sums, const T* data, const int64_t* at, const A* weights, int64_t count) {
+template <class Reduce, class Edge, int columns, class A>
+TGRAPH_INLINE void reduce_block_of(A* sums, const A* data, const int64_t* at, const A* weights, int64_t count) {
     constexpr int lanes = std::min<int>(columns, 32 / sizeof(A));  // AVX2: wider vectors are no faster here
     reduce_block<Reduce, Edge, lanes, columns / lanes>(sums, data, at, weights, count);
 }
 
 // Dispatches on `width`, a power of two.
-template <class Reduce, class Edge, class T, class A>
-TGRAPH_INLINE void reduce_width(int64_t width, A* sums, const T* data, const int64_t* at, const A* weights,
+template <class Reduce, class Edge, class A>
+TGRAPH_INLINE void reduce_width(int64_t width, A* sums, const A* data, const int64_t* at, const A* weights,
                                 int64_t count) {
     if constexpr (block_columns<A> == 64)
         if (width == 64) return reduce_block_of<Reduce, Edge, 64>(sums, data, at, weights, count);
@@ -82,9 +80,11 @@ TGRAPH_INLINE int64_t block_below(int64_t columns) {
 
 // Reduces any number of columns. The remainder is computed as a block of a power of two that overlaps the block before;
 // it starts from a copy of the sums, so that both compute the same result for the columns that they share.
-template <class Reduce, class Edge, class T, class A>
-TGRAPH_MULTIVERSION_NARROW void reduce_columns(A* sums, const T* data, int64_t columns, const int64_t* at,
-                                               const A* weights, int64_t count) {
+template <class Reduce, class Edge, class A>
+TGRAPH_MULTIVERSION_NARROW void reduce_columns(void* into, const void* from, int64_t columns, const int64_t* at,
+                                               const void* by, int64_t count) {
+    A* const sums = static_cast<A*>(into);
+    const A *const data = static_cast<const A*>(from), *const weights = static_cast<const A*>(by);
     const int64_t width = block_below<A>(columns), rest = columns % width;
     int64_t last = rest ? 1 : 0;
     while (last < rest) last *= 2;
@@ -99,34 +99,16 @@ TGRAPH_MULTIVERSION_NARROW void reduce_columns(A* sums, const T* data, int64_t c
     for (int64_t f = 0; f < last; ++f) sums[begin + f] = copy[f];
 }
 
-// One weight per column.
-template <class Reduce, class Edge, class T, class A, class W>
-void reduce_pairs(A* sums, const T* data, int64_t columns, const int64_t* at, const W* weights, const int64_t* arc,
-                  int64_t count) {
-    for (int64_t i = 0; i < count; ++i) {
-        const T* sent = data + at[i];
-        const W* weight = weights + arc[i] * columns;
-        for (int64_t f = 0; f < columns; ++f)
-            sums[f] = Reduce::apply(sums[f],
-                                    Edge::apply(static_cast<A>(widen(sent[f])), static_cast<A>(widen(weight[f]))));
-    }
-}
-
+// The same, arc by arc, for what is seldom reduced.
 template <class Reduce, class A>
-void join_sums(A* sums, const A* others, int64_t columns) {
-    for (int64_t f = 0; f < columns; ++f) sums[f] = Reduce::apply(sums[f], others[f]);
-}
-
-template <class T, class A, class W>
-ColumnKernels<T, A, W> column_kernels(std::string_view reduce, std::string_view edge) {
-    ColumnKernels<T, A, W> found{};
-    with_pair<T, A, W>(reduce, edge, [&]<class Reduce, class Edge>(Reduce, Edge) {
-        found.reduce = &reduce_columns<Reduce, Edge, T, A>;
-        if constexpr (Edge::weighted) found.reduce_pairs = &reduce_pairs<Reduce, Edge, T, A, W>;
-        found.join = &join_sums<Reduce, A>;
-        found.weighted = Edge::weighted;
-    });
-    return found;
+TGRAPH_MULTIVERSION_NARROW void reduce_seldom(void* into, const void* from, int64_t columns, const int64_t* at,
+                                              const void*, int64_t count) {
+    A* const sums = static_cast<A*>(into);
+    for (int64_t i = 0; i < count; ++i) {
+        const A* const sent = static_cast<const A*>(from) + at[i];
+#pragma GCC ivdep
+        for (int64_t f = 0; f < columns; ++f) sums[f] = Reduce::apply(sums[f], sent[f]);
+    }
 }
 
 }  // namespace tgraph

@@ -2,8 +2,11 @@
 // scatter of their gradient, and the gradient of segment products. Parallel over chunks of arcs or rows; the scatter is
 // parallel over columns, so that no two threads write to the same location.
 #include <atomic>
+#include <vector>
 
-#include "aggregation/segments/pull.hpp"
+#include "aggregation/segments/row_reduction.hpp"
+#include "aggregation/segments/segments.hpp"
+#include "base/selection.hpp"
 
 namespace tgraph {
 namespace {
@@ -27,11 +30,11 @@ TGRAPH_MULTIVERSION void dot_heads(const A* a, const A* b, int64_t heads, int64_
 
 // SDDMM: out[arc, head] = dot product of the row's and the neighbor's data over the columns of the head; 0 for arcs
 // from inactive neighbors.
-template <class A, class Neighbor>
-void arc_products(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active,
+template <class A>
+void arc_products(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active,
                   In<A> row_data, In<A> data, int64_t columns, int64_t heads, Out<A> out) {
-    const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, active);
-    const Selection<Neighbor>& selection = *argument;
+    const SelectionArgument argument(neighbors, offset, rows, width, active);
+    const Selection& selection = *argument;
     const int64_t arcs = selection.num_arcs();
     check_columns(columns, heads);
     if (static_cast<int64_t>(row_data.shape(0)) != selection.count * columns ||
@@ -60,79 +63,73 @@ template <class A>
 using ArgIndex = std::conditional_t<sizeof(A) == 8, int64_t, int32_t>;  // the width of A, so that loops vectorise
 
 // Sets arg[f] to `number` where this message equals best[f] (NaN equals NaN) and no earlier message did.
-template <class Edge, class A>
-TGRAPH_MULTIVERSION void match_best(ArgIndex<A>* arg, const A* best, const A* data, const A* weights, int64_t heads,
-                                    int64_t span, ArgIndex<A> number) {
-    const int64_t blocks = span == 1 ? 1 : heads, width = span == 1 ? heads : span;
-    for (int64_t block = 0; block < blocks; ++block)
-        for (int64_t f = block * width; f < (block + 1) * width; ++f) {
-            A message = data[f];
-            if constexpr (Edge::weighted) message = Edge::apply(message, weights[span == 1 ? f : block]);
-            const bool equal = (message == best[f]) | ((message != message) & (best[f] != best[f]));
-            arg[f] = equal & (arg[f] < 0) ? number : arg[f];
-        }
+template <class A>
+TGRAPH_MULTIVERSION void match_best(ArgIndex<A>* arg, const A* best, const A* message, int64_t columns,
+                                    ArgIndex<A> number) {
+    for (int64_t f = 0; f < columns; ++f) {
+        const bool equal = (message[f] == best[f]) | ((message[f] != message[f]) & (best[f] != best[f]));
+        arg[f] = equal & (arg[f] < 0) ? number : arg[f];
+    }
 }
 
 template <class A>
 struct ArgBest {
+    const Selection& selection;
     const A *data, *weights, *best;
     int64_t columns, heads;
+    CombineRows combine;     // null for "copy"
     int64_t *sender, *arc;  // of the first message that equals the best; -1 for none
 
+    // The message of arc j of row r from the row of data `from`; `buffer` has room for it.
+    const A* message(int64_t r, int64_t j, int64_t from, A* buffer) const {
+        if (!combine) return data + from * columns;
+        const int64_t at = from * columns, by = (selection.offset[r] + j) * heads;
+        combine(data, &at, weights, &by, heads, columns / heads, 1, buffer);
+        return buffer;
+    }
+
     // Pull: the messages to one row.
-    template <class Edge, class Neighbor>
-    void of_row(const Selection<Neighbor>& selection, int64_t r, ArgIndex<A>* arg) const {
-        const Neighbor* neighbors = selection.neighbors + selection.begin(r);
+    void of_row(int64_t r, ArgIndex<A>* arg, A* buffer) const {
+        const int64_t first = selection.begin(r);
         std::fill_n(arg, columns, ArgIndex<A>{-1});
-        for (int64_t j = 0; j < selection.degree(r); ++j)
-            if (!selection.active || selection.active[neighbors[j]])
-                match_best<Edge>(arg, best + r * columns, data + neighbors[j] * columns,
-                                 Edge::weighted ? weights + (selection.offset[r] + j) * heads : nullptr, heads,
-                                 columns / heads, static_cast<ArgIndex<A>>(j));
+        for (int64_t j = 0; j < selection.degree(r); ++j) {
+            const int64_t neighbor = selection.neighbors[first + j];
+            if (!selection.active || selection.active[neighbor])
+                match_best(arg, best + r * columns, message(r, j, neighbor, buffer), columns,
+                           static_cast<ArgIndex<A>>(j));
+        }
         for (int64_t f = 0; f < columns; ++f) {
-            sender[r * columns + f] = arg[f] < 0 ? -1 : static_cast<int64_t>(neighbors[arg[f]]);
+            sender[r * columns + f] = arg[f] < 0 ? -1 : selection.neighbors[first + arg[f]];
             arc[r * columns + f] = arg[f] < 0 ? -1 : selection.offset[r] + arg[f];
         }
     }
 
     // Push: the messages from all rows to their neighbors, in arc order.
-    template <class Edge, class Neighbor>
-    void of_neighbors(const Selection<Neighbor>& selection) const {
-        const int64_t span = columns / heads;
+    void of_neighbors() const {
+        std::vector<A> buffer(columns);
         for (int64_t r = 0; r < selection.count; ++r)
             for (int64_t j = 0; j < selection.degree(r); ++j) {
-                const int64_t to = selection.neighbors[selection.begin(r) + j], number = selection.offset[r] + j;
+                const int64_t place = selection.neighbors[selection.begin(r) + j] * columns;
+                const A* const sent = message(r, j, r, buffer.data());
                 for (int64_t f = 0; f < columns; ++f) {
-                    A message = data[r * columns + f];
-                    if constexpr (Edge::weighted) message = Edge::apply(message, weights[number * heads + f / span]);
-                    const int64_t place = to * columns + f;
-                    const bool equal = message == best[place] || (message != message && best[place] != best[place]);
-                    if (equal && arc[place] < 0) {
-                        arc[place] = number;
-                        sender[place] = r;
-                    }
+                    const A one = sent[f], other = best[place + f];
+                    const bool equal = one == other || (one != one && other != other);
+                    if (!equal || arc[place + f] >= 0) continue;
+                    arc[place + f] = selection.offset[r] + j;
+                    sender[place + f] = r;
                 }
             }
     }
 };
 
-// The edge operations for which min and max are differentiable.
-template <class Visit>
-void with_edge(std::string_view edge, Visit visit) {
-    if (edge == "copy") return visit(Copy{});
-    if (edge == "add") return visit(Plus{});
-    if (edge == "mul") return visit(Times{});
-    throw std::invalid_argument("edge: expected 'copy', 'add' or 'mul'");
-}
-
 // Argmin or argmax: finds, for each receiver and column, the message that equals `best`, the result of the reduction.
 // In a pull the rows receive, in a push the neighbors.
-template <class A, class Neighbor>
-void winners(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active, bool pulls,
+template <class A>
+void winners(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active, bool pulls,
              In<A> data, int64_t columns, In<A> weights, int64_t heads, std::string_view edge, In<A> best,
              Out<int64_t> sender, Out<int64_t> arc) {
-    const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, active);
-    const Selection<Neighbor>& selection = *argument;
+    const SelectionArgument argument(neighbors, offset, rows, width, active);
+    const Selection& selection = *argument;
     const int64_t n = selection.num_vertices, k = selection.count, arcs = selection.num_arcs();
     check_columns(columns, heads);
     if (static_cast<int64_t>(data.shape(0)) != (pulls ? n : k) * columns)
@@ -143,19 +140,21 @@ void winners(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64
         if (given != size) throw std::invalid_argument("best, sender, arc: expected [receivers, columns]");
     if (edge != "copy" && (!weights.is_valid() || static_cast<int64_t>(weights.shape(0)) != arcs * heads))
         throw std::invalid_argument("weights: expected [arcs, heads]");
-    const ArgBest<A> found{data.data(), weights.data(), best.data(), columns, heads, sender.data(), arc.data()};
+    const Edge operation = edge_of(edge);
+    const CombineRows combine = operation == Edge::copy ? nullptr : combine_rows_kernel(number_of<A>, operation);
+    const ArgBest<A> found{selection, data.data(), weights.data(), best.data(), columns, heads, combine, sender.data(),
+                           arc.data()};
+    if (!pulls) {  // rows share neighbors: one thread, in arc order
+        std::fill_n(found.sender, size, int64_t{-1});
+        std::fill_n(found.arc, size, int64_t{-1});
+        return found.of_neighbors();
+    }
     const RowChunks chunks{selection.offset, k, std::clamp<int64_t>((int64_t{1} << 16) / columns, 512, 8192)};
-    with_edge(edge, [&]<class Edge>(Edge) {
-        if (!pulls) {  // rows share neighbors: one thread, in arc order
-            std::fill_n(found.sender, size, int64_t{-1});
-            std::fill_n(found.arc, size, int64_t{-1});
-            return found.template of_neighbors<Edge>(selection);
-        }
-        for_each_chunk(chunks.size(), part_count(arcs * columns), [&](int64_t chunk) {
-            std::vector<ArgIndex<A>> arg(columns);
-            const Range range = chunks[chunk];
-            for (int64_t r = range.begin; r < range.end; ++r) found.template of_row<Edge>(selection, r, arg.data());
-        });
+    for_each_chunk(chunks.size(), part_count(arcs * columns), [&](int64_t chunk) {
+        std::vector<ArgIndex<A>> arg(columns);
+        std::vector<A> buffer(columns);
+        const Range range = chunks[chunk];
+        for (int64_t r = range.begin; r < range.end; ++r) found.of_row(r, arg.data(), buffer.data());
     });
 }
 
@@ -174,11 +173,11 @@ TGRAPH_MULTIVERSION void update_best(A* best, ArgIndex<A>* arg, const A* message
 
 // Max or min over the neighbors of each row per column, with its position among the arcs of the row: the first of equal
 // ones; the identity and -1 for none.
-template <class A, class Neighbor>
-void pull_won(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active, In<A> data,
+template <class A>
+void pull_won(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active, In<A> data,
               int64_t columns, bool largest, A identity, Out<A> best, Out<ArgIndex<A>> won) {
-    const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, active);
-    const Selection<Neighbor>& selection = *argument;
+    const SelectionArgument argument(neighbors, offset, rows, width, active);
+    const Selection& selection = *argument;
     check_columns(columns, 1);
     const int64_t size = selection.count * columns;
     if (static_cast<int64_t>(data.shape(0)) != selection.num_vertices * columns ||
@@ -186,20 +185,22 @@ void pull_won(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int6
         throw std::invalid_argument("data, best or won: expected [n, columns] and [rows, columns]");
     const int64_t arcs = selection.num_arcs();
     constexpr int64_t lookahead = 16;
+    const auto bytes = columns * static_cast<int64_t>(sizeof(A));
     const RowChunks chunks{selection.offset, selection.count, std::clamp<int64_t>((1 << 16) / columns, 512, 8192)};
     for_each_chunk(chunks.size(), part_count(arcs * columns), [&](int64_t chunk) {
         const Range range = chunks[chunk];
         for (int64_t r = range.begin; r < range.end; ++r) {
-            const Neighbor* const others = selection.neighbors + selection.begin(r);
+            const int64_t first = selection.begin(r);
             A* const to = best.data() + r * columns;
             ArgIndex<A>* const by = won.data() + r * columns;
             std::fill_n(to, columns, identity);
             std::fill_n(by, columns, ArgIndex<A>{-1});
             for (int64_t j = 0; j < selection.degree(r); ++j) {
-                const int64_t coming = std::min(others + j + lookahead - selection.neighbors, selection.num_stored - 1);
-                fetch_columns(data.data() + selection.neighbors[coming] * columns, columns);
-                if (selection.active && !selection.active[others[j]]) continue;
-                const A* const message = data.data() + others[j] * columns;
+                const int64_t coming = std::min(first + j + lookahead, selection.num_stored - 1);
+                fetch_row(reinterpret_cast<const char*>(data.data() + selection.neighbors[coming] * columns), bytes);
+                const int64_t neighbor = selection.neighbors[first + j];
+                if (selection.active && !selection.active[neighbor]) continue;
+                const A* const message = data.data() + neighbor * columns;
                 if (largest)
                     update_best<true>(to, by, message, columns, static_cast<ArgIndex<A>>(j));
                 else
@@ -210,22 +211,21 @@ void pull_won(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int6
 }
 
 // Prefetches the outputs that a row scatters to, for some of its columns.
-template <class A, class Neighbor>
-TGRAPH_INLINE void fetch_outputs(const Selection<Neighbor>& selection, int64_t r, const ArgIndex<A>* arg,
+template <class A>
+TGRAPH_INLINE void fetch_outputs(const Selection& selection, int64_t r, const ArgIndex<A>* arg,
                                  int64_t columns, Range of, const A* out) {
-    const Neighbor* const others = selection.neighbors + selection.begin(r);
-    const int64_t last = selection.degree(r) - 1;
+    const int64_t first = selection.begin(r), last = selection.degree(r) - 1;
     for (int64_t f = of.begin; f < of.end && last >= 0; ++f)
-        fetch(out + others[std::clamp<int64_t>(arg[r * columns + f], 0, last)] * columns + f);
+        fetch(out + selection.neighbors[first + std::clamp<int64_t>(arg[r * columns + f], 0, last)] * columns + f);
 }
 
 // The gradient of `pull_won`: out[u, f] = the sum of grad[r, f] over the rows r whose argbest in column f is neighbor
 // u. Threads own columns, so that no two write to the same location; sums are in the order of the rows.
-template <class A, class Neighbor>
-void give_won(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<A> grad, int64_t columns,
+template <class A>
+void give_won(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<A> grad, int64_t columns,
               In<ArgIndex<A>> won, Out<A> out) {
-    const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, {});
-    const Selection<Neighbor>& selection = *argument;
+    const SelectionArgument argument(neighbors, offset, rows, width, {});
+    const Selection& selection = *argument;
     const int64_t n = selection.num_vertices, k = selection.count;
     check_columns(columns, 1);
     if (static_cast<int64_t>(out.shape(0)) != n * columns || static_cast<int64_t>(grad.shape(0)) != k * columns ||
@@ -240,14 +240,13 @@ void give_won(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int6
         const int64_t first = range.begin * line, size = std::min(range.end * line, columns) - first;
         for (int64_t u = 0; u < n; ++u) std::fill_n(out.data() + u * columns + first, size, A{0});
         for (int64_t r = 0; r < k; ++r) {
-            const Neighbor* const others = selection.neighbors + selection.begin(r);
-            const int64_t degree = selection.degree(r);
+            const int64_t begin = selection.begin(r), degree = selection.degree(r);
             if (r + 1 < k) fetch_outputs<A>(selection, r + 1, won.data(), columns, {first, first + size}, out.data());
             for (int64_t f = r * columns + first; f < r * columns + first + size; ++f) {
                 const int64_t arc = won.data()[f];
                 if (arc >= degree) fits.store(false, std::memory_order_relaxed);
                 if (arc < 0 || arc >= degree) continue;
-                out.data()[others[arc] * columns + f - r * columns] += grad.data()[f];
+                out.data()[selection.neighbors[begin + arc] * columns + f - r * columns] += grad.data()[f];
             }
         }
     });
@@ -298,25 +297,23 @@ void bind_product_gradient(Module& module) {
     module.def("product_gradient", &product_gradient<A>, "offset, messages, grad, columns, out");
 }
 
-template <class A, class Neighbor>
+template <class A>
 void bind_gradients_of(Module& module) {
-    module.def("arc_products", &arc_products<A, Neighbor>,
+    module.def("arc_products", &arc_products<A>,
                "neighbors, offset, rows?, width, active?, row_data, data, columns, heads, out");
-    module.def("winners", &winners<A, Neighbor>,
+    module.def("winners", &winners<A>,
                "neighbors, offset, rows?, width, active?, pulls, data, columns, weights?, heads, edge, best, sender, "
                "arc");
-    module.def("pull_won", &pull_won<A, Neighbor>,
+    module.def("pull_won", &pull_won<A>,
                "neighbors, offset, rows?, width, active?, data, columns, largest, identity, best, won");
-    module.def("give_won", &give_won<A, Neighbor>, "neighbors, offset, rows?, width, grad, columns, won, out");
+    module.def("give_won", &give_won<A>, "neighbors, offset, rows?, width, grad, columns, won, out");
 }
 
 }  // namespace
 
 void bind_gradients(Module& module) {
-    bind_gradients_of<float, int32_t>(module);
-    bind_gradients_of<float, int64_t>(module);
-    bind_gradients_of<double, int32_t>(module);
-    bind_gradients_of<double, int64_t>(module);
+    bind_gradients_of<float>(module);
+    bind_gradients_of<double>(module);
     bind_product_gradient<float>(module);
     bind_product_gradient<double>(module);
 }

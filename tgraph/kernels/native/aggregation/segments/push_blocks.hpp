@@ -19,23 +19,22 @@
 namespace tgraph {
 
 // The arcs of a selection by blocks of targets.
-template <class Neighbor>
 class ArcBlocks {
 public:
     struct Arc {
-        Neighbor to;
+        uint32_t to;   // less the first target of the block
         uint32_t row;  // of the selection, as its number
         int64_t number;
     };
 
-    explicit ArcBlocks(const Selection<Neighbor>& selection)
+    explicit ArcBlocks(const Selection& selection)
         : shift_(std::max(12, static_cast<int>(std::bit_width(static_cast<uint64_t>(selection.num_vertices))) - 10)),
           size_((selection.num_vertices >> shift_) + 1), arcs_(selection.num_arcs()), begin_(size_ + 1) {
         const int parts = part_count(selection.num_arcs());
         std::vector<int64_t> next(parts * size_);
         for_each_part(parts, [&](int part) {
             int64_t* count = next.data() + part * size_;
-            each_arc(selection, part, parts, [&](const Arc& arc) { ++count[arc.to >> shift_]; });
+            each_arc(selection, part, parts, [&](int64_t to, int64_t, int64_t) { ++count[to >> shift_]; });
         });
         int64_t total = 0;
         for (int64_t block = 0; block < size_; ++block) {
@@ -48,7 +47,10 @@ public:
         begin_[size_] = total;
         for_each_part(parts, [&](int part) {
             int64_t* place = next.data() + part * size_;
-            each_arc(selection, part, parts, [&](const Arc& arc) { arcs_.data()[place[arc.to >> shift_]++] = arc; });
+            each_arc(selection, part, parts, [&](int64_t to, int64_t row, int64_t number) {
+                const auto within = static_cast<uint32_t>(to & (width() - 1));
+                arcs_.data()[place[to >> shift_]++] = {within, static_cast<uint32_t>(row), number};
+            });
         });
     }
 
@@ -60,13 +62,13 @@ public:
 
 private:
     template <class Visit>
-    static void each_arc(const Selection<Neighbor>& selection, int part, int parts, const Visit& visit) {
+    static void each_arc(const Selection& selection, int part, int parts, const Visit& visit) {
         const int64_t first = selection.offset[0];
         Range arcs = part_of(selection.num_arcs(), part, parts);
         arcs.begin += first, arcs.end += first;
         each_row(selection.offset, selection.count, arcs, [&](int64_t row, Range held) {
-            const Neighbor* to = selection.neighbors + selection.begin(row) - selection.offset[row];
-            for (int64_t i = held.begin; i < held.end; ++i) visit(Arc{to[i], static_cast<uint32_t>(row), i});
+            const int64_t shift = selection.begin(row) - selection.offset[row];
+            for (int64_t i = held.begin; i < held.end; ++i) visit(selection.neighbors[i + shift], row, i);
         });
     }
 
@@ -78,17 +80,16 @@ private:
 
 // A bitmap of the arcs that are the first to reach their target, with rank queries. Bits are set by relaxed atomics, as
 // blocks share words.
-template <class Neighbor>
 class FirstArcs {
 public:
-    FirstArcs(const ArcBlocks<Neighbor>& blocks, int64_t first_arc, int64_t num_arcs, int threads)
+    FirstArcs(const ArcBlocks& blocks, int64_t first_arc, int64_t num_arcs, int threads)
         : first_arc_(first_arc), is_first_(num_arcs / 64 + 1), before_(num_arcs / 64 + 2) {
         fill(is_first_.data(), num_arcs / 64 + 1, uint64_t{0});
         for_each_chunk(blocks.size(), threads, [&](int64_t block) {
             std::vector<bool> reached(blocks.width());
             for (const auto* arc = blocks.begin(block); arc != blocks.end(block); ++arc) {
-                if (reached[arc->to - blocks.first_target(block)]) continue;
-                reached[arc->to - blocks.first_target(block)] = true;
+                if (reached[arc->to]) continue;
+                reached[arc->to] = true;
                 const int64_t i = arc->number - first_arc_;
                 std::atomic_ref<uint64_t>(is_first_.data()[i >> 6])
                     .fetch_or(uint64_t{1} << (i & 63), std::memory_order_relaxed);
@@ -115,35 +116,39 @@ private:
     Scratch<int64_t> before_;
 };
 
-// Calls start(place) once for each receiver, then add(place, row, arc) for each of its arcs in order; lists the
-// receivers by place. Returns their number.
-template <class Neighbor, class Start, class Add>
-int64_t push_in_blocks(const Selection<Neighbor>& selection, int64_t* receivers, int threads, const Start& start,
-                       const Add& add) {
-    const ArcBlocks<Neighbor> blocks(selection);
-    const FirstArcs<Neighbor> first(blocks, selection.offset[0], selection.num_arcs(), threads);
+// Calls start(place) once for each receiver, then add(place, row, arc) for each of its arcs in order, of an adder per
+// block; lists the receivers by place. Returns their number.
+template <class Adder, class Start>
+int64_t push_in_blocks(const Selection& selection, int64_t* receivers, int threads, const Start& start,
+                       const Adder& adder) {
+    const ArcBlocks blocks(selection);
+    const FirstArcs first(blocks, selection.offset[0], selection.num_arcs(), threads);
     for_each_chunk(blocks.size(), threads, [&](int64_t block) {
+        Adder add(adder);
         std::vector<int64_t> places(blocks.width(), -1);
         for (const auto* arc = blocks.begin(block); arc != blocks.end(block); ++arc) {
-            int64_t& place = places[arc->to - blocks.first_target(block)];
+            int64_t& place = places[arc->to];
             if (place < 0) {
                 place = first.rank(arc->number);
-                receivers[place] = arc->to;
+                receivers[place] = blocks.first_target(block) + arc->to;
                 start(place);
             }
             add(place, arc->row, arc->number);
         }
+        add.flush();
     });
     return first.count();
 }
 
 // The same for a dense, initialised result, where every vertex is its own place.
-template <class Neighbor, class Add>
-void push_in_blocks(const Selection<Neighbor>& selection, int threads, const Add& add) {
-    const ArcBlocks<Neighbor> blocks(selection);
+template <class Adder>
+void push_in_blocks(const Selection& selection, int threads, const Adder& adder) {
+    const ArcBlocks blocks(selection);
     for_each_chunk(blocks.size(), threads, [&](int64_t block) {
+        Adder add(adder);
         for (const auto* arc = blocks.begin(block); arc != blocks.end(block); ++arc)
-            add(arc->to, arc->row, arc->number);
+            add(blocks.first_target(block) + arc->to, arc->row, arc->number);
+        add.flush();
     });
 }
 

@@ -24,9 +24,9 @@ void bind_pairs(Module& module) {
     nb::class_<PairReplacement> replacement = bind_class<PairReplacement>(module, "PairReplacement");
     replacement.def_prop_ro("num_symbols", &PairReplacement::num_symbols)
         .def_prop_ro("num_rules", &PairReplacement::num_rules)
-        .def("write", &write_pairs, nb::arg("old_offset").noconvert(), nb::arg("offset").noconvert(),
-             nb::arg("symbols").noconvert(), nb::arg("pairs").noconvert(), released);
-    python_module(module).def("replace_pairs", &replace_pairs, nb::arg("offset").noconvert(), nb::arg("tokens").noconvert(),
+        .def("write", &write_pairs, nb::arg("old_offset"), nb::arg("offset"),
+             nb::arg("symbols"), nb::arg("pairs"), released);
+    python_module(module).def("replace_pairs", &replace_pairs, nb::arg("offset"), nb::arg("tokens"),
                nb::arg("num_tokens"), nb::arg("max_depth"), released);
 }
 

@@ -1,0 +1,45 @@
+// Kernels that reduce many columns of floating numbers: the inner loop of SpMM.
+#include "aggregation/segments/columns_reduce.hpp"
+
+namespace tgraph {
+namespace {
+
+template <class A>
+ReduceRows reduce_floats(Reduction reduction) {
+    switch (reduction) {
+        case Reduction::sum: return &reduce_columns<Plus, Copy, A>;
+        case Reduction::min: return &reduce_columns<Lesser, Copy, A>;
+        case Reduction::max: return &reduce_columns<Greater, Copy, A>;
+        default: return &reduce_seldom<Times, A>;
+    }
+}
+
+ReduceRows reduce_int64(Reduction reduction) {
+    switch (reduction) {
+        case Reduction::sum: return &reduce_seldom<Plus, int64_t>;
+        case Reduction::min: return &reduce_seldom<Lesser, int64_t>;
+        case Reduction::max: return &reduce_seldom<Greater, int64_t>;
+        default: return &reduce_seldom<Times, int64_t>;
+    }
+}
+
+}  // namespace
+
+ReduceRows reduce_rows_kernel(Number number, Reduction reduction) {
+    switch (number) {
+        case Number::float32: return reduce_floats<float>(reduction);
+        case Number::float64: return reduce_floats<double>(reduction);
+        case Number::int64: return reduce_int64(reduction);
+        default: break;
+    }
+    if (reduction == Reduction::min) return &reduce_seldom<Lesser, int32_t>;
+    if (reduction == Reduction::max) return &reduce_seldom<Greater, int32_t>;
+    throw std::invalid_argument("reduce: integers of less than 64 bits are compared only");
+}
+
+ReduceRows add_products_kernel(Number number) {
+    if (number == Number::float32) return &reduce_columns<Plus, Times, float>;
+    return number == Number::float64 ? &reduce_columns<Plus, Times, double> : nullptr;
+}
+
+}  // namespace tgraph
