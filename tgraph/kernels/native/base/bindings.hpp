@@ -160,6 +160,21 @@ _object* to_python(const std::vector<Item>& found) {
     return make_list(made.data(), made.size());
 }
 
+// How a result becomes an object of Python; other classes are in classes.hpp.
+template <class R>
+struct Returned {
+    static _object* convert(R&& found) { return to_python(found); }
+};
+
+template <class R>
+inline constexpr bool is_standard = false;
+template <class... Items>
+inline constexpr bool is_standard<std::tuple<Items...>> = true;
+template <class First, class Second>
+inline constexpr bool is_standard<std::pair<First, Second>> = true;
+template <class Item>
+inline constexpr bool is_standard<std::vector<Item>> = true;
+
 enum class Gil : bool { released, held };  // while a kernel runs
 
 // Releases the GIL until `take` or the end of its scope.
@@ -224,7 +239,7 @@ private:
         } else {
             R found = function(Converted<std::remove_cvref_t<P>>::from(given[i])...);
             unlocked.take();
-            return to_python(std::move(found));
+            return Returned<R>::convert(std::move(found));
         }
     }
 };

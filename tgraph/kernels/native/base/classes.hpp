@@ -31,12 +31,12 @@ nb::class_<C> bind_class(Module& module, const char* name, const Extra&... extra
     return bound;
 }
 
-// Results of kernels that are instances of these classes.
+// Results that are instances of these classes, or objects of nanobind.
 template <class C>
-    requires std::is_class_v<C>
-PyObject* to_python(C&& found) {
-    return nb::cast(std::move(found)).release().ptr();
-}
+    requires(std::is_class_v<C> && !is_standard<C>)
+struct Returned<C> {
+    static PyObject* convert(C&& found) { return nb::cast(std::move(found)).release().ptr(); }
+};
 
 }  // namespace tgraph
 

@@ -41,8 +41,8 @@ using Accumulator =
 // Any other dtype is a TypeError.
 template <class T, class Given>
 void check_dtype(const Given& array, const char* name) {
-    if (array.is_valid() && array.dtype() != nb::dtype<Passed<T>>())
-        throw TypeError((std::string(name) + ": no kernel is compiled for its dtype").c_str());
+    if (array.is_valid() && array.dtype() != dtype_of<Passed<T>>)
+        throw TypeError(std::string(name) + ": no kernel is compiled for its dtype");
 }
 
 }  // namespace tgraph
