@@ -138,8 +138,8 @@ _HOMES = {
     "vertex_select": "tgraph.model.operators",
     "write": "tgraph.io",
 }
-# Internal packages, which are in reach.
-_PACKAGES = ("core", "engine", "files", "formats", "io", "kernels", "markup", "model", "stream", "tuning")
+# Other packages, which are in reach.
+_PACKAGES = ("core", "engine", "files", "formats", "io", "kernels", "markup", "model", "stores", "stream", "tuning")
 
 __getattr__, __dir__ = deferred.at_first_access(globals(), _HOMES | dict.fromkeys(_PACKAGES, __name__))
 

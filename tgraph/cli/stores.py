@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import tgraph as tg
 from tgraph.cli import report
 from tgraph.cli.options import Progress
 from tgraph.core.system.text import table
@@ -23,11 +24,8 @@ Beginning = Annotated[str, typer.Option(help="Only tensors whose keys begin so."
 
 def info(*, store: Store, key: Beginning = "") -> None:
     """What a store holds."""
-    from tgraph import stores
-    from tgraph.stores import maintenance
-
-    opened = stores.open(store)
-    stats = [stat for stat in map(opened.stat, maintenance.matching(opened, key)) if stat is not None]
+    opened = tg.stores.open(store)
+    stats = [stat for stat in map(opened.stat, tg.stores.maintenance.matching(opened, key)) if stat is not None]
     rows = [["key", "dtype", "shape", "blocks", "bytes"]]
     for stat in stats:
         shape = " x ".join(f"{size:,}" for size in stat.shape)
@@ -47,11 +45,8 @@ def put(
     ] = None,
 ) -> None:
     """Put the tensors of a file into a store."""
-    from tgraph import stores
-    from tgraph.stores import maintenance
-
-    opened = stores.open(store)
-    for name in maintenance.put_file(opened, file, key):
+    opened = tg.stores.open(store)
+    for name in tg.stores.maintenance.put_file(opened, file, key):
         stat = opened.stat(name)
         assert stat is not None
         typer.echo(f"{name}: {_dtype(stat)} {list(stat.shape)}")
@@ -64,19 +59,13 @@ def get(
     key: Annotated[str, typer.Option(help="The key of the array; for .safetensors how the keys begin.")] = "",
 ) -> None:
     """Write tensors of a store to a file."""
-    from tgraph import stores
-    from tgraph.stores import maintenance
-
-    typer.echo(f"{file}: {', '.join(maintenance.get_file(stores.open(store), file, key))}")
+    typer.echo(f"{file}: {', '.join(tg.stores.maintenance.get_file(tg.stores.open(store), file, key))}")
 
 
 def verify(*, store: Store, key: Beginning = "", progress: Progress = False) -> None:
     """Read every block of a store and compare it with its checksum."""
-    from tgraph import stores
-    from tgraph.stores import maintenance
-
-    opened, start = stores.open(store), time.perf_counter()
-    damaged = maintenance.verify(opened, key, progress)
+    opened, start = tg.stores.open(store), time.perf_counter()
+    damaged = tg.stores.maintenance.verify(opened, key, progress)
     for fault in damaged:
         typer.echo(str(fault))
     took = report.duration(time.perf_counter() - start)
@@ -93,11 +82,8 @@ def copy(
     progress: Progress = False,
 ) -> None:
     """Copy the tensors of a store to another, one after the other, each wholly or not at all."""
-    from tgraph import stores
-    from tgraph.stores import maintenance
-
-    source, goal, start = stores.open(store), stores.open(target), time.perf_counter()
-    nbytes = maintenance.copy(source, goal, key, progress)
+    source, goal, start = tg.stores.open(store), tg.stores.open(target), time.perf_counter()
+    nbytes = tg.stores.maintenance.copy(source, goal, key, progress)
     took = report.duration(time.perf_counter() - start)
     typer.echo(f"{goal!r}: {report.scaled(nbytes)}B copied in {took}")
 
