@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from alternation import white
 from browsers import browser, visit  # noqa: F401
+from covering import chosen
 from hypothesis import HealthCheck, settings
 
 # Small graphs gain nothing from threads, and on a busy machine every parallel loop waits for a core. Tests of
@@ -24,13 +24,13 @@ gc.disable()
 
 
 def pytest_collection_modifyitems(items):
-    """Of the combinations of parameters of a test that is marked `alternate`, every second one is thorough."""
+    """Of the combinations of parameters of a test that is marked `covering`, those that are not needed are thorough."""
     marked = {}
     for item in items:
-        if item.get_closest_marker("alternate"):
-            marked.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    for combinations in marked.values():
-        for item, taken in zip(combinations, white([item.callspec.params for item in combinations]), strict=True):
+        if mark := item.get_closest_marker("covering"):
+            marked.setdefault((item.nodeid.partition("[")[0], *mark.args), []).append(item)
+    for (_, strength), combinations in marked.items():
+        for item, taken in zip(combinations, chosen([each.callspec.params for each in combinations], strength), strict=True):
             if not taken:
                 item.add_marker("thorough")
 

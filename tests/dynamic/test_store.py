@@ -91,6 +91,7 @@ def apply(store, model, step, pairs, number):
         store.compact()
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("multi", ["last", "sum", "keep"])
 @given(steps=STEPS)

@@ -126,7 +126,7 @@ GRAPHS = {
 }
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", GRAPHS)
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("backend", ["auto", "portable"])

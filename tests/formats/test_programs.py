@@ -64,7 +64,7 @@ def test_algorithms_on_any_graph(graph):
             same(algorithm(held), wanted[name])
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(2)
 @EVERY
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("dtype", WEIGHTS)
@@ -79,6 +79,7 @@ def test_these_decode_nothing_but_rows(layout, name, directed, dtype):
     assert "arcs" not in held.caches
 
 
+@pytest.mark.covering(1)
 @EVERY
 @pytest.mark.parametrize("dtype", WEIGHTS)
 def test_ranks_in_float32_are_added_in_float64(layout, dtype):
@@ -94,7 +95,7 @@ def test_ranks_in_float32_are_added_in_float64(layout, dtype):
     torch.testing.assert_close(found, wanted, rtol=2e-6, atol=0)
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(1)
 @EVERY
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("dtype", WEIGHTS)

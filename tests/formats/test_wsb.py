@@ -134,6 +134,7 @@ def test_sums_of_16_bits_round_once(kernels):
     assert (means == 1000).all()  # whose sum no float16 holds
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("directed", [True, False])
 def test_gradients_are_sums_of_the_transpose(kernels, directed):
     graph = random_graph(40, 200, dtype=torch.float64)

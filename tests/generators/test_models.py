@@ -138,6 +138,7 @@ def test_random_regular(n, data, seed):
     assert make.random_regular(n, degree, seed).out_degree.tolist() == [degree] * n
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dim", [1, 2, 3])
 @pytest.mark.parametrize("radius", [0.03, 0.3, 1.2])
 def test_random_geometric_joins_what_is_near(dim, radius):

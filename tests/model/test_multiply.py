@@ -93,7 +93,7 @@ LARGE = {
 }
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(1)
 @pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
 @pytest.mark.parametrize("name", LARGE)
 @pytest.mark.parametrize("semiring", [("sum", "mul"), ("min", "add"), ("any", "copy")])

@@ -54,6 +54,7 @@ def test_features_of_edges_follow(name, fill, flow):
         agree(differentiated(once, x, edge_index, edge_attr), differentiated(layer, x, edge_index, edge_attr))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("sizes", [(12, 7), (7, 12)])
 @pytest.mark.parametrize("name", ["GATConv", "GATv2Conv"])
 def test_two_sets_of_vertices(name, sizes):

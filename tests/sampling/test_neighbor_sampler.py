@@ -73,6 +73,7 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("directed", [True, False])
 def test_backends_draw_the_same(monkeypatch, options, directed):

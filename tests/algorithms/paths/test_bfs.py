@@ -69,6 +69,7 @@ def test_a_pull_goes_one_hop_in_one_iteration():
         assert bfs(graph, 0, max_depth=1, mode=mode).tolist() == hops(graph, 0, 1)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("directed", [True, False])
 def test_a_skewed_graph_in_which_auto_pulls(directed, backend):
     graph, source = random_graph(400, 6000, directed=directed), 1

@@ -12,6 +12,7 @@ def equal(found, expected, graph):
     assert torch.equal(found, expected(graph))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("multi", MULTI)
 @pytest.mark.parametrize("directed", [True, False])
 @given(steps=STEPS)

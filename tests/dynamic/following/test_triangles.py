@@ -13,6 +13,7 @@ def equal(found, per_vertex, graph):
     assert torch.equal(found, expected) if per_vertex else (found == expected and isinstance(found, int))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("multi", MULTI)
 @pytest.mark.parametrize("directed", [True, False])
 @given(steps=STEPS)

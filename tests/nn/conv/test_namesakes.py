@@ -228,7 +228,7 @@ def test_other_linear_maps_are_called(name):
         agree(ours, other, x, *given)
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("when", ["forward_pre", "forward"])
 @pytest.mark.parametrize("step", ["propagate", "message", "aggregate"])
 @pytest.mark.parametrize("name", CONVS)

@@ -91,6 +91,7 @@ def random_lines(n, m, weights=None, hub=5):
     return "".join(f"{u}\t{v}\t{w * weights}\n" for (u, v), w in zip(ends.tolist(), values, strict=True))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("weights", [None, 1, 0.25])
 @pytest.mark.parametrize("directed", [True, False])
 def test_many_runs_and_buckets(tmp_path, small_steps, directed, weights):

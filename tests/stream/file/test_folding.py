@@ -93,6 +93,7 @@ def test_answers_on_any_graph(compressed, graph, blocks, buffers):
         same(IN_BLOCKS[name](held), IN_BLOCKS[name](graph))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("blocks", [1, 7, 64])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_every_reduction_of_every_dtype(compressed, name, blocks):
@@ -113,6 +114,7 @@ def test_every_reduction_of_every_dtype(compressed, name, blocks):
         assert torch.equal(tg.aggregate(held, marked, reduce), tg.aggregate(graph, marked, reduce))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("reduce", ["min", "max"])
 @pytest.mark.parametrize("mode", ["auto", "push", "pull"])
 @pytest.mark.parametrize("rounds", [None, 2])

@@ -81,6 +81,7 @@ def test_cut_is_that_of_a_slow_count(method, graph, count):
     assert parts.cut(held) == (cut, cut / max(graph.num_arcs, 1))
 
 
+@pytest.mark.covering(1)
 @EVERY
 @pytest.mark.parametrize("directed", [False, True])
 def test_no_chance_and_no_threads(method, directed):

@@ -80,6 +80,7 @@ def test_the_first_of_equal_messages_takes_the_gradient(reduce):
         assert grad.tolist() == [1, 0, 0, 0]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("reduce", ["min", "max"])
 @pytest.mark.parametrize("columns", [15, 16, 33, 64])

@@ -82,6 +82,7 @@ def runs_of(backend, batches, parallel):
         yield settle(changes, weights[items.long()], parallel), (there, pairs, weights.tolist())
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("backend", NAMES)
 @pytest.mark.parametrize("parallel", portable.PARALLEL)
 @given(batches=BATCHES, kept=st.integers(0, 5))
@@ -105,6 +106,7 @@ def test_runs_merged_and_spliced_are_what_a_dictionary_holds(backend, parallel, 
     assert base[2].tolist() == weights
 
 
+@pytest.mark.covering(1)
 @pytest.mark.skipif("native" not in NAMES, reason="no compiled kernels")
 @pytest.mark.parametrize("parallel", portable.PARALLEL)
 @pytest.mark.parametrize(("size", "vertices"), [(100, 10), (300_000, 1 << 20), (300_000, 500), (200_000, 3)])
