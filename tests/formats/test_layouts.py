@@ -194,7 +194,7 @@ def test_more_vertices_than_int32_numbers():
 # ---- pulling --------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=30)
+@settings(max_examples=min(30, settings().max_examples))
 @given(graph=graphs(dtypes=(None, torch.float32, torch.int32)), draw=st.data())
 def test_pulls_of_any_graph(graph, draw):
     dtype = draw.draw(st.sampled_from(FLOATS if graph.weights is not None else FLOATS + INTEGERS))

@@ -132,7 +132,7 @@ def test_configuration_models_have_the_degrees(degrees, seed):
 
 
 @given(st.integers(1, 14), st.data(), st.integers(0, 3))
-@settings(max_examples=30)
+@settings(max_examples=min(30, settings().max_examples))
 def test_random_regular(n, data, seed):
     degree = data.draw(st.integers(0, n - 1).filter(lambda d: n * d % 2 == 0))
     assert make.random_regular(n, degree, seed).out_degree.tolist() == [degree] * n
