@@ -30,7 +30,9 @@ def pytest_collection_modifyitems(items):
         if mark := item.get_closest_marker("covering"):
             marked.setdefault((item.nodeid.partition("[")[0], *mark.args), []).append(item)
     for (_, strength), combinations in marked.items():
-        for item, taken in zip(combinations, chosen([each.callspec.params for each in combinations], strength), strict=True):
+        for item, taken in zip(
+            combinations, chosen([each.callspec.params for each in combinations], strength), strict=True
+        ):
             if not taken:
                 item.add_marker("thorough")
 

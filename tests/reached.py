@@ -85,7 +85,11 @@ def with_includers(paths: set[Path]) -> set[Path]:
     found, before = set(paths), None
     while before != len(found):
         before = len(found)
-        found |= {path for path in sources if any(each.as_posix().endswith(f"/{name}") for name in included(path) for each in found)}
+        found |= {
+            path
+            for path in sources
+            if any(each.as_posix().endswith(f"/{name}") for name in included(path) for each in found)
+        }
     return found
 
 
@@ -114,7 +118,9 @@ def taken_from(path: Path) -> frozenset[Path]:
         if each not in found:
             found.add(each)
             ahead += [SHARED[name] for name in aliases(each).values() if name in SHARED]
-            ahead += [SHARED[name.partition(".")[0]] for name in aliases(each).values() if name.partition(".")[0] in SHARED]
+            ahead += [
+                SHARED[name.partition(".")[0]] for name in aliases(each).values() if name.partition(".")[0] in SHARED
+            ]
     return frozenset(found)
 
 
@@ -124,7 +130,12 @@ def aliases(path: Path) -> dict[str, str]:
     found = {}
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
-            found |= {alias.asname or alias.name.partition(".")[0]: alias.name if alias.asname else alias.name.partition(".")[0] for alias in node.names}
+            found |= {
+                alias.asname or alias.name.partition(".")[0]: alias.name
+                if alias.asname
+                else alias.name.partition(".")[0]
+                for alias in node.names
+            }
         elif isinstance(node, ast.ImportFrom) and node.module:
             found |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
     return found
@@ -164,13 +175,18 @@ def changes(base: str, root: Path = ROOT) -> list[str]:
         return (each for each in said.rstrip("\n").split("\0") if each)
 
     (left,) = git("merge-base", base, "HEAD")
-    return sorted({*git("diff", "--name-only", "--no-renames", "-z", left), *git("ls-files", "-oz", "--exclude-standard")})
+    return sorted(
+        {*git("diff", "--name-only", "--no-renames", "-z", left), *git("ls-files", "-oz", "--exclude-standard")}
+    )
 
 
 def main(base: str = "HEAD") -> None:
     changed = changes(base)
     found = reached(changed)
-    print(f"{len(changed)} files differ from {base} and reach {len(found)} of {len(FILES)} files of tests", file=sys.stderr)
+    print(
+        f"{len(changed)} files differ from {base} and reach {len(found)} of {len(FILES)} files of tests",
+        file=sys.stderr,
+    )
     print(*(["tests"] if len(found) == len(FILES) else sorted(path.relative_to(ROOT) for path in found)))
 
 

@@ -126,7 +126,9 @@ def test_wcc(kind):
         assert tg.algorithms.wcc(graph, backend=backend).tolist() == label
 
 
-@pytest.mark.parametrize("kind", ["mixed", *(pytest.param(kind, marks=pytest.mark.thorough) for kind in KINDS if kind != "mixed")])
+@pytest.mark.parametrize(
+    "kind", ["mixed", *(pytest.param(kind, marks=pytest.mark.thorough) for kind in KINDS if kind != "mixed")]
+)
 def test_every_graph_by_itself(kind):
     for G, graph in graphs(kind):
         if len(G):

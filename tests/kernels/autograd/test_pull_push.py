@@ -287,7 +287,11 @@ def test_compiled_aggregates_equal_eager_ones(reduce, edge):
 
 @pytest.mark.parametrize(
     "dtype",
-    [torch.int64, torch.bfloat16, *(pytest.param(dtype, marks=pytest.mark.thorough) for dtype in (torch.int8, torch.bool))],
+    [
+        torch.int64,
+        torch.bfloat16,
+        *(pytest.param(dtype, marks=pytest.mark.thorough) for dtype in (torch.int8, torch.bool)),
+    ],
 )
 def test_compiled_integers_and_other_dtypes(dtype):
     graph, data = random_graph(9, 30, dtype=torch.int64), random(9, 2, dtype=dtype)

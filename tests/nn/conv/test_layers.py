@@ -128,7 +128,7 @@ def test_edge_features_get_gradients(name):
 
 
 # One for each way of aggregation: to compile takes seconds.
-COMPILED = ("GCNConv", "SAGEConv", "GATv2Conv", "TransformerConv")
+COMPILED = ("SAGEConv", "GATv2Conv")
 
 
 @pytest.mark.parametrize(

@@ -273,8 +273,8 @@ for parts in (1, 2):
 
 
 def test_pytorch_geometric_is_imported_with_the_first_layer_which_is_scripted_before_any_of_its_own_is_made():
-    """Its layers generate code for their class when the first is made, or here the first is scripted. TGRAPH_PYG that is
-    empty is as if it were not set."""
+    """Its layers generate code for their class when the first is made, or here the first is scripted. An empty
+    TGRAPH_PYG is as if it were not set."""
     done = interpreters.run(IN_AN_INTERPRETER, env=os.environ | {"TGRAPH_PYG": ""})
     assert done.returncode == 0, done.stderr
 

@@ -68,7 +68,14 @@ def compressed(tmp_path):
 
 SHAPES = [("random", 7, True), ("random", 7, False), ("hub", 7, True), ("hub", 7, False)]
 SHAPES += [("cliques", 1, True), ("cliques", 7, True)]
-MORE = [("cliques", 2, False), ("cliques", 64, False), ("cliques", 1, False), ("cliques", 7, False), ("cliques", 2, True), ("cliques", 64, True)]
+MORE = [
+    ("cliques", 2, False),
+    ("cliques", 64, False),
+    ("cliques", 1, False),
+    ("cliques", 7, False),
+    ("cliques", 2, True),
+    ("cliques", 64, True),
+]
 
 
 @pytest.mark.parametrize(
