@@ -22,8 +22,8 @@ COMPILE := $(INSTALL) --no-build-isolation
 # Processes that tests start would compile all Python again where the environment keeps bytecode from being written.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test quick emulated browser test-all lint bench soak fuzz sanitize scatter networkx networkx-listing docs pages \
-    pyg gpu xla wheel sdist package-test bare arm types workflows clean
+.PHONY: demo test quick emulated browser test-all lint bench soak fuzz sanitize scatter networkx networkx-listing docs \
+    pages pyg gpu xla wheel sdist package-test bare arm types workflows clean
 
 demo: $(VENV)/.demo
 	$(BIN)/tgraph demo $(GRAPH)
