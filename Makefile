@@ -1,6 +1,7 @@
-# make demo · make test · make emulated · make browser · make test-all · make lint · make bench · make soak · make fuzz
-# make sanitize · make scatter · make networkx · make networkx-listing · make docs · make pages · make pyg · make gpu
-# make xla · make wheel · make sdist · make package-test · make bare · make arm · make types · make workflows · make clean
+# make demo · make test · make quick · make emulated · make browser · make test-all · make lint · make bench · make soak
+# make fuzz · make sanitize · make scatter · make networkx · make networkx-listing · make docs · make pages · make pyg
+# make gpu · make xla · make wheel · make sdist · make package-test · make bare · make arm · make types · make workflows
+# make clean
 # make bench BENCH='--scale 16 --threads 1' passes options on; GAPBS=folder lets the GAP benchmark suite take part.
 # Everything happens in .venv; python3, make and (for the compiled kernels) g++ are all that a machine needs.
 
@@ -27,21 +28,31 @@ shown = @mkdir -p build; \
 # Processes that tests start would compile all Python again where the environment keeps bytecode from being written.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test emulated browser test-all lint bench soak fuzz sanitize scatter networkx networkx-listing docs pages \
-    pyg gpu xla wheel sdist package-test bare arm types workflows clean
+.PHONY: demo test quick emulated browser test-all lint bench soak fuzz sanitize scatter networkx networkx-listing docs \
+    pages pyg gpu xla wheel sdist package-test bare arm types workflows clean
 
 demo: $(VENV)/.demo
 	$(BIN)/tgraph demo $(GRAPH)
 
-# A process for each core; the tests of a file stay together, since they share what the first of them compiles. Before
-# a commit those that take minutes are left out, those that run CUDA kernels on the CPU, `make emulated`, and those that
-# open pages in Chromium, `make browser`; all of them are what a change has to pass.
+# A process for each core; the tests of a file stay together, since they share what the first of them compiles, and files
+# come in the order of their names: files of few tests, some of which take long, would else be the last. Before a commit
+# those that take minutes are left out, those that run CUDA kernels on the CPU, `make emulated`, and those that open pages
+# in Chromium, `make browser`; all of them are what a change has to pass. While one works, `make quick` runs the tests
+# that what differs from the last commit reaches, or from where the work left BASE (tests/reached.py). PROFILE=ci draws
+# twice as many examples.
 # numpy's threads would wait for cores that other tests compute on.
-TESTS := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n auto --dist loadfile
-QUICK := --hypothesis-profile=quick
+TESTS := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder
+PROFILE ?= quick
+QUICK := --hypothesis-profile=$(PROFILE)
+SELECTED := -m 'not soak and not thorough and not emulated and not browser'
+BASE ?= HEAD
 
 test: $(VENV)/.dev
-	$(TESTS) $(QUICK) -m 'not soak and not thorough and not emulated and not browser'
+	$(TESTS) $(QUICK) $(SELECTED) --durations=10
+
+quick: $(VENV)/.dev
+	reached=$$($(BIN)/python tests/reached.py $(BASE)) && if test -n "$$reached"; then \
+	    $(TESTS) $(QUICK) $(SELECTED) $$reached; fi
 
 emulated: $(VENV)/.dev
 	$(TESTS) $(QUICK) -m 'emulated and not soak and not thorough' tests/kernels/cuda

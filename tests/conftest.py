@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from alternation import white
 from browsers import browser, visit  # noqa: F401
+from covering import chosen
 from hypothesis import HealthCheck, settings
 
 # Small graphs gain nothing from threads, and on a busy machine every parallel loop waits for a core. Tests of
@@ -24,13 +24,15 @@ gc.disable()
 
 
 def pytest_collection_modifyitems(items):
-    """Of the combinations of parameters of a test that is marked `alternate`, every second one is thorough."""
+    """Of the combinations of parameters of a test that is marked `covering`, those that are not needed are thorough."""
     marked = {}
     for item in items:
-        if item.get_closest_marker("alternate"):
-            marked.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    for combinations in marked.values():
-        for item, taken in zip(combinations, white([item.callspec.params for item in combinations]), strict=True):
+        if mark := item.get_closest_marker("covering"):
+            marked.setdefault((item.nodeid.partition("[")[0], *mark.args), []).append(item)
+    for (_, strength), combinations in marked.items():
+        for item, taken in zip(
+            combinations, chosen([each.callspec.params for each in combinations], strength), strict=True
+        ):
             if not taken:
                 item.add_marker("thorough")
 
@@ -44,8 +46,9 @@ def pytest_collection_finish():
 # No test depends on how fast the machine is; those whose examples share a fixture reset what they change.
 UNCHECKED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 settings.register_profile("tgraph", deadline=None, print_blob=True, suppress_health_check=UNCHECKED)
-# What `make test` takes: other examples each time, so that many runs see as many. `make test-all` takes all of them.
-settings.register_profile("quick", settings.get_profile("tgraph"), max_examples=30)
+# What `make test` and CI take: other examples each time, so that many runs see as many. `make test-all` takes all.
+settings.register_profile("quick", settings.get_profile("tgraph"), max_examples=15)
+settings.register_profile("ci", settings.get_profile("tgraph"), max_examples=30)
 settings.load_profile("tgraph")
 
 

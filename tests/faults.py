@@ -1,8 +1,8 @@
 """Processes that are killed with signal 9 at chosen moments, or interrupted."""
 
 import signal
-import subprocess
-import sys
+
+import interpreters
 
 FORKING = """
 import os, signal, sys, time, torch
@@ -27,16 +27,12 @@ for wait in sys.stdin:
 def killed(code, arguments, waits):
     """Fork a process for each of the waits, in seconds, which calls the function `work` of the code, and kill it after
     so long. Yields whether it was still at work. The code finds the arguments in sys.argv[1:]."""
-    command = [sys.executable, "-c", FORKING.format(code=code), *map(str, arguments)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with interpreters.talking(FORKING.format(code=code), *arguments) as (said, heard):
         for wait in waits:
-            process.stdin.write(f"{wait}\n")
-            process.stdin.flush()
-            found = process.stdout.readline().strip()
+            print(wait, file=said, flush=True)
+            found = heard.readline().strip()
             assert found in ("killed", "done"), found
             yield found == "killed"
-        process.stdin.close()
-    assert process.returncode == 0
 
 
 def heed_interrupts():

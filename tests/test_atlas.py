@@ -81,6 +81,7 @@ def test_there_are_1253_graphs():
         assert starts[-1] == graph.num_vertices == sum(map(len, atlas())) and graph.directed == (kind != "undirected")
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("at", range(7))
 @pytest.mark.parametrize("kind", KINDS)
 def test_bfs(kind, at):
@@ -98,6 +99,7 @@ def test_bfs(kind, at):
         assert found[1].tolist() == [*parent, starts[-1]]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", [torch.int64, torch.float64])
 @pytest.mark.parametrize("kind", KINDS)
 def test_sssp(kind, dtype):
@@ -124,7 +126,9 @@ def test_wcc(kind):
         assert tg.algorithms.wcc(graph, backend=backend).tolist() == label
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", ["mixed", *(pytest.param(kind, marks=pytest.mark.thorough) for kind in KINDS if kind != "mixed")]
+)
 def test_every_graph_by_itself(kind):
     for G, graph in graphs(kind):
         if len(G):
@@ -136,6 +140,7 @@ def test_every_graph_by_itself(kind):
         assert sorted(map(min, components)) == found.unique().tolist()
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_pagerank(kind, weighted):
@@ -152,6 +157,7 @@ def test_pagerank(kind, weighted):
         assert close(tg.algorithms.pagerank(graph, tol=1e-13, **options).tolist(), expected, 1e-11)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_hits(kind, weighted):

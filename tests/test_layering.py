@@ -2,14 +2,10 @@
 two modules import each other, whether at once, in a function or for the type checker."""
 
 import ast
-import functools
-from collections.abc import Iterator
-from pathlib import Path
 
 import interpreters
 import networkx
-
-ROOT = Path(__file__).parents[1]
+from imports import MODULES, imports, tree
 
 # From the top to the bottom. A module belongs to the layer that names it or its nearest package.
 LAYERS = (
@@ -31,41 +27,6 @@ LAYERS = (
     ("tgraph._native",),
     ("tgraph.errors", "tgraph.progress", "tgraph.deferred"),
 )
-
-
-def modules() -> dict[str, Path]:
-    """Every module of the package by the name it has once installed."""
-    found = {}
-    for top, folder in (("tgraph", ROOT / "tgraph"), ("tgraph.algorithms", ROOT / "algorithms")):
-        for path in sorted(folder.rglob("*.py")):
-            parts = path.relative_to(folder).with_suffix("").parts
-            found[".".join((top, *(part for part in parts if part != "__init__")))] = path
-    return found
-
-
-MODULES = modules()
-
-
-@functools.cache
-def tree(name: str) -> ast.Module:
-    return ast.parse(MODULES[name].read_text())
-
-
-def imports(name: str) -> Iterator[str]:
-    """The modules of tgraph that a module imports, wherever it does so."""
-    for node in ast.walk(tree(name)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if is_ours(alias.name))
-        elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{name}: write relative imports out in full"
-            if is_ours(node.module or ""):
-                for alias in node.names:
-                    inner = f"{node.module}.{alias.name}"
-                    yield inner if inner in MODULES or inner == "tgraph._native" else str(node.module)
-
-
-def is_ours(name: str) -> bool:
-    return name.partition(".")[0] == "tgraph"
 
 
 def layer(name: str) -> int:
@@ -99,7 +60,7 @@ def test_algorithms_use_the_public_interface_only():
     for name in [name for name in MODULES if name.startswith("tgraph.algorithms")]:
         inner = {i for i in imports(name) if not i.startswith("tgraph.algorithms")} - {"tgraph"}
         assert not inner, f"{name} imports {', '.join(sorted(inner))}"
-        attributes = {node.attr for node in ast.walk(tree(name)) if isinstance(node, ast.Attribute)}
+        attributes = {node.attr for node in ast.walk(tree(MODULES[name])) if isinstance(node, ast.Attribute)}
         private = {attribute for attribute in attributes - {"__all__"} if attribute.startswith("_")}
         assert not private, f"{name} uses {', '.join(sorted(private))}"
 

@@ -33,7 +33,7 @@ def slow_count(into, owner, rank, parts):
     return [[len(found) for found in row] for row in read], [[len(found) for found in row] for row in added], inside
 
 
-@settings(max_examples=80)
+@settings(max_examples=3 * settings().max_examples)
 @given(graphs(), st.integers(1, 5), st.integers(0, 99), st.sampled_from([1, 4, 2**25]))
 def test_volumes_are_those_of_sets(graph, parts, seed, window):
     """Whatever the owners and ranks, and however few arcs are looked at together."""

@@ -75,9 +75,10 @@ def file(tmp_path_factory) -> Path:
     return path
 
 
-def test_result_of_one_process(file, tmp_path):
+@pytest.mark.parametrize("run", [called, pytest.param(started, marks=pytest.mark.thorough)])
+def test_result_of_one_process(file, tmp_path, run):
     out, picture = tmp_path / "ranks.parquet", tmp_path / "ranks.svg"
-    first, second = started("pagerank", file, "--output", out, "--trace", picture, "--progress")
+    first, second = run("pagerank", file, "--output", out, "--trace", picture, "--progress")
     assert first[0] == second[0] == 0, first[2] + second[2]
     assert second[1:] == ("", "")
     assert "opened by 2 ranks" in first[1]

@@ -1,13 +1,14 @@
 """Runs a function on several ranks, each a process of its own on this machine.
 
-Starting a process takes longer than most of what it is asked to do, so that processes stay for later calls, by whatever
-test of this one. Those in which anything has failed end.
+Starting a process takes longer than most of what it is asked to do, so that each is a fork of one that has imported
+what all of them need, and stays for later calls, by whatever test of this one. Those in which anything has failed end.
 """
 
 import datetime
 import multiprocessing
 import os
 import pickle
+import sys
 import tempfile
 import time
 import traceback
@@ -18,7 +19,11 @@ from typing import Any, NamedTuple
 import torch
 import torch.distributed as dist
 
-KEPT = 3  # processes that stay
+KEPT = 4  # processes that stay
+IMPORTED = ["pytest", "hypothesis", "torch", "torch.distributed", "tgraph", "tgraph.algorithms", "torch_geometric"]
+CONTEXT = multiprocessing.get_context("forkserver" if sys.platform != "win32" else "spawn")
+if sys.platform != "win32":
+    CONTEXT.set_forkserver_preload(IMPORTED)
 NOTHING = ("failed", "it left nothing behind")
 
 
@@ -30,9 +35,8 @@ class Member(NamedTuple):
 
     @classmethod
     def started(cls) -> "Member":
-        context = multiprocessing.get_context("spawn")
-        here, there = context.Pipe()
-        process = context.Process(target=_serve, args=(there,), daemon=True)
+        here, there = CONTEXT.Pipe()
+        process = CONTEXT.Process(target=_serve, args=(there,), daemon=True)
         process.start()
         there.close()
         return cls(process, here)

@@ -17,7 +17,7 @@ from tgraph.stream.memory import PAGE, page_aligned
 degrees = st.lists(st.one_of(st.just(0), st.integers(0, 30), st.integers(1000, 5000)), max_size=300)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=settings().max_examples, deadline=None)
 @given(degrees, st.sampled_from([4, 8, 12]), st.sampled_from([PAGE, 3 * PAGE]))
 def test_blocks_are_no_larger_than_asked_and_split_long_rows_alone(degree, arc_bytes, nbytes):
     degree = torch.tensor(degree, dtype=torch.int64)

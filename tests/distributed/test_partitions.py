@@ -36,7 +36,7 @@ def into(graph):
     return count
 
 
-@settings(max_examples=80)
+@settings(max_examples=3 * settings().max_examples)
 @given(graphs(), SIDES, SIDES)
 def test_a_grid_has_targets_in_rows_and_sources_in_columns(graph, rows, columns):
     placement = two_dimensional(graph, rows, columns)
@@ -51,7 +51,7 @@ def test_a_grid_has_targets_in_rows_and_sources_in_columns(graph, rows, columns)
     assert placement.rank(source, target).tolist() == expected
 
 
-@settings(max_examples=80)
+@settings(max_examples=3 * settings().max_examples)
 @given(graphs(), SIDES, SIDES)
 def test_a_grid_balances_arcs_over_rows_and_over_columns(graph, rows, columns):
     placement = two_dimensional(graph, rows, columns)
@@ -67,7 +67,7 @@ def test_a_grid_balances_arcs_over_rows_and_over_columns(graph, rows, columns):
         assert sum(held[column::columns]) <= sum(weight) / columns + rows * largest
 
 
-@settings(max_examples=100)
+@settings(max_examples=3 * settings().max_examples)
 @given(graphs(), PARTS, st.sampled_from([None, 0, 1, 3]))
 def test_arcs_to_hubs_lie_with_their_source_and_all_others_with_their_target(graph, parts, largest):
     placement = cut_hubs(graph, parts, largest)
@@ -81,7 +81,7 @@ def test_arcs_to_hubs_lie_with_their_source_and_all_others_with_their_target(gra
     assert placement.rank(source, target).tolist() == expected
 
 
-@settings(max_examples=100)
+@settings(max_examples=3 * settings().max_examples)
 @given(graphs(), PARTS, st.integers(0, 4), st.sampled_from([1, 3, 2**22]))
 def test_no_rank_holds_more_than_the_mean_and_the_arcs_of_one_vertex(graph, parts, largest, chunk):
     with pytest.MonkeyPatch.context() as patch:

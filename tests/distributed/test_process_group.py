@@ -79,12 +79,19 @@ import torch, torch.distributed as dist
 import tgraph as tg
 
 torch.set_num_threads(1)
-for waits in ((0, 0), (0, 0.5), (0.5, 0)):
-    ranks = []
-    for rank, wait in enumerate(waits):
+
+def present(rank):  # by which name it has last said so
+    store = dist.TCPStore(os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]), is_master=False)
+    key = f"tgraph/meeting/present/{rank}"
+    return store.get(key) if store.check([key]) else None
+
+for late in (None, 1, 0):
+    ranks, before = [], None if late is None else present(1 - late)
+    for rank in range(2):
         ranks.append(os.fork())
         if not ranks[-1]:
-            time.sleep(wait)
+            while rank == late and present(1 - rank) == before:
+                time.sleep(0.01)
             os.environ["RANK"] = str(rank)
             tg.distributed.init_process_group("gloo", timeout=30)
             total = torch.tensor([rank + 1])

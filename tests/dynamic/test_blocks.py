@@ -58,7 +58,7 @@ def read(source):
     return torch.cat(neighbors), torch.cat(weights) if weights else None
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("held", [0, 1 << 30])
 @pytest.mark.parametrize("size", [1, 5, 60, 1000, 10**6])
 @pytest.mark.parametrize("multi", ["last", "keep", "sum"])

@@ -58,7 +58,7 @@ def same(found, wanted):
     torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-8, equal_nan=True)
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("multi", ["last", "keep", "sum"])
 @pytest.mark.parametrize("dtype", [None, torch.float32, torch.int32])
 @pytest.mark.parametrize("directed", [True, False])

@@ -91,10 +91,11 @@ def apply(store, model, step, pairs, number):
         store.compact()
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("multi", ["last", "sum", "keep"])
 @given(steps=STEPS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=2 * settings().max_examples, deadline=None)
 def test_snapshots_are_what_a_dictionary_holds(multi, directed, steps):
     """Those taken at each batch, read at the end or at once; rows are the same before the runs are merged."""
     store = tg.dynamic.Store(torch.float64, times=torch.int64, multi=multi, directed=directed, num_vertices=2)
@@ -210,7 +211,7 @@ def test_ids_of_any_kind_are_numbered_as_they_come():
 @given(
     batches=st.lists(st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.integers(-3, 3)), max_size=6), max_size=8)
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=settings().max_examples, deadline=None)
 def test_integer_ids_are_numbered_as_they_come(batches):
     store, order = tg.dynamic.Store(ids="any", multi="keep"), {}
     for batch in batches:

@@ -126,7 +126,7 @@ GRAPHS = {
 }
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", GRAPHS)
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("backend", ["auto", "portable"])
@@ -480,7 +480,7 @@ PATIENCE = {"pagerank": 0.3, "bfs in rounds": 0.3, "bfs": 0.08}
 
 
 @pytest.mark.fault
-@pytest.mark.parametrize("name", ["pagerank", "bfs in rounds"])
+@pytest.mark.parametrize("name", ["pagerank", pytest.param("bfs in rounds", marks=pytest.mark.thorough)])
 def test_a_killed_run_resumes(tmp_path, name):
     kill_while_running(tmp_path, name, [PATIENCE[name]] * 3)
 

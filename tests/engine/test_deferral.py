@@ -152,7 +152,7 @@ def composed(inner):
 
 
 @given(st.lists(st.recursive(leaves, composed, max_leaves=6), min_size=1, max_size=3), st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=5 * settings().max_examples, deadline=None)
 def test_random_programs(expressions, in_place):
     lines = [f"y{i} = {text}" for i, text in enumerate(expressions)]
     total = " + ".join(f"y{i}" for i in range(len(expressions)))

@@ -548,6 +548,7 @@ def watched(program, watch):
     return program
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("program", [BFS(0), SSSP(0), SSSP(0, delta=1000)], ids=["BFS", "SSSP", "SSSP-wide"])
 @pytest.mark.parametrize("dtype", [torch.int32, torch.float32])
 def test_a_sparse_iteration_touches_nothing_of_the_size_of_the_graph(program, dtype, monkeypatch):

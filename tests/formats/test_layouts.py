@@ -194,7 +194,7 @@ def test_more_vertices_than_int32_numbers():
 # ---- pulling --------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=30)
+@settings(max_examples=min(30, settings().max_examples))
 @given(graph=graphs(dtypes=(None, torch.float32, torch.int32)), draw=st.data())
 def test_pulls_of_any_graph(graph, draw):
     dtype = draw.draw(st.sampled_from(FLOATS if graph.weights is not None else FLOATS + INTEGERS))
@@ -206,7 +206,7 @@ def test_pulls_of_any_graph(graph, draw):
         agree(make(name, graph, **options), graph, data, reduce, edge)
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", FLOATS + INTEGERS)
 def test_every_dtype_reduction_and_edge_operation(build, kernels, dtype):
     graph = wide_graph(torch.float32 if dtype.is_floating_point else dtype)
@@ -220,7 +220,7 @@ def test_every_dtype_reduction_and_edge_operation(build, kernels, dtype):
         agree(layout, graph, data, reduce, edge)
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("columns", [1, 2, 7, 16, 33, 64, 100, 129])
 def test_every_width(build, kernels, columns):
     graph = wide_graph(torch.float32)
@@ -229,7 +229,7 @@ def test_every_width(build, kernels, columns):
             agree(build(graph), graph, random_data((graph.num_vertices, columns), dtype), reduce, edge)
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("columns", [1, 4])
 def test_nan_and_infinity_reach_their_neighbours_only(build, kernels, columns):
     """Padding refers to vertex 0, whose messages must arrive along its arcs only."""

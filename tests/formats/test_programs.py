@@ -2,12 +2,14 @@
 
 import pytest
 import torch
-from hypothesis import given, note, settings
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from strategies import MODES, graphs, random_graph
 
 import tgraph as tg
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.formats import LAYOUTS
+from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
 al = tg.algorithms
 WEIGHTS = (None, torch.int32, torch.float64)
@@ -52,19 +54,16 @@ def same(found, wanted):
 EVERY = pytest.mark.parametrize("layout", LAYOUTS)
 
 
-@settings(max_examples=12)
-@given(graph=graphs(min_vertices=1, dtypes=WEIGHTS))
-def test_algorithms_on_any_graph(graph):
-    named = {name: algorithm for name, algorithm in ALGORITHMS.items() if name != "hits" or graph.num_arcs}
-    wanted = {name: algorithm(graph) for name, algorithm in named.items()}
-    for layout in LAYOUTS:
-        note(layout)
-        held = formatted(graph, layout)
-        for name, algorithm in named.items():
-            same(algorithm(held), wanted[name])
+@settings(max_examples=4 * settings().max_examples)
+@given(graph=graphs(min_vertices=1, dtypes=WEIGHTS), layout=st.sampled_from(sorted(LAYOUTS)), data=st.data())
+def test_algorithms_on_any_graph(graph, layout, data):
+    held = formatted(graph, layout)
+    for name in data.draw(st.permutations([*ALGORITHMS]))[:4]:
+        if name != "hits" or graph.num_arcs:
+            same(ALGORITHMS[name](held), ALGORITHMS[name](graph))
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(2)
 @EVERY
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("dtype", WEIGHTS)
@@ -79,6 +78,7 @@ def test_these_decode_nothing_but_rows(layout, name, directed, dtype):
     assert "arcs" not in held.caches
 
 
+@pytest.mark.covering(1)
 @EVERY
 @pytest.mark.parametrize("dtype", WEIGHTS)
 def test_ranks_in_float32_are_added_in_float64(layout, dtype):
@@ -94,7 +94,7 @@ def test_ranks_in_float32_are_added_in_float64(layout, dtype):
     torch.testing.assert_close(found, wanted, rtol=2e-6, atol=0)
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(1)
 @EVERY
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("dtype", WEIGHTS)
@@ -115,17 +115,16 @@ def test_another_backend_gets_the_graph_decoded(layout, backend):
     assert sub.graph is held
 
 
-@settings(max_examples=15)
-@given(graph=graphs(dtypes=WEIGHTS))
-def test_aggregates_and_their_gradients(graph):
+PAIRS = [(reduce, edge) for reduce in REDUCTIONS for edge in EDGE_OPERATIONS]
+
+
+@settings(max_examples=8 * settings().max_examples)
+@given(graph=graphs(dtypes=WEIGHTS), layout=st.sampled_from(sorted(LAYOUTS)), pair=st.sampled_from(PAIRS))
+def test_aggregates_and_their_gradients(graph, layout, pair):
+    reduce, edge = (pair[0], "copy") if graph.weights is None else pair
     data = torch.arange(3.0 * graph.num_vertices, dtype=torch.float64).reshape(-1, 3).cos().requires_grad_()
-    held = {layout: formatted(graph, layout) for layout in LAYOUTS}
-    for reduce in ("sum", "mean", "min", "max", "prod", "any", "all"):
-        for edge in ("copy",) if graph.weights is None else ("copy", "add", "mul", "min", "max"):
-            wanted = aggregate_and_gradient(graph, data, reduce, edge)
-            for layout, each in held.items():
-                note(f"{layout}, {reduce}, {edge}")
-                same(aggregate_and_gradient(each, data, reduce, edge), wanted)
+    found, wanted = (aggregate_and_gradient(each, data, reduce, edge) for each in (formatted(graph, layout), graph))
+    same(found, wanted)
 
 
 def aggregate_and_gradient(graph, data, reduce, edge):

@@ -15,7 +15,7 @@ EVERY = pytest.mark.parametrize("method", ORDERS)
 
 
 @EVERY
-@settings(max_examples=30)
+@settings(max_examples=min(30, settings().max_examples))
 @given(graph=graphs(dtypes=(None, torch.int64)))
 def test_results_come_back_in_the_order_of_the_graph(method, graph):
     reordered = graph.reorder(method)

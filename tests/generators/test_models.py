@@ -132,12 +132,13 @@ def test_configuration_models_have_the_degrees(degrees, seed):
 
 
 @given(st.integers(1, 14), st.data(), st.integers(0, 3))
-@settings(max_examples=30)
+@settings(max_examples=min(30, settings().max_examples))
 def test_random_regular(n, data, seed):
     degree = data.draw(st.integers(0, n - 1).filter(lambda d: n * d % 2 == 0))
     assert make.random_regular(n, degree, seed).out_degree.tolist() == [degree] * n
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dim", [1, 2, 3])
 @pytest.mark.parametrize("radius", [0.03, 0.3, 1.2])
 def test_random_geometric_joins_what_is_near(dim, radius):

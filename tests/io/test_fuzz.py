@@ -43,6 +43,7 @@ def test_the_fuzzer_finds_faults(tmp_path, monkeypatch):
     assert "ZeroDivisionError: a bug" in fuzz.fault(name, content, tmp_path)
 
 
+@pytest.mark.thorough
 def test_the_same_inputs_in_other_processes():
     assert fuzz.fuzz(0, 0, 30, 0, processes=1) == []
     assert fuzz.make(3, 5) == fuzz.make(3, 5) != fuzz.make(4, 5)

@@ -272,12 +272,12 @@ def test_tg_faults(tmp_path, metadata, tensors, words):
 @pytest.mark.skipif(sys.platform != "linux", reason="reads its memory from /proc")
 def test_tg_is_mapped_not_read(tmp_path):
     """Opening and describing a file allocates little memory, and does not verify the tensors."""
-    n, degree = 1_000_000, 80
+    n, degree = 400_000, 80
     offset = torch.arange(n + 1) * degree
     neighbors = torch.arange(degree, dtype=torch.int32).repeat(n)
     path = tmp_path / "large.tg"
     tgraph.write(Graph(offset, neighbors), path)
-    assert path.stat().st_size > 300e6
+    assert path.stat().st_size > 120e6
     code = f"""
 import re, resource, torch, tgraph, safetensors
 resident = lambda: int(re.search(r"VmRSS:\\s+(\\d+)", open("/proc/self/status").read())[1]) // 1024
@@ -286,7 +286,7 @@ faults = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 before = resident(), taken(), faults()
 graph = tgraph.read({str(path)!r})
 grown, read, touched = (now - then for now, then in zip((resident(), taken(), faults()), before))
-assert grown < 30 and read < 30 and touched < 10000, (grown, read, touched)  # MB, MB, pages of a file of 80,000
+assert grown < 30 and read < 30 and touched < 10000, (grown, read, touched)  # MB, MB, pages of a file of 32,000
 assert graph.num_arcs == {n * degree} and graph.num_vertices == {n} and graph.weight_dtype is None
 assert "neighbors" not in vars(graph)  # not verified yet
 assert int(graph.neighbors[-1]) == {degree - 1}

@@ -94,6 +94,7 @@ def test_neighbors_of_int64():
 # ---- gradients ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("reduce", ["sum", "mean"])
 @pytest.mark.parametrize("shape", [(), (2,)])
 @pytest.mark.parametrize("directed", [True, False])

@@ -50,6 +50,7 @@ def weighted(kind):
     return G
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_changes_are_seen(kind, change):

@@ -157,7 +157,7 @@ def test_all_that_reads_a_graph(G, data):
 
 
 @given(G=graphs())
-@settings(max_examples=30)
+@settings(max_examples=min(30, settings().max_examples))
 def test_views_equal_networkxs(G):
     H = converted(G)
     for view in ("nodes", "adj", "succ", "pred"):

@@ -54,6 +54,7 @@ def test_features_of_edges_follow(name, fill, flow):
         agree(differentiated(once, x, edge_index, edge_attr), differentiated(layer, x, edge_index, edge_attr))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("sizes", [(12, 7), (7, 12)])
 @pytest.mark.parametrize("name", ["GATConv", "GATv2Conv"])
 def test_two_sets_of_vertices(name, sizes):
@@ -94,7 +95,7 @@ def test_inductor(tmp_path, monkeypatch):
         agree(differentiated(once, features(n, 6), edge_index), differentiated(layer, features(n, 6), edge_index))
 
 
-@pytest.mark.parametrize("name", ["GATConv", "GATv2Conv", "TransformerConv"])
+@pytest.mark.parametrize("name", ["GATConv", pytest.param("GATv2Conv", marks=pytest.mark.thorough), "TransformerConv"])
 def test_weights_come_back(name):
     edge_index, n = edges("loops")
     layer, x = layers()[name], features(n, 6)
@@ -109,7 +110,7 @@ def test_weights_come_back(name):
     assert torch.equal(ends, expected_ends)
 
 
-@pytest.mark.parametrize("name", ["GCNConv", "SAGEConv", "GATConv"])
+@pytest.mark.parametrize("name", ["GCNConv", pytest.param("SAGEConv", marks=pytest.mark.thorough), "GATConv"])
 def test_ends_out_of_range_are_named(name):
     (edge_index, n), once = edges("loops"), compiled(layers()[name])
     for end, vertex in ((0, n), (1, n), (1, -1)):

@@ -108,6 +108,7 @@ def layers_of(model):
     return [module for module in model.modules() if isinstance(module, theirs.MessagePassing)]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers_in_containers(name, container):

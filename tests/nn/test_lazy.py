@@ -86,6 +86,7 @@ FUNCTIONS = {
 BEST = list(FUNCTIONS)[: list(FUNCTIONS).index("x_i x_j")]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("aggr", AGGRS)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_messages_are_not_made(name, aggr, monkeypatch):
@@ -101,7 +102,7 @@ def test_messages_are_not_made(name, aggr, monkeypatch):
     assert len(found) == 6 and None not in found
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("aggr", ("mean", "max"))
 @pytest.mark.parametrize("name", FUNCTIONS)

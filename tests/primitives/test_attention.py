@@ -103,6 +103,7 @@ def check(kind, arcs, given, backend, **options):
 # ---- values and gradients -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("edges", [False, True])
 @pytest.mark.parametrize(("heads", "columns"), [(1, 1), (4, 32), (8, 8), (3, 7), (2, 41), (1, 16)])
@@ -130,6 +131,7 @@ def test_rows_of_many_pieces(kind, backend, monkeypatch):
         check(kind, arcs, given, backend, dropout=0.3, training=True, seed=torch.tensor([2**62 + 5]))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradients_are_derivatives(kind, backend):
     arcs = random_arcs(4, 4, 9)
@@ -271,6 +273,7 @@ def test_dropout_follows_the_generator():
 # ---- operators ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_opcheck(kind, backend):
     arcs, seed = random_arcs(), torch.tensor([1])

@@ -22,6 +22,7 @@ def random(*shape):
     return torch.rand(shape, generator=torch.Generator().manual_seed(len(shape)), dtype=torch.float64).add(0.5)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("positions", [False, True])
 @pytest.mark.parametrize("operation", ["add", "sub", "mul", "truediv", "dot"])
 def test_operations(operation, positions):
@@ -42,6 +43,7 @@ def test_operations_broadcast():
     assert found.shape == (7, 2, 3)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("positions", [False, True])
 @pytest.mark.parametrize("shape", [(7,), (7, 2), (7, 2, 3)])
 def test_softmax(shape, positions):

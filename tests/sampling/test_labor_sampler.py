@@ -12,7 +12,7 @@ from tgraph.sampling import LaborSampler, NeighborSampler, blocks
 
 
 @given(graphs(min_vertices=1), st.data())
-@settings(max_examples=30)
+@settings(max_examples=min(30, settings().max_examples))
 def test_as_many_arcs_as_fanouts_and_degrees_allow(graph, data):
     seeds = data.draw(st.lists(st.integers(0, graph.num_vertices - 1), min_size=1, max_size=6))
     fanouts = data.draw(st.lists(st.integers(-1, 5), min_size=1, max_size=3))

@@ -67,6 +67,7 @@ def test_all_arcs_from_drawn_sources_with_the_weights_of_the_papers(graph, weigh
         first, place = first + arcs, place + size
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("method", ["ladies", "fastgcn"])
 def test_sources_by_the_probabilities_of_the_papers(kernels, method, weighted):
@@ -85,6 +86,7 @@ def test_sources_by_the_probabilities_of_the_papers(kernels, method, weighted):
     assert scipy.stats.chisquare(counts[seen], expected[seen]).pvalue > 1e-4
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("method", ["ladies", "fastgcn"])
 def test_expected_sums_are_those_of_all_arcs(method, weighted):

@@ -123,6 +123,7 @@ def test_distinct_pairs(graph, self_loops, by, share, seed):
     assert found[0][0].shape == (2, count) and torch.equal(found[0][1][0], sources)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("count", [30, 70])  # fewer and more than half of all
 def test_distinct_pairs_alike(kernels, count):
     graph = random_graph(12, 40)

@@ -40,7 +40,7 @@ def check(graph, sample, seeds, fanouts, replace=False):
 
 @pytest.mark.parametrize("replace", [False, True])
 @given(graphs(), st.data())
-@settings(max_examples=30)
+@settings(max_examples=min(30, settings().max_examples))
 def test_samples_are_arcs_of_the_graph(replace, graph, data):
     if graph.num_vertices == 0:
         return
@@ -73,6 +73,7 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("directed", [True, False])
 def test_backends_draw_the_same(monkeypatch, options, directed):

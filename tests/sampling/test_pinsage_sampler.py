@@ -15,7 +15,7 @@ from tgraph.sampling import PinSAGESampler, blocks
 
 
 @given(graphs(min_vertices=1, dtypes=(torch.float32, torch.float64)), st.booleans(), st.data())
-@settings(max_examples=30)
+@settings(max_examples=min(30, settings().max_examples))
 def test_what_walks_visit(graph, weighted, data):
     seeds = data.draw(st.lists(st.integers(0, graph.num_vertices - 1), min_size=1, max_size=5))
     rule = {"num_random_walks": data.draw(st.integers(1, 9)), "num_traversals": data.draw(st.integers(1, 3))}

@@ -27,7 +27,7 @@ def pagerank(graph, seed, alpha):
 
 
 @given(graphs(min_vertices=1), st.data())
-@settings(max_examples=30)
+@settings(max_examples=min(30, settings().max_examples))
 def test_scores_are_those_of_pagerank_but_for_the_residuals(graph, data):
     seed = data.draw(st.integers(0, graph.num_vertices - 1))
     alpha, epsilon = data.draw(st.sampled_from([0.15, 0.5])), data.draw(st.sampled_from([1e-2, 1e-6]))

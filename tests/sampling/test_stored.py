@@ -51,7 +51,7 @@ def decoding(graph):
     assert not graph.caches.get("arcs") and (graph.transpose() is graph or not graph.transpose().caches.get("arcs"))
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("choice", CHOICES)
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_as_from_the_graph_in_memory(kernels, name, choice):

@@ -14,6 +14,7 @@ DTYPES = [torch.float64, torch.bfloat16, torch.int64, torch.int32, torch.uint8, 
 SHAPES = [(0,), (1,), (5000, 17), (3, 40_000), (7, 0), (300, 2, 3)]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(
     ("dtype", "shape"), [*((torch.float32, shape) for shape in SHAPES), *((dtype, (700, 17)) for dtype in DTYPES)]
 )

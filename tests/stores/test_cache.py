@@ -35,6 +35,7 @@ def consistent(store, key="x"):
     return torch.equal(held._row[slots], rows) and len(rows) == used and torch.equal(held._values[slots], values[rows])
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("part", [0, 0.001, 0.01, 0.1, 0.5, 1])
 @pytest.mark.parametrize("pinned", [None, 0, 0.5, 1])
 def test_any_sequence_of_reads(part, pinned):

@@ -53,6 +53,7 @@ def test_a_file_that_ends_early_and_one_that_is_closed(tmp_path):
             read(os.open(tmp_path, os.O_RDONLY), torch.tensor([0]), 20, 512)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("shape", [(20_000, 7), (3000, 100), (9, 50_000), (50, 3, 5), (40, 0), (0, 4)])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bool])
 def test_rows_of_a_store(tmp_path, shape, dtype):

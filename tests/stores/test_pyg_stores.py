@@ -16,6 +16,7 @@ from tgraph.stores.names import to_key
 CITES = ("paper", "cites", "paper")
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("group", [None, "paper", "a/b. ~,%ü", CITES, EDGES])
 def test_all_kinds_of_indices(store, group):
     features, x = FeatureStore(store), torch.rand(50, 3)
@@ -146,6 +147,7 @@ def test_layouts_are_kept_beside_each_other(store, dtype, kind):
         edges[kind, "coo"]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("workers", [0, 2])
 def test_batches_from_stores(store, workers):
     features, edges = FeatureStore(store), GraphStore(store)
@@ -211,6 +213,7 @@ def with_flag(batch):
     return batch
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("layout", ["coo", "csc"])
 @pytest.mark.parametrize("kind", [None, CITES])
 def test_features_weights_and_times_of_edges(store, kind, layout):

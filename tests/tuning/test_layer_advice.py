@@ -62,7 +62,7 @@ def graph_of(kind):
     return graph.to_format(kind)
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("kind", ["graph", "edge_index", "sparse", "virtual", "cbm"])
 @pytest.mark.parametrize("name", LAYERS)
 @pytest.mark.parametrize("compiled", [True, False])

@@ -23,14 +23,14 @@ def test_no_estimate_is_off_by_more_than_epsilon(directed, seed):
         assert found.dtype == torch.float64 and float((found - exact).abs().max()) <= epsilon
 
 
-@settings(max_examples=30)
+@settings(max_examples=min(30, settings().max_examples))
 @given(graphs(min_vertices=3), st.integers(0, 5))
 def test_small_graphs(graph, seed):
     found = approximate_betweenness(graph, epsilon=0.1, delta=1e-6, seed=seed)
     assert float((found - betweenness(graph)).abs().max()) <= 0.1
 
 
-@settings(max_examples=30)
+@settings(max_examples=min(30, settings().max_examples))
 @given(graphs(min_vertices=2), st.integers(0, 5))
 def test_backends_draw_the_same_pairs(graph, first):
     key = tg.random.key(2)

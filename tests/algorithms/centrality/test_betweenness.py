@@ -54,7 +54,7 @@ def test_a_subset_of_sources(graph, data, normalized):
     same(betweenness(graph, sources, normalized=normalized), list(expected.values()))
 
 
-@settings(max_examples=20)
+@settings(max_examples=min(20, settings().max_examples))
 @given(graphs(min_vertices=1))
 def test_directions_and_backends(graph):
     expected = list(nx.betweenness_centrality(twin(graph)).values())
@@ -62,6 +62,7 @@ def test_directions_and_backends(graph):
         same(betweenness(graph, **options), expected)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("directed", [True, False])
 def test_a_skewed_graph(directed, backend):
     graph = random_graph(120, 700, seed=2, directed=directed)

@@ -47,7 +47,7 @@ def check(graph, weighted, method="auto"):
         assert found == pytest.approx([expected.get((u, v), 0) for u, v, _ in arcs(graph)], abs=1e-7)
 
 
-@settings(max_examples=30)
+@settings(max_examples=min(30, settings().max_examples))
 @given(graphs(min_vertices=3, directed=False, dtypes=(None, torch.int32, torch.float64), lowest=1))
 def test_values_are_those_of_networkx(graph):
     graph = connected(graph)

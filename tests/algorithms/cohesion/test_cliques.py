@@ -40,6 +40,7 @@ def test_a_larger_graph_with_hubs(kernels):
     check(random_graph(90, 1600, seed=4, directed=False))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("k", [3, 4, 5, 6, 7])
 def test_counts_in_a_larger_graph(k, kernels):
     graph = random_graph(70, 1500, seed=5, directed=False)

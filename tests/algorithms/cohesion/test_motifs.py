@@ -25,7 +25,7 @@ def by_sets(G, size):
     return found
 
 
-@settings(max_examples=30)
+@settings(max_examples=min(30, settings().max_examples))
 @given(graphs(directed=False))
 def test_motifs_equal_those_of_all_sets(graph):
     G = simple_twin(graph)

@@ -19,7 +19,7 @@ def test_the_groups_that_were_planted_are_found():
 
 
 @given(graphs(directed=False, min_vertices=1))
-@settings(max_examples=25)
+@settings(max_examples=min(25, settings().max_examples))
 def test_louvain_takes_the_votes_as_weights(graph):
     members = [louvain_levels(graph, seed=3 + 1000 * member, max_level=1)[0].tolist() for member in range(2)]
     core = core_number(graph).tolist()

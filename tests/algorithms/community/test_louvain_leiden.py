@@ -126,6 +126,7 @@ def test_directed_modularity_beside_networkx():
     assert modularity(graph, leiden(graph, weighted=True), weighted=True) > expected - 0.01
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("directed", [False, True])
 def test_the_number_of_threads_changes_nothing(function, directed):

@@ -14,7 +14,7 @@ import tgraph as tg
 from tgraph import algorithms as run
 from tgraph.core.dispatch import BACKENDS, PORTABLE
 
-few = settings(max_examples=40)
+few = settings(max_examples=settings().max_examples)
 
 
 def simple(graph):

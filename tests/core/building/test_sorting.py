@@ -75,6 +75,7 @@ def test_sort_edges_is_a_stable_lexical_sort_on_every_path(edges):
         check_sorted(src, dst, n)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
 @pytest.mark.parametrize("n", [1, 5, 2000, 300_000])
 def test_sort_edges_on_several_threads(path, n, dtype):
@@ -134,6 +135,7 @@ def test_mixed_dtypes_and_strides(path):
     assert offset.tolist() == [0, 1, 1, 1, 3] and neighbors.tolist() == [2, 0, 1]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(("m", "n"), [(0, 3), (1, 1), (50, 1), (300, 12), (120_000, 9), (120_000, 70_000)])
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
 def test_both_ways_stores_every_edge_twice_and_a_self_loop_once(path, m, n, dtype):

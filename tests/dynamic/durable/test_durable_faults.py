@@ -76,7 +76,7 @@ def small(monkeypatch):
     monkeypatch.setattr(merging, "BLOCK", 100)
 
 
-@pytest.mark.parametrize("memory", [1, 1 << 30])
+@pytest.mark.parametrize("memory", [1, pytest.param(1 << 30, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("kills", [4, pytest.param(100, marks=pytest.mark.soak)])
 def test_a_killed_writer_leaves_all_that_it_acknowledged(tmp_path, kills, memory):
     """Batches, wholly, in the order of their numbers; of each kind the kill falls into some."""

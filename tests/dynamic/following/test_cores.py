@@ -12,10 +12,11 @@ def equal(found, expected, graph):
     assert torch.equal(found, expected(graph))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("multi", MULTI)
 @pytest.mark.parametrize("directed", [True, False])
 @given(steps=STEPS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=min(25, settings().max_examples), deadline=None)
 def test_core_numbers_are_those_from_nothing(directed, multi, steps):
     store = store_of(directed, multi, None)
     followers = [(tg.dynamic.follow(tg.dynamic.CoreNumbers(), store), tg.algorithms.core_number)]

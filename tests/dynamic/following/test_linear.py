@@ -25,6 +25,7 @@ def close(found, expected):
     assert float((found - expected).abs().sum()) <= TOLERANCE * DAMPING / (1 - DAMPING) + 1e-12
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", [None, torch.float32])
 @pytest.mark.parametrize("multi", MULTI)
 @pytest.mark.parametrize("directed", [True, False])

@@ -62,6 +62,7 @@ def programs(directed, dtype):
     return found
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", [None, torch.int32, torch.float32])
 @pytest.mark.parametrize("multi", MULTI)
 @pytest.mark.parametrize("directed", [True, False])

@@ -13,10 +13,11 @@ def equal(found, per_vertex, graph):
     assert torch.equal(found, expected) if per_vertex else (found == expected and isinstance(found, int))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("multi", MULTI)
 @pytest.mark.parametrize("directed", [True, False])
 @given(steps=STEPS)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=min(20, settings().max_examples), deadline=None)
 def test_triangles_are_those_from_nothing(directed, multi, steps):
     store = store_of(directed, multi, None)
     followers = [(tg.dynamic.follow(tg.dynamic.Triangles(each), store), each) for each in (True, False)]

@@ -117,7 +117,9 @@ def test_frame():
     assert frame.changed_vertices.tolist() == [step.changed_vertices for step in run.trace.iterations]
 
 
-@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+@pytest.mark.parametrize(
+    "suffix", ["png", *(pytest.param(each, marks=pytest.mark.thorough) for each in ("svg", "pdf"))]
+)
 def test_plot(tmp_path, suffix):
     graph = random_graph(300, 3000)
     runs = {name: tg.run(program, graph, trace=True).trace for name, program in (("a", BFS(0)), ("b", PageRank()))}

@@ -31,7 +31,7 @@ def test_round_trip(tmp_path_factory, graph):
 
 
 @given(graph=graphs(vertices=("none",)))
-@settings(max_examples=30)
+@settings(max_examples=min(30, settings().max_examples))
 def test_scipy_reads_what_is_written(tmp_path_factory, graph):
     path = tmp_path_factory.mktemp("mtx") / "graph.mtx"
     round_trip(graph, path)

@@ -31,7 +31,7 @@ def arcs_of(num_sources, num_targets, size=40):
     return Csr.unchecked(*arcs, num_sources)
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
 @pytest.mark.parametrize("size", [0, 30, 100_000])

@@ -42,7 +42,7 @@ def rounded(layer, dtype):
     return layer
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", NARROW, ids=str)
 @pytest.mark.parametrize("name", layers())
@@ -57,6 +57,7 @@ def test_autocast(name, dtype, kind):
         near(mine, exact, 2 * NARROW[dtype])
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", NARROW, ids=str)
 @pytest.mark.parametrize("name", layers())
 def test_autocast_gives_the_dtype_that_pyg_gives(name, dtype):
@@ -71,6 +72,7 @@ def test_autocast_gives_the_dtype_that_pyg_gives(name, dtype):
             assert ours(x, edge_index).dtype == other(x, edge_index).dtype
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("kind", ["empty", "loops", "hub"])
 @pytest.mark.parametrize("dtype", NARROW, ids=str)
 @pytest.mark.parametrize("name", layers())

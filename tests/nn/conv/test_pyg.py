@@ -36,7 +36,7 @@ def matrix(edge_index, num_vertices, layout):
     return adj if layout == "coo" else adj.to_sparse_csr()
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("flow", FLOWS)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_gcn(kind, options, flow):
         close(ours(x, edge_index, weight), other(x, edge_index, weight))
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("flow", FLOWS)
 @pytest.mark.parametrize("aggr", ["mean", "sum", "add", "min", "max"])
 @pytest.mark.parametrize("kind", KINDS)
@@ -97,7 +97,7 @@ def test_sage_projects():
     agree(ours, other, features(n, 6), edge_index)
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("flow", FLOWS)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_features_of_self_loops(fill):
     agree(ours, other, features(n, 5), edge_index, features(edge_index.shape[1], 4))
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("flow", FLOWS)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(

@@ -119,6 +119,7 @@ def between(kind, sizes):
     return ends[:, :0] if kind == "empty" else ends
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("flow", ["source_to_target", "target_to_source"])
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("kind", ["empty", "hub", "multi"])
@@ -137,6 +138,7 @@ def test_sums_between_two_sets(kind, sizes, flow):
         agree(ours, other, (pair[0], None), edge_index, sizes)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("kind", ["empty", "hub", "multi"])
 @pytest.mark.parametrize("edge_dim", [None, 4])

@@ -26,6 +26,7 @@ def around(name, nn, options):
     return ours, other
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("flow", FLOWS)
 @pytest.mark.parametrize("aggr", AGGRS)
 @pytest.mark.parametrize("kind", KINDS)
@@ -36,6 +37,7 @@ def test_isomorphism_with_edges(kind, aggr, flow):
         agree(ours, other, features(n, 4), edge_index, features(edge_index.shape[1], options.get("edge_dim", 4)))
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("flow", FLOWS)
 @pytest.mark.parametrize("aggr", AGGRS)
 @pytest.mark.parametrize("kind", KINDS)

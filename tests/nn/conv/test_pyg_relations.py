@@ -23,6 +23,7 @@ def types(edge_index, count=3):
     return torch.randint(0, count - 1, (edge_index.shape[1],), generator=torch.Generator().manual_seed(4))
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("flow", FLOWS)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(

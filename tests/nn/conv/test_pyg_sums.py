@@ -28,6 +28,7 @@ def matrix(edge_index, num_vertices, weight):
     return torch.sparse_coo_tensor(edge_index.flip(0), weight, size, check_invariants=False).coalesce()
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("flow", FLOWS)
 @pytest.mark.parametrize("aggr", ["add", "mean", "min", "max"])
 @pytest.mark.parametrize("kind", KINDS)

@@ -25,7 +25,7 @@ def float64():
 # ---- principal neighbourhood aggregation ----------------------------------------------------------------------------
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("flow", FLOWS)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ def test_small_graphs(graph, data):
             assert torch.equal(found, tg.algorithms.bfs(graph, source))
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("count", [1, 64, 65, 130, 257, 600])
 def test_every_width_of_a_group(count, directed):

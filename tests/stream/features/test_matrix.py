@@ -120,7 +120,7 @@ def test_what_is_no_matrix_of_floats_is_refused(tmp_path, array):
 # ---- aggregate -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("by_column", [False, True])
 @pytest.mark.parametrize("reduce", REDUCES)
 @pytest.mark.parametrize("directed", [False, True])

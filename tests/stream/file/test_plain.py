@@ -20,6 +20,7 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(checksummed, "PIECE", 64)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", [None, torch.int32, torch.float64, torch.int8])
 @pytest.mark.parametrize("directed", [True, False])
 def test_answers_are_those_in_memory(tmp_path, small_pieces, directed, dtype):

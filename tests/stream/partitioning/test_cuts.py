@@ -81,6 +81,7 @@ def test_cut_is_that_of_a_slow_count(method, graph, count):
     assert parts.cut(held) == (cut, cut / max(graph.num_arcs, 1))
 
 
+@pytest.mark.covering(1)
 @EVERY
 @pytest.mark.parametrize("directed", [False, True])
 def test_no_chance_and_no_threads(method, directed):
@@ -127,7 +128,7 @@ def test_results_come_back_in_the_order_of_the_graph(method):
 # ---- edge-balanced ------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200)
+@settings(max_examples=7 * settings().max_examples)
 @given(graph=graphs(), count=st.integers(1, 40))
 def test_edge_balanced_splits_only_rows_that_are_larger_than_a_part(graph, count):
     parts = edge_balanced(graph, count)

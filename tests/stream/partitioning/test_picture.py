@@ -9,6 +9,7 @@ from tgraph.stream.partitioning.cuts import edge_balanced
 from tgraph.stream.partitioning.picture import draw
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(("n", "m"), [(0, 0), (5, 0), (30, 100)])
 @pytest.mark.parametrize("count", [1, 2, 70])
 def test_a_picture_of_any_partition(n, m, count, tmp_path):

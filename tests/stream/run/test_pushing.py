@@ -45,6 +45,7 @@ def out_arcs(monkeypatch):
     monkeypatch.setattr(HostBlocks, "pushes", True)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("blocks", [1, 7, 40])
 @pytest.mark.parametrize("dtype", [None, torch.int32, torch.float64])
 def test_in_arcs_receive_what_rows_send(out_arcs, dtype, blocks):

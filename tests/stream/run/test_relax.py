@@ -99,7 +99,7 @@ def test_a_split_row_calls_no_block_back_to_what_it_has_sent_itself():
 
 
 @pytest.mark.usefixtures("cautious")
-@settings(max_examples=30)
+@settings(max_examples=min(30, settings().max_examples))
 @given(
     graph=graphs(min_vertices=1, dtypes=(torch.int64, torch.int32, torch.float32, torch.float64), lowest=0),
     blocks=st.sampled_from([2, 7, 64]),

@@ -81,7 +81,7 @@ def test_answers_are_those_in_memory(blocks, directed, dtype):
         same(algorithm(streamed(graph, blocks, slack=ENOUGH)), algorithm(graph))
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings().max_examples // 3)
 @given(graph=graphs(min_vertices=1, dtypes=WEIGHTS), blocks=st.sampled_from(BLOCKS), buffers=st.integers(1, 4))
 def test_answers_on_any_graph(graph, blocks, buffers):
     for name, algorithm in IN_BLOCKS.items():

@@ -54,7 +54,7 @@ def assert_undecoded(graph):
     assert not large and not {"arcs", "transpose"} & graph.caches.keys()
 
 
-@pytest.mark.alternate
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("attribute", attributes())
 def test_attributes_do_not_decode(name, graph, attribute, monkeypatch):
     held = held_by(graph, name)

@@ -66,6 +66,7 @@ def refused(sub, data, reduce, edge, weights, dtype):
 # ---- the same as the portable operators -----------------------------------------------------------------------------
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", [*DTYPES, torch.bool, torch.uint8, torch.int8, torch.int16])
 @pytest.mark.parametrize("reduce", REDUCTIONS)
 def test_copies(dtype, reduce):
@@ -75,6 +76,7 @@ def test_copies(dtype, reduce):
             agree(sub, random_data((12, *shape), dtype), reduce)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("edge", [edge for edge in EDGE_OPERATIONS if edge != "copy"])
 def test_weights(dtype, edge):
@@ -199,6 +201,7 @@ def test_data_that_is_not_contiguous():
 # ---- order and threads ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("shape", [(), (5,), (70,)])
 @pytest.mark.parametrize("reduce", ["sum", "mean", "min"])
 def test_threads_change_no_bit(shape, reduce):

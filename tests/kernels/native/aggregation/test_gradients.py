@@ -80,6 +80,7 @@ def test_the_first_of_equal_messages_takes_the_gradient(reduce):
         assert grad.tolist() == [1, 0, 0, 0]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("reduce", ["min", "max"])
 @pytest.mark.parametrize("columns", [15, 16, 33, 64])
@@ -100,8 +101,8 @@ def test_wide_selections_and_their_gradients_are_the_portable_ones(reduce, dtype
 
 
 def test_second_derivatives_of_wide_selections():
-    graph = random_graph(5, 9)
-    data = torch.randn((5, 16), dtype=torch.float64, generator=torch.Generator().manual_seed(3)).requires_grad_()
+    graph = random_graph(4, 6)
+    data = torch.randn((4, 16), dtype=torch.float64, generator=torch.Generator().manual_seed(3)).requires_grad_()
     for sub in subgraphs(graph):
         assert torch.autograd.gradcheck(smooth(sub, "max", "copy"), (data, None))
         assert torch.autograd.gradgradcheck(smooth(sub, "max", "copy"), (data, None))

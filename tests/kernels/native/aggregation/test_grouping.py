@@ -53,6 +53,7 @@ def plainly(function, graph, monkeypatch):
         return found
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("edge", ["copy", "mul"])
@@ -70,6 +71,7 @@ def test_blocks_that_use_new_values_gather_from_where_they_write(monkeypatch):
     assert NAME not in graph.transpose().caches
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize(
     ("dtype", "shape"),

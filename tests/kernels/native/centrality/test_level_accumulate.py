@@ -59,6 +59,7 @@ def test_a_sweep_sums_level_by_level(backend, graph, data):
         assert one.tolist() == expected[0]
 
 
+@pytest.mark.covering(1)
 @needs_native
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("shape", ["random", "dense", "grid", "star", "path"])

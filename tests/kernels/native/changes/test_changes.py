@@ -82,10 +82,11 @@ def runs_of(backend, batches, parallel):
         yield settle(changes, weights[items.long()], parallel), (there, pairs, weights.tolist())
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("backend", NAMES)
 @pytest.mark.parametrize("parallel", portable.PARALLEL)
 @given(batches=BATCHES, kept=st.integers(0, 5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=2 * settings().max_examples, deadline=None)
 def test_runs_merged_and_spliced_are_what_a_dictionary_holds(backend, parallel, batches, kept):
     """The first batches are spliced one after the other, the later ones merged first."""
     model, base, run = Model(parallel), (torch.zeros(1, dtype=torch.int64), torch.empty(0, dtype=torch.int32)), None
@@ -105,6 +106,7 @@ def test_runs_merged_and_spliced_are_what_a_dictionary_holds(backend, parallel, 
     assert base[2].tolist() == weights
 
 
+@pytest.mark.covering(1)
 @pytest.mark.skipif("native" not in NAMES, reason="no compiled kernels")
 @pytest.mark.parametrize("parallel", portable.PARALLEL)
 @pytest.mark.parametrize(("size", "vertices"), [(100, 10), (300_000, 1 << 20), (300_000, 500), (200_000, 3)])
@@ -161,7 +163,7 @@ def test_data_of_any_width_is_spliced(backend, dtype):
 @pytest.mark.skipif("native" not in NAMES, reason="no compiled kernels")
 @pytest.mark.parametrize("parallel", ["last", "keep"])
 @given(batches=BATCHES, settled=st.integers(0, 3), rows=st.lists(st.integers(0, 9), max_size=12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=2 * settings().max_examples, deadline=None)
 def test_rows_are_read_alike(parallel, batches, settled, rows):
     """Of a CSR with fewer rows and of runs over it, in any order and several times: by the kernel and in torch, and as
     what a dictionary holds."""

@@ -34,6 +34,7 @@ def test_small_graphs_with_loops_and_parallel_edges(graph, data):
     assert_equal_to_portable(graph, torch.tensor(drawn, dtype=torch.int64), threads=(1,))
 
 
+@pytest.mark.covering(1)
 @compiled
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize(("n", "m"), [(100, 3000), (3000, 70_000), (40_000, 60_000)])

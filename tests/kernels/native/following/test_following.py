@@ -39,6 +39,7 @@ def applied(held, batch, parallel):
             arcs[:] = [weight]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("parallel", ["last", "keep"])
 @pytest.mark.parametrize("dtype", following.WEIGHTS)
 @given(base=BATCH, batches=st.lists(BATCH, min_size=1, max_size=3))

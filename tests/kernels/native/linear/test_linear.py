@@ -333,6 +333,7 @@ def test_the_number_of_threads_changes_no_bit(dtype, blocks, weighted, threads):
         assert torch.allclose(numbers, sums, rtol=TOLERANCE[dtype])
 
 
+@pytest.mark.covering(1)
 @needs_native
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("weights", WEIGHTS)
@@ -360,6 +361,7 @@ def test_rows_of_a_stripe_use_new_values(dtype, weights, blocks, threads):
             assert torch.equal(again, other.step(subgraph(graph, "native"), found.clone(), alpha=0.01))
 
 
+@pytest.mark.covering(1)
 @needs_native
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("weighted", [False, True])

@@ -408,6 +408,7 @@ def test_where_no_thread_can_be_made_a_crowd_ends_nobody():
     """GNU's OpenMP would end the process."""
     script = """
 import os, resource, subprocess, sys, time, torch, tgraph as tg
+from tgraph.core.system import native
 torch.set_num_threads(2)
 graph = tg.generators.rmat(14)
 data = torch.ones(graph.num_vertices, 64)
@@ -416,17 +417,18 @@ busy = f"while __import__('os').getppid() == {os.getpid()}: pass"
 loops = [subprocess.Popen([sys.executable, "-c", busy]) for _ in os.sched_getaffinity(0)]
 pages = int(open("/proc/self/statm").read().split()[0])
 resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (12 << 20),) * 2)
-end = time.monotonic() + 3
-while time.monotonic() < end:
+end, calls = time.monotonic() + 200, 0
+while calls < 100 and time.monotonic() < end:
+    calls += native.load().used_by_others() > 0  # so that calls mind the crowd
     try:
         tg.aggregate(graph, data, "sum")
     except (MemoryError, RuntimeError):
         pass
 for loop in loops:
     loop.kill()
-print("alive")
+print("alive", calls)
 """
-    assert run_script(script) == ["alive"]
+    assert run_script(script) == ["alive", "100"]
 
 
 @on_linux

@@ -36,6 +36,7 @@ def relaxed(mode, dtype, width=None):
     return torch.stack(found)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("mode", ["push", "pull", "auto"])
 @pytest.mark.parametrize(("dtype", "width"), [(torch.float32, None), (torch.int64, None), (torch.float64, 2)])
 def test_rounds_of_large_frontiers(mode, dtype, width):
@@ -57,6 +58,7 @@ def test_searches_with_large_frontiers():
 # ---- pushes ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("shape", [(), (3,)])
 @pytest.mark.parametrize(("reduce", "edge"), [("sum", "copy"), ("sum", "mul"), ("max", "add"), ("mean", "copy")])
 def test_a_push_reaches_the_same_vertices_in_the_same_order(shape, reduce, edge):
