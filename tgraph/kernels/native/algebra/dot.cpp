@@ -20,18 +20,17 @@ void dot_pairs(In<int64_t> a_offset, In<int32_t> a_columns, In<T> a_values, bool
     const RowChunks chunks{pairs.offset, pairs.size, 1 << 8};  // small, as the work of a pair varies
     const bool many = pairs.num_pairs() >= b.num_rows;
     const LongRows long_rows = many ? LongRows(b, num_columns) : LongRows();
-    with_reduction(reduce, [&](auto reduction) {
-        Chunks left(chunks.size());
-        run_team(part_count(32 * pairs.num_pairs()), [&](int) {
-            RowDots<T, decltype(reduction)> dots(a, b, many ? &long_rows : nullptr, num_columns, edge_named(edge));
-            left.each([&](int64_t chunk) {
-                const Range range = chunks[chunk];
-                for (int64_t group = range.begin; group < range.end; ++group)
-                    dots.visit(pairs, group, [&](int64_t p, int64_t count, T sum) {
-                        found.data()[p] = sum;
-                        if (meets.is_valid()) meets.data()[p] = count > 0;
-                    });
-            });
+    const AnySemiring<T> semiring(reduction_named(reduce), edge_named(edge));
+    Chunks left(chunks.size());
+    run_team(part_count(32 * pairs.num_pairs()), [&](int) {
+        RowDots<T> dots(a, b, many ? &long_rows : nullptr, num_columns, semiring);
+        left.each([&](int64_t chunk) {
+            const Range range = chunks[chunk];
+            for (int64_t group = range.begin; group < range.end; ++group)
+                dots.visit(pairs, group, [&](int64_t p, int64_t count, T sum) {
+                    found.data()[p] = sum;
+                    if (meets.is_valid()) meets.data()[p] = count > 0;
+                });
         });
     });
 }

@@ -26,25 +26,25 @@ TGRAPH_MULTIVERSION_NARROW inline int64_t common_bits(const uint64_t* a, const u
     return count;
 }
 
-// The reduction of `count` equal terms.
-template <class T, class Reduce>
-T repeated(T constant, int64_t count) {
-    if constexpr (std::is_same_v<Reduce, Plus>) return times(constant, static_cast<T>(count));
+// The reduction of `count` equal terms, at least one.
+template <class T>
+T repeated(const AnySemiring<T>& semiring, T constant, int64_t count) {
+    if (semiring.reduction == Operation::sum) return times(constant, static_cast<T>(count));
     T found = constant;
-    if constexpr (std::is_same_v<Reduce, Times>)
+    if (semiring.reduction == Operation::prod)
         for (int64_t i = 1; i < count && constant != T{1}; ++i) found = times(found, constant);
     return found;
 }
 
 // Of a thread.
-template <class T, class Reduce>
+template <class T>
 class RowDots {
 public:
     // long_rows : bitmaps of rows of B, or null.
     RowDots(const SparseMatrix<T>& a, const SparseMatrix<T>& b, const LongRows* long_rows, int64_t num_columns,
-            Edge edge)
+            const AnySemiring<T>& semiring)
         : a_(a), b_(b), long_rows_(long_rows), words_(words_for(num_columns)), marks_(words_),
-          holds_(a.values && !a.by_column), held_(holds_ ? num_columns : 0), edge_(edge) {
+          holds_(a.values && !a.by_column), held_(holds_ ? num_columns : 0), semiring_(semiring) {
         std::fill_n(marks_.data(), words_, uint64_t{0});
     }
 
@@ -58,15 +58,16 @@ public:
             const int64_t other = pairs.columns[p];
             if (a_.values || b_.values) {
                 int64_t count = 0;
-                T sum = identity_of<T, Reduce>();
+                T sum = semiring_.identity;
                 each_common(row, other, marks, [&](T a, int64_t entry) {
-                    sum = Reduce::apply(sum, term(edge_, b_.value(entry), a));
+                    sum = semiring_.reduce(sum, semiring_.term(b_.value(entry), a));
                     ++count;
                 });
                 write(p, count, sum);
             } else {
                 const int64_t count = count_common(row, other, marks);
-                write(p, count, count ? repeated<T, Reduce>(term(edge_, T{1}, T{1}), count) : identity_of<T, Reduce>());
+                const T one = semiring_.term(T{1}, T{1});
+                write(p, count, count ? repeated(semiring_, one, count) : semiring_.identity);
             }
         }
         if (marks)
@@ -82,7 +83,7 @@ private:
     Scratch<uint64_t> marks_;
     bool holds_;
     Scratch<T> held_;  // the values of the marked row, by column
-    const Edge edge_;
+    const AnySemiring<T> semiring_;
 
     void mark(int64_t row) {
         for (int64_t i = a_.offset[row]; i < a_.offset[row + 1]; ++i) {

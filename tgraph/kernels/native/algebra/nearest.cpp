@@ -83,7 +83,7 @@ void nearest_rows(In<int64_t> ids, In<int64_t> a_offset, In<int32_t> a_columns, 
     const RowSets sets(b, num_columns, terms.total());
     Chunks left(terms.chunks().size());
     run_team(terms.threads(), [&](int) {
-        RowProduct<double, Plus> product(a, b, sets, mask, num_columns, Edge::mul, true);
+        RowProduct product(a, b, sets, mask, num_columns, Semiring<double, Plus, Times>{}, true);
         Best best(static_cast<std::size_t>(k));
         const Scratch<int32_t> others(num_columns);
         const Scratch<double> common(num_columns);

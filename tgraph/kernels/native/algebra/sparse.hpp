@@ -35,36 +35,6 @@ struct SparseMatrix : Pattern {
     T value(int64_t entry) const { return values ? values[by_column ? columns[entry] : entry] : T{1}; }
 };
 
-enum class Edge { copy, add, mul, min, max };
-
-inline Edge edge_named(std::string_view name) {
-    if (name == "copy") return Edge::copy;
-    if (name == "add") return Edge::add;
-    if (name == "mul") return Edge::mul;
-    if (name == "min") return Edge::min;
-    if (name == "max") return Edge::max;
-    throw std::invalid_argument("edge: no such operation is compiled");
-}
-
-// Calls visit(Operation{}) for the edge operation on (value of B, value of A).
-template <class Visit>
-TGRAPH_INLINE void with_edge(Edge edge, const Visit& visit) {
-    switch (edge) {
-        case Edge::copy: return visit(Copy{});
-        case Edge::add: return visit(Plus{});
-        case Edge::mul: return visit(Times{});
-        case Edge::min: return visit(Lesser{});
-        case Edge::max: return visit(Greater{});
-    }
-}
-
-template <class T>
-T term(Edge edge, T b, T a) {
-    T found{};
-    with_edge(edge, [&](auto operation) { found = decltype(operation)::apply(b, a); });
-    return found;
-}
-
 template <class T, class Reduce>
 constexpr T identity_of() {
     constexpr bool floats = std::is_floating_point_v<T>;
@@ -75,14 +45,97 @@ constexpr T identity_of() {
     return T{0};
 }
 
-// Calls visit(Reduce{}) for the name of a reduction.
-template <class Visit>
-void with_reduction(std::string_view reduce, const Visit& visit) {
-    if (reduce == "sum") return visit(Plus{});
-    if (reduce == "min") return visit(Lesser{});
-    if (reduce == "max") return visit(Greater{});
-    if (reduce == "prod") return visit(Times{});
+// A semiring known when it is compiled. Terms are an edge operation on (value of B, value of A).
+template <class T, class Reduce, class Edge>
+struct Semiring {
+    static constexpr T identity = identity_of<T, Reduce>();
+
+    TGRAPH_INLINE T reduce(T a, T b) const { return Reduce::apply(a, b); }
+    TGRAPH_INLINE T term(T b, T a) const { return Edge::apply(b, a); }
+
+    // Calls put(i, term of b[i] and a) for i < count.
+    template <class Put>
+    TGRAPH_INLINE void each_term(const T* b, T a, int64_t count, const Put& put) const {
+        for (int64_t i = 0; i < count; ++i) put(i, Edge::apply(b[i], a));
+    }
+};
+
+enum class Operation { sum, prod, min, max, copy };
+
+inline Operation reduction_named(std::string_view name) {
+    if (name == "sum") return Operation::sum;
+    if (name == "prod") return Operation::prod;
+    if (name == "min") return Operation::min;
+    if (name == "max") return Operation::max;
     throw std::invalid_argument("reduce: no such reduction is compiled");
+}
+
+inline Operation edge_named(std::string_view name) {
+    if (name == "copy") return Operation::copy;
+    if (name == "add") return Operation::sum;
+    if (name == "mul") return Operation::prod;
+    if (name == "min") return Operation::min;
+    if (name == "max") return Operation::max;
+    throw std::invalid_argument("edge: no such operation is compiled");
+}
+
+// Calls visit(Operation{}).
+template <class Visit>
+TGRAPH_INLINE auto with_operation(Operation operation, const Visit& visit) {
+    switch (operation) {
+        case Operation::sum: return visit(Plus{});
+        case Operation::prod: return visit(Times{});
+        case Operation::min: return visit(Lesser{});
+        case Operation::max: return visit(Greater{});
+        default: return visit(Copy{});
+    }
+}
+
+// Any semiring, known at run time; terms are computed some at a time.
+template <class T>
+struct AnySemiring {
+    Operation reduction, edge;
+    T identity;
+
+    AnySemiring(Operation reduction, Operation edge)
+        : reduction(reduction), edge(edge), identity(with_operation(reduction, [](auto reduce) {
+              return identity_of<T, decltype(reduce)>();
+          })) {}
+
+    TGRAPH_INLINE T reduce(T a, T b) const {
+        return with_operation(reduction, [&](auto reduce) { return decltype(reduce)::apply(a, b); });
+    }
+    T term(T b, T a) const {
+        return with_operation(edge, [&](auto operation) { return decltype(operation)::apply(b, a); });
+    }
+
+    template <class Put>
+    TGRAPH_INLINE void each_term(const T* b, T a, int64_t count, const Put& put) const {
+        T terms[some];
+        for (int64_t first = 0; first < count; first += some) {
+            const int64_t size = std::min(some, count - first);
+            list_terms(b + first, a, size, terms);
+            for (int64_t i = 0; i < size; ++i) put(first + i, terms[i]);
+        }
+    }
+
+private:
+    static constexpr int64_t some = 64;
+
+    [[gnu::noinline]] void list_terms(const T* b, T a, int64_t count, T* terms) const {
+        with_operation(edge, [&](auto operation) {
+            for (int64_t i = 0; i < count; ++i) terms[i] = decltype(operation)::apply(b[i], a);
+        });
+    }
+};
+
+// Calls visit(semiring): those of most products are compiled, the others found at run time.
+template <class T, class Visit>
+void with_semiring(std::string_view reduce, std::string_view edge, const Visit& visit) {
+    if (reduce == "sum" && edge == "mul") return visit(Semiring<T, Plus, Times>{});
+    if constexpr (std::is_same_v<T, double>)
+        if (reduce == "min" && edge == "add") return visit(Semiring<T, Lesser, Plus>{});
+    visit(AnySemiring<T>(reduction_named(reduce), edge_named(edge)));
 }
 
 inline int64_t words_for(int64_t bits) { return (bits + 63) / 64; }

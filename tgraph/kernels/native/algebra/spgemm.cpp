@@ -35,7 +35,7 @@ int64_t spgemm_room(In<int64_t> a_offset, In<int32_t> a_columns, In<int64_t> b_o
     std::atomic<int64_t> total{0};
     Chunks left(terms.chunks().size());
     run_team(terms.threads(), [&](int) {
-        RowProduct<int64_t, Plus> product(a, b, sets, mask, num_columns, Edge::mul, false);
+        RowProduct product(a, b, sets, mask, num_columns, Semiring<int64_t, Plus, Times>{}, false);
         left.each([&](int64_t chunk) {
             const Range rows = terms.chunks()[chunk];
             int64_t count = 0;
@@ -70,10 +70,10 @@ int64_t spgemm_rows(In<int64_t> a_offset, In<int32_t> a_columns, In<T> a_values,
         std::copy_n(part.columns.data(), part.size, columns.data() + before);
         if (valued) std::copy_n(part.values.data(), part.size, values.data() + before);
     };
-    with_reduction(reduce, [&](auto reduction) {
+    with_semiring<T>(reduce, edge, [&](const auto& semiring) {
         Chunks left(chunks.size());
         run_team(terms.threads(), [&](int) {
-            RowProduct<T, decltype(reduction)> product(a, b, sets, mask, num_columns, edge_named(edge), valued);
+            RowProduct product(a, b, sets, mask, num_columns, semiring, valued);
             left.each([&](int64_t chunk) {
                 const Range rows = chunks[chunk];
                 int64_t room = 0, size = 0;

@@ -95,8 +95,7 @@ public:
     }
 
     // Writes the columns, ascending, and the reduction of the terms of each; returns how many.
-    template <class Reduce>
-    TGRAPH_INLINE int64_t write(int32_t* columns, T* values) const {
+    TGRAPH_INLINE int64_t write(const auto& semiring, int32_t* columns, T* values) const {
         int32_t smaller[few_terms];
         for (int64_t i = 0; i < size_; i += 8) {
             Lanes mine, counts{};
@@ -110,7 +109,7 @@ public:
         for (int64_t i = 0; i < size_; ++i) {
             const int32_t place = smaller[i];
             const bool is_taken = places >> place & 1;
-            sums[place] = is_taken ? Reduce::apply(sums[place], values_[i]) : values_[i];
+            sums[place] = is_taken ? semiring.reduce(sums[place], values_[i]) : values_[i];
             at[place] = i;
             places |= uint32_t{1} << place;
         }
@@ -138,31 +137,23 @@ inline int64_t most_entries(const Terms& terms, const Mask& mask, int64_t num_co
 }
 
 // The rows of a product, by a thread.
-template <class T, class Reduce>
+template <class T, class Semiring>
 class RowProduct {
 public:
     // valued : whether values are wanted, not the columns alone.
     RowProduct(const SparseMatrix<T>& a, const SparseMatrix<T>& b, const RowSets& sets, const Mask& mask,
-               int64_t num_columns, Edge edge, bool valued)
+               int64_t num_columns, Semiring semiring, bool valued)
         : a_(a), b_(b), sets_(sets), mask_(mask), wanted_(mask, num_columns), found_(num_columns), sums_(num_columns),
-          edge_(edge), valued_(valued) {
-        std::fill_n(sums_.data(), num_columns, identity);
+          semiring_(semiring), valued_(valued) {
+        std::fill_n(sums_.data(), num_columns, semiring.identity);
     }
 
     // Writes the entries of the row, ascending; returns how many.
     TGRAPH_INLINE int64_t multiply(int64_t row, int64_t terms, int32_t* columns, T* values) {
         if (terms == 0) return 0;
-        int64_t size = 0;
-        with_edge(edge_, [&](auto operation) {
-            using Operation = decltype(operation);
-            if (mask_.keeps_listed())
-                size = multiply_listed<Operation>(row, columns, values);
-            else if (terms <= few_terms && !mask_.exists())
-                size = multiply_short<Operation>(row, columns, values);
-            else
-                size = multiply_long<Operation>(row, columns, values);
-        });
-        return size;
+        if (mask_.keeps_listed()) return multiply_listed(row, columns, values);
+        if (terms <= few_terms && !mask_.exists()) return multiply_short(row, columns, values);
+        return multiply_long(row, columns, values);
     }
 
     // How many entries the row has.
@@ -176,7 +167,6 @@ public:
     }
 
 private:
-    static constexpr T identity = identity_of<T, Reduce>();
     static constexpr int64_t ahead = 4, search_cost = 8;
 
     const SparseMatrix<T>&a_, &b_;
@@ -185,18 +175,19 @@ private:
     MaskRow wanted_;
     Columns found_;
     Scratch<T> sums_;
-    const Edge edge_;
+    const Semiring semiring_;
     const bool valued_;
 
     // Calls put(column, term) for the entries begin .. end of B, times an entry of A.
-    template <class Operation, class Put>
+    template <class Put>
     TGRAPH_INLINE void each_term(int64_t entry, int64_t begin, int64_t end, const Put& put) const {
         const T a = a_.value(entry);
         const int32_t* columns = b_.columns;
         if (const T* values = b_.values) {
-            for (int64_t i = begin; i < end; ++i) put(columns[i], Operation::apply(values[i], a));
+            columns += begin;
+            semiring_.each_term(values + begin, a, end - begin, [&](int64_t i, T term) { put(columns[i], term); });
         } else {
-            const T constant = Operation::apply(T{1}, a);
+            const T constant = semiring_.term(T{1}, a);
             for (int64_t i = begin; i < end; ++i) put(columns[i], constant);
         }
     }
@@ -222,24 +213,22 @@ private:
             found_.mark_row(sets_, a_.columns[entry]);
     }
 
-    template <class Operation>
     TGRAPH_INLINE int64_t multiply_short(int64_t row, int32_t* columns, T* values) {
         ShortRow<T> found;
         each_entry(row, [&](int64_t entry, int64_t begin, int64_t end) {
-            each_term<Operation>(entry, begin, end, [&](int32_t column, T value) { found.add(column, value); });
+            each_term(entry, begin, end, [&](int32_t column, T value) { found.add(column, value); });
         });
-        return found.template write<Reduce>(columns, values);
+        return found.write(semiring_, columns, values);
     }
 
-    template <class Operation>
     int64_t multiply_long(int64_t row, int32_t* columns, T* values) {
         T* sums = sums_.data();
         wanted_.mark(row);
         mark_columns(row);
         if (valued_)
             each_entry(row, [&](int64_t entry, int64_t begin, int64_t end) {
-                each_term<Operation>(entry, begin, end,
-                                     [=](int32_t column, T value) { reduce_into(sums[column], value); });
+                each_term(entry, begin, end,
+                                     [&, sums](int32_t column, T value) { reduce_into(sums[column], value); });
             });
         int64_t next = 0;
         found_.drain([&](int64_t word, uint64_t bits) {
@@ -247,10 +236,10 @@ private:
             for (uint64_t left = kept; left; left &= left - 1) {
                 const int64_t column = 64 * word + std::countr_zero(left);
                 columns[next] = static_cast<int32_t>(column);
-                values[next++] = std::exchange(sums[column], identity);
+                values[next++] = std::exchange(sums[column], semiring_.identity);
             }
             for (uint64_t left = bits & ~kept; left; left &= left - 1)
-                sums[64 * word + std::countr_zero(left)] = identity;
+                sums[64 * word + std::countr_zero(left)] = semiring_.identity;
         });
         wanted_.clear(row);
         return next;
@@ -258,7 +247,6 @@ private:
 
     // Only what the mask lists: a lookup for each term or, where the row of B is far longer than that of the mask, a
     // search for each entry of the mask.
-    template <class Operation>
     int64_t multiply_listed(int64_t row, int32_t* columns, T* values) {
         const int64_t size = mask_.length(row);
         if (size == 0) return 0;
@@ -271,7 +259,7 @@ private:
         };
         each_entry(row, [&](int64_t entry, int64_t begin, int64_t end) {
             if (end - begin <= search_cost * size) {
-                each_term<Operation>(entry, begin, end, [&](int32_t column, T value) {
+                each_term(entry, begin, end, [&](int32_t column, T value) {
                     if (wanted_.lists(column)) add(column, value);
                 });
                 return;
@@ -282,7 +270,7 @@ private:
                 at = first_from(b_.columns, at, end, listed[i]);
                 int64_t past = at;
                 while (past < end && b_.columns[past] == listed[i]) ++past;
-                each_term<Operation>(entry, at, past, add);
+                each_term(entry, at, past, add);
                 at = past;
             }
         });
@@ -290,13 +278,13 @@ private:
         for (int64_t i = 0; i < size; ++i) {
             if (!wanted_.take_found(listed[i])) continue;
             columns[next] = listed[i];
-            values[next++] = std::exchange(sums[listed[i]], identity);
+            values[next++] = std::exchange(sums[listed[i]], semiring_.identity);
         }
         wanted_.clear(row);
         return next;
     }
 
-    TGRAPH_INLINE static void reduce_into(T& sum, T value) { sum = Reduce::apply(sum, value); }
+    TGRAPH_INLINE void reduce_into(T& sum, T value) const { sum = semiring_.reduce(sum, value); }
 };
 
 }  // namespace tgraph

@@ -91,23 +91,28 @@ struct EdgeList {
 
     template <class Record, class Visit>
     bool each(Range range, Visit visit) const {
-        bool valid = true;
-        const auto limit = static_cast<uint64_t>(num_vertices);  // unsigned, so that one comparison rejects negatives
-        for (int64_t i = range.begin; i < range.end; ++i) {
-            int64_t u = src[i], v = dst[i];
-            valid &= (static_cast<uint64_t>(u) < limit) & (static_cast<uint64_t>(v) < limit);
-            for (bool reverses = both_ways && u != v;; reverses = false, std::swap(u, v)) {
-                visit(Record::pack(u, v, i, bits));
-                if (!reverses) break;
-            }
-        }
-        return valid;
+        return both_ways ? each_arc<Record, true>(range, visit) : each_arc<Record, false>(range, visit);
     }
 
     bool is_sorted() const {
         return !both_ways && holds_for_all(size - 1, [this](int64_t i) {
             return src[i] < src[i + 1] || (src[i] == src[i + 1] && dst[i] <= dst[i + 1]);
         });
+    }
+
+private:
+    template <class Record, bool reverses, class Visit>
+    bool each_arc(Range range, Visit visit) const {
+        bool valid = true;
+        const auto limit = static_cast<uint64_t>(num_vertices);  // unsigned, so that one comparison rejects negatives
+        for (int64_t i = range.begin; i < range.end; ++i) {
+            const int64_t u = src[i], v = dst[i];
+            valid &= (static_cast<uint64_t>(u) < limit) & (static_cast<uint64_t>(v) < limit);
+            visit(Record::pack(u, v, i, bits));
+            if constexpr (reverses)
+                if (u != v) visit(Record::pack(v, u, i, bits));
+        }
+        return valid;
     }
 };
 
