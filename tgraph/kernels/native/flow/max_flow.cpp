@@ -22,12 +22,11 @@ namespace {
 template <class Network>
 class Dinic {
 public:
-    using Vertex = typename Network::Vertex;
-    using Value = typename Network::Value;
+    using Value = typename Network::Number;
     using Step = typename Network::Step;
 
     Dinic(const Network& network, int64_t source, int64_t target)
-        : network_(network), source_(static_cast<Vertex>(source)), target_(static_cast<Vertex>(target)),
+        : network_(network), source_(source), target_(target),
           label_(network.num_vertices()) {}
     ~Dinic() { label_.clear(seen_); }
 
@@ -69,24 +68,24 @@ private:
 
     // What is reached from one end.
     struct End {
-        std::vector<Vertex> level, next;
+        std::vector<int64_t> level, next;
         int64_t arcs = 0;  // of the level
     };
 
     // level : one more than the steps to the target, or, near the source, minus one more than those from there; 0 where
     // neither end comes, or given up. next : the number of the step of the vertex that is tried next.
     struct Label {
-        Vertex level;
+        int64_t level;
         int64_t next;
     };
 
     const Network network_;
-    const Vertex source_, target_;
+    const int64_t source_, target_;
     KeptZeros<Label> label_;
-    std::vector<Vertex> seen_;
+    std::vector<int64_t> seen_;
     std::vector<Step> path_;
     End ends_[2];
-    Vertex length_ = 0;  // of the shortest paths, in steps
+    int64_t length_ = 0;  // of the shortest paths, in steps
     Value least_{};      // steps with less left are not taken
     Value widest_{};
 
@@ -103,7 +102,7 @@ private:
     }
 
     template <bool is_ahead>
-    Value widest_step(Vertex v) const {
+    Value widest_step(int64_t v) const {
         Value widest{};
         for (int64_t i = 0, degree = network_.degree(v); i < degree; ++i)
             widest = std::max(widest, left<is_ahead>(network_.step(v, i)));
@@ -111,8 +110,8 @@ private:
     }
 
     // Steps to the target, if the vertex is on a shortest path; negative if it is on none.
-    Vertex steps_left(Vertex v) const {
-        const Vertex level = label_[v].level;
+    int64_t steps_left(int64_t v) const {
+        const int64_t level = label_[v].level;
         return level >= 0 ? level - 1 : length_ + level + 1;
     }
 
@@ -132,7 +131,7 @@ private:
     }
 
     void forget() {
-        for (const Vertex v : seen_) label_[v] = {};
+        for (const int64_t v : seen_) label_[v] = {};
         seen_.clear();
         for (End& end : ends_) {
             end.level.clear();
@@ -141,7 +140,7 @@ private:
         }
     }
 
-    void see(Vertex v, Vertex level, End& end) {
+    void see(int64_t v, int64_t level, End& end) {
         seen_.push_back(v);
         label_[v].level = level;
         end.next.push_back(v);
@@ -154,11 +153,11 @@ private:
     bool expand(End& end) {
         bool has_met = false;
         end.arcs = 0;
-        for (const Vertex v : end.level) {
-            const Vertex level = label_[v].level + (is_ahead ? -1 : 1);
+        for (const int64_t v : end.level) {
+            const int64_t level = label_[v].level + (is_ahead ? -1 : 1);
             for (int64_t i = 0, degree = network_.degree(v); i < degree; ++i) {
                 const Step step = network_.step(v, i);
-                const Vertex seen = label_[step.head].level;
+                const int64_t seen = label_[step.head].level;
                 if ((is_ahead ? seen < 0 : seen > 0) || !is_open(left<is_ahead>(step))) continue;
                 if (seen)
                     has_met = true;
@@ -175,7 +174,7 @@ private:
     Value block(int64_t& paths) {
         Value total{};
         path_.clear();
-        for (Vertex v = source_;;) {
+        for (int64_t v = source_;;) {
             if (v == target_) {
                 ++paths;
                 total += augment();
@@ -193,7 +192,7 @@ private:
         }
     }
 
-    bool advance(Vertex v) {
+    bool advance(int64_t v) {
         const int64_t degree = network_.degree(v);
         for (int64_t& i = label_[v].next; i < degree; ++i) {
             const Step step = network_.step(v, i);
@@ -215,7 +214,7 @@ private:
     }
 
     // Back to the tail of the first step that is closed.
-    Vertex retreat() {
+    int64_t retreat() {
         std::size_t kept = 0;
         while (is_open(network_.left(path_[kept]))) ++kept;
         path_.resize(kept);
@@ -232,35 +231,35 @@ auto solve(const Network& network, int64_t source, int64_t target, Out<bool> sou
 }
 
 // Without the arcs of the transpose the graph is undirected.
-template <class Neighbor, class Capacity>
-Flow<Capacity> max_flow(In<int64_t> offset, In<Neighbor> neighbors, In<Capacity> capacity, In<int64_t> in_offset,
-                        In<Neighbor> in_neighbors, In<int64_t> in_arc, int64_t source, int64_t target,
+template <class Capacity>
+Flow<Capacity> max_flow(In<int64_t> offset, In<void> neighbors, In<Capacity> capacity, In<int64_t> in_offset,
+                        In<void> in_neighbors, In<int64_t> in_arc, int64_t source, int64_t target,
                         Out<Flow<Capacity>> flow, Out<bool> source_side) {
-    const PathRows<Neighbor, Capacity> rows(offset, neighbors, capacity);
+    using Value = Flow<Capacity>;
+    const PathRows<Value> rows(offset, neighbors, capacity);
     const auto num_arcs = static_cast<int64_t>(neighbors.shape(0));
-    const Zeroed<Flow<Capacity>> own(flow.is_valid() ? 0 : num_arcs);
-    Flow<Capacity>* const carried = flow.is_valid() ? flow.data() : own.data();
+    const Zeroed<Value> own(flow.is_valid() ? 0 : num_arcs);
+    Value* const carried = flow.is_valid() ? flow.data() : own.data();
     if (in_offset.is_valid()) {
-        const TwoSided<Neighbor, Capacity> network(rows, in_offset.data(), in_neighbors.data(), in_arc.data(), carried);
+        const TwoSided<Value> network(rows, in_offset.data(), in_neighbors, in_arc.data(), carried);
         return solve(network, source, target, source_side);
     }
-    const Mirrored<Neighbor, Capacity> network(rows, carried);
-    const Flow<Capacity> value = solve(network, source, target, source_side);
+    const Value value = solve(Mirrored<Value>(rows, carried), source, target, source_side);
     if (flow.is_valid())
-        for (int64_t arc = 0; arc < num_arcs; ++arc) carried[arc] = std::max(carried[arc], Flow<Capacity>{0});
+        for (int64_t arc = 0; arc < num_arcs; ++arc) carried[arc] = std::max(carried[arc], Value{0});
     return value;
 }
 
-template <class Neighbor, class Capacity>
+template <class Capacity>
 void bind(Module& module) {
-    module.def("max_flow", &max_flow<Neighbor, Capacity>,
+    module.def("max_flow", &max_flow<Capacity>,
                "offset, neighbors, capacity?, in_offset?, in_neighbors?, in_arc?, source, target, flow?, source_side?");
 }
 
 }  // namespace
 
 void bind_max_flow(Module& module) {
-    for_each_weight([&]<class Neighbor, class Capacity>() { bind<Neighbor, Capacity>(module); });
+    for_each_weight([&]<class Capacity>() { bind<Capacity>(module); });
 }
 
 }  // namespace tgraph

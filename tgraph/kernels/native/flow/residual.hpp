@@ -19,19 +19,17 @@ using Flow = Distance<Capacity>;
 
 // Of any graph: the steps of a vertex are its arcs, and then, backwards, those that lead to it, from the rows of the
 // transpose. `flow` holds zeros.
-template <class Neighbor, class Capacity>
+template <class Value>
 class TwoSided {
 public:
-    using Vertex = Neighbor;
-    using Value = Flow<Capacity>;
+    using Number = Value;
 
     struct Step {
-        Neighbor head;
-        int64_t arc;
+        int64_t head, arc;
         bool is_back;
     };
 
-    TwoSided(const PathRows<Neighbor, Capacity>& rows, const int64_t* in_offset, const Neighbor* in_neighbors,
+    TwoSided(const PathRows<Value>& rows, const int64_t* in_offset, const Neighbors& in_neighbors,
              const int64_t* in_arc, Value* flow)
         : rows_(rows), in_offset_(in_offset), in_neighbors_(in_neighbors), in_arc_(in_arc), flow_(flow) {}
 
@@ -58,9 +56,9 @@ public:
     }
 
 private:
-    const PathRows<Neighbor, Capacity> rows_;
+    const PathRows<Value> rows_;
     const int64_t* in_offset_;
-    const Neighbor* in_neighbors_;
+    const Neighbors in_neighbors_;
     const int64_t* in_arc_;  // the stored arc of each arc of the transpose
     Value* flow_;
 
@@ -70,26 +68,23 @@ private:
 // Of an undirected graph: what an arc carries, its reverse carries negatively, so that the steps of a vertex are its
 // arcs alone. The reverse is looked up where something is pushed, which few arcs see: rows ascend by neighbor. Parallel
 // arcs pair up in the order of their capacity. `flow` holds zeros.
-template <class Neighbor, class Capacity>
+template <class Value>
 class Mirrored {
 public:
-    using Vertex = Neighbor;
-    using Value = Flow<Capacity>;
+    using Number = Value;
 
     struct Step {
-        Neighbor head;
-        int64_t arc;
-        Neighbor tail;
+        int64_t head, arc, tail;
     };
 
-    Mirrored(const PathRows<Neighbor, Capacity>& rows, Value* flow) : rows_(rows), flow_(flow) {}
+    Mirrored(const PathRows<Value>& rows, Value* flow) : rows_(rows), flow_(flow) {}
 
     int64_t num_vertices() const { return rows_.num_vertices; }
     int64_t degree(int64_t v) const { return rows_.degree(v); }
 
     Step step(int64_t v, int64_t number) const {
         const int64_t arc = rows_.offset[v] + number;
-        return {rows_.neighbors[arc], arc, static_cast<Neighbor>(v)};
+        return {rows_.neighbors[arc], arc, v};
     }
 
     Value left(const Step& step) const { return rows_.weight(step.arc) - flow_[step.arc]; }
@@ -102,15 +97,15 @@ public:
     }
 
 private:
-    const PathRows<Neighbor, Capacity> rows_;
+    const PathRows<Value> rows_;
     Value* flow_;
 
     // The positions of the arcs from one vertex to another.
-    std::pair<int64_t, int64_t> arcs(Neighbor from, Neighbor to) const {
-        const Neighbor* const neighbors = rows_.neighbors;
-        const auto found =
-            std::equal_range(neighbors + rows_.offset[from], neighbors + rows_.offset[from + 1], to);
-        return {found.first - neighbors, found.second - neighbors};
+    std::pair<int64_t, int64_t> arcs(int64_t from, int64_t to) const {
+        return rows_.neighbors.stored([&](const auto* neighbors) {
+            const auto found = std::equal_range(neighbors + rows_.offset[from], neighbors + rows_.offset[from + 1], to);
+            return std::pair<int64_t, int64_t>(found.first - neighbors, found.second - neighbors);
+        });
     }
 
     int64_t reverse(const Step& step) const {

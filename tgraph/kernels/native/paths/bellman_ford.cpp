@@ -15,28 +15,27 @@
 namespace tgraph {
 namespace {
 
-template <class Neighbor, class Weight>
+// Vertex : of int32 where vertices fit, which halves the memory of the tree.
+template <class Vertex, class Value>
 class BellmanFord {
 public:
-    using Value = Distance<Weight>;
-
-    BellmanFord(const PathRows<Neighbor, Weight>& rows, Value* distance, int64_t* parent)
+    BellmanFord(const PathRows<Value>& rows, Value* distance, int64_t* parent)
         : rows_(rows), distance_(distance), parent_(parent), place_(rows.num_vertices + 1),
-          head_(static_cast<Neighbor>(rows.num_vertices)), end_(head_) {}
+          head_(static_cast<Vertex>(rows.num_vertices)), end_(head_) {}
 
     // The cycle of negative weight, in the order of its arcs; empty if there is none.
     std::vector<int64_t> run(const int64_t* sources, int64_t count) {
         place_[head_] = {head_, head_, 0, true, false};
         for (int64_t i = 0; i < count; ++i) {
             if (parent_[sources[i]] >= 0) continue;
-            const auto v = static_cast<Neighbor>(sources[i]);
+            const auto v = static_cast<Vertex>(sources[i]);
             distance_[v] = 0;
             parent_[v] = v;
             attach(v, head_);
             queue_.push_back(v);
         }
         for (int64_t before_poll = 0; !queue_.empty();) {
-            const Neighbor u = queue_.front();
+            const Vertex u = queue_.front();
             queue_.pop_front();
             place_[u].is_queued = false;
             if (!place_[u].is_in_tree) continue;
@@ -51,22 +50,22 @@ public:
 
 private:
     struct Place {
-        Neighbor before, after, depth;  // in preorder
+        Vertex before, after, depth;  // in preorder
         bool is_in_tree, is_queued;
     };
 
-    const PathRows<Neighbor, Weight> rows_;
+    const PathRows<Value> rows_;
     Value* const distance_;
     int64_t* const parent_;
     Zeroed<Place> place_;
-    std::deque<Neighbor> queue_;
-    const Neighbor head_;  // of the list, with the roots as children
-    Neighbor end_;         // where the cycle was met
+    std::deque<Vertex> queue_;
+    const Vertex head_;  // of the list, with the roots as children
+    Vertex end_;         // where the cycle was met
 
     // Returns false at a negative cycle.
-    bool scan(Neighbor u) {
+    bool scan(Vertex u) {
         for (int64_t arc = rows_.offset[u]; arc < rows_.offset[u + 1]; ++arc) {
-            const Neighbor v = rows_.neighbors[arc];
+            const auto v = static_cast<Vertex>(rows_.neighbors[arc]);
             const Value through = distance_[u] + rows_.weight(arc);
             const bool is_new = parent_[v] < 0;
             // What has left the tree comes back at an equal distance: rounding may hide that it fell.
@@ -84,49 +83,52 @@ private:
         return true;
     }
 
-    void attach(Neighbor v, Neighbor parent) {
+    void attach(Vertex v, Vertex parent) {
         Place& above = place_[parent];
-        place_[v] = {parent, above.after, static_cast<Neighbor>(above.depth + 1), true, place_[v].is_queued};
+        place_[v] = {parent, above.after, static_cast<Vertex>(above.depth + 1), true, place_[v].is_queued};
         place_[above.after].before = v;
         above.after = v;
     }
 
     // Takes v and its subtree out of the tree. Returns false, with nothing done, if the subtree holds `parent`.
-    bool detach(Neighbor v, Neighbor parent) {
+    bool detach(Vertex v, Vertex parent) {
         if (v == parent) return false;
-        Neighbor next = place_[v].after;
+        Vertex next = place_[v].after;
         for (; next != head_ && place_[next].depth > place_[v].depth; next = place_[next].after)
             if (next == parent) return false;
-        for (Neighbor x = place_[v].after; x != next; x = place_[x].after) place_[x].is_in_tree = false;
+        for (Vertex x = place_[v].after; x != next; x = place_[x].after) place_[x].is_in_tree = false;
         place_[place_[v].before].after = next;
         place_[next].before = place_[v].before;
         return true;
     }
 
     // From the vertex where it was met down the tree to u.
-    std::vector<int64_t> cycle(Neighbor u) const {
+    std::vector<int64_t> cycle(Vertex u) const {
         return walk_back(u, [&](int64_t v) { return v == end_ ? -1 : parent_[v]; });
     }
 };
 
-template <class Neighbor, class Weight>
-std::vector<int64_t> bellman_ford(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<int64_t> sources,
+template <class Weight>
+std::vector<int64_t> bellman_ford(In<int64_t> offset, In<void> neighbors, In<Weight> weights, In<int64_t> sources,
                                   Out<Distance<Weight>> distance, Out<int64_t> parent) {
-    const PathRows<Neighbor, Weight> rows(offset, neighbors, weights);
+    const PathRows<Distance<Weight>> rows(offset, neighbors, weights);
     const auto count = static_cast<int64_t>(sources.shape(0));
-    return BellmanFord<Neighbor, Weight>(rows, distance.data(), parent.data()).run(sources.data(), count);
+    const auto run = [&](auto vertex) {
+        BellmanFord<decltype(vertex), Distance<Weight>> search(rows, distance.data(), parent.data());
+        return search.run(sources.data(), count);
+    };
+    return rows.neighbors.is_wide() ? run(int64_t{}) : run(int32_t{});
 }
 
-template <class Neighbor, class Weight>
+template <class Weight>
 void bind(Module& module) {
-    module.def("bellman_ford", &bellman_ford<Neighbor, Weight>,
-               "offset, neighbors, weights, sources, distance, parent");
+    module.def("bellman_ford", &bellman_ford<Weight>, "offset, neighbors, weights, sources, distance, parent");
 }
 
 }  // namespace
 
 void bind_bellman_ford(Module& module) {
-    for_each_weight([&]<class Neighbor, class Weight>() { bind<Neighbor, Weight>(module); });
+    for_each_weight([&]<class Weight>() { bind<Weight>(module); });
 }
 
 }  // namespace tgraph

@@ -15,14 +15,12 @@
 namespace tgraph {
 namespace {
 
-template <class Neighbor, class Weight>
+template <class Value>
 class KShortest {
 public:
-    using Rows = PathRows<Neighbor, Weight>;
-    using Value = Distance<Weight>;
     using Found = std::vector<std::pair<std::vector<int64_t>, Value>>;
 
-    KShortest(const Rows& ahead, const Rows& behind, int64_t source, int64_t target)
+    KShortest(const PathRows<Value>& ahead, const PathRows<Value>& behind, int64_t source, int64_t target)
         : rows_(ahead), source_(source), target_(target), left_(ahead.num_vertices), label_(ahead.num_vertices),
           is_closed_(ahead.num_vertices) {
         search_back(behind);
@@ -47,7 +45,7 @@ public:
 private:
     struct Label {
         Value distance;
-        Neighbor parent;  // one more than the parent; one more than itself at the start; 0 where not reached
+        int64_t parent;  // one more than the parent; one more than itself at the start; 0 where not reached
     };
 
     struct Accepted {
@@ -71,19 +69,19 @@ private:
         }
     };
 
-    const Rows rows_;
+    const PathRows<Value> rows_;
     const int64_t source_, target_;
     Zeroed<Label> left_;   // distances to the target
     Zeroed<Label> label_;  // of a search, zeros between searches
     Zeroed<bool> is_closed_;
-    std::vector<Neighbor> touched_;
-    MinHeap<Value, Neighbor> queue_;
+    std::vector<int64_t> touched_;
+    MinHeap<Value> queue_;
     std::priority_queue<Candidate> candidates_;
     std::vector<Accepted> accepted_;
 
-    void search_back(const Rows& behind) {
-        left_[target_] = {0, static_cast<Neighbor>(target_ + 1)};
-        queue_.push(0, static_cast<Neighbor>(target_));
+    void search_back(const PathRows<Value>& behind) {
+        left_[target_] = {0, target_ + 1};
+        queue_.push(0, target_);
         for (int64_t before_poll = 0; !queue_.empty();) {
             const auto [distance, v] = queue_.pop();
             if (left_[v].distance < distance) continue;
@@ -91,7 +89,7 @@ private:
                 Label& label = left_[behind.neighbors[arc]];
                 const Value through = distance + behind.weight(arc);
                 if (label.parent && !(through < label.distance)) continue;
-                label = {through, static_cast<Neighbor>(v + 1)};
+                label = {through, v + 1};
                 queue_.push(through, behind.neighbors[arc]);
             }
             if ((before_poll -= behind.degree(v) + 1) < 0) {
@@ -105,7 +103,7 @@ private:
     void propose_first() {
         Candidate first{left_[source_].distance, 0, 0, {source_}, {0}};
         while (first.vertices.back() != target_) {
-            const int64_t v = first.vertices.back(), next = static_cast<int64_t>(left_[v].parent) - 1;
+            const int64_t v = first.vertices.back(), next = left_[v].parent - 1;
             first.vertices.push_back(next);
             first.cost.push_back(first.cost.back() + (left_[v].distance - left_[next].distance));
         }
@@ -144,7 +142,7 @@ private:
     bool best_arc(int64_t u, Value& best) const {
         bool is_found = false;
         for (int64_t arc = rows_.offset[u]; arc < rows_.offset[u + 1]; ++arc) {
-            const Neighbor v = rows_.neighbors[arc];
+            const int64_t v = rows_.neighbors[arc];
             if (is_closed_[v] || !left_[v].parent) continue;
             const Value through = rows_.weight(arc) + left_[v].distance;
             if (!is_found || through < best) best = through;
@@ -167,7 +165,7 @@ private:
             if (u == target_) is_found = true;
             if (is_found || label_[u].distance + left_[u].distance < key) continue;
             for (int64_t arc = rows_.offset[u]; arc < rows_.offset[u + 1]; ++arc) {
-                const Neighbor v = rows_.neighbors[arc];
+                const int64_t v = rows_.neighbors[arc];
                 const Value through = label_[u].distance + rows_.weight(arc);
                 const bool is_nearer = !label_[v].parent || through < label_[v].distance;
                 if (is_closed_[v] || !left_[v].parent || !is_nearer) continue;
@@ -178,20 +176,20 @@ private:
         }
         for (const int64_t v : root) is_closed_[v] = false;
         if (label_[target_].parent) candidates_.push(with_rest(set, root));
-        for (const Neighbor v : touched_) label_[v] = {};
+        for (const int64_t v : touched_) label_[v] = {};
         touched_.clear();
         queue_.clear();
     }
 
     void reach(int64_t v, Value distance, int64_t from) {
-        if (!label_[v].parent) touched_.push_back(static_cast<Neighbor>(v));
-        label_[v] = {distance, static_cast<Neighbor>(from + 1)};
-        queue_.push(distance + left_[v].distance, static_cast<Neighbor>(v));
+        if (!label_[v].parent) touched_.push_back(v);
+        label_[v] = {distance, from + 1};
+        queue_.push(distance + left_[v].distance, v);
     }
 
     Candidate with_rest(const Candidate& set, const std::vector<int64_t>& root) const {
         const std::vector<int64_t> rest = walk_back(target_, [&](int64_t v) {
-            return v == root.back() ? int64_t{-1} : static_cast<int64_t>(label_[v].parent) - 1;
+            return v == root.back() ? int64_t{-1} : label_[v].parent - 1;
         });
         const Accepted& from = accepted_[set.path];
         Candidate found{{}, set.path, set.at, root, {from.cost.begin(), from.cost.begin() + set.at + 1}};
@@ -205,23 +203,23 @@ private:
     }
 };
 
-template <class Neighbor, class Weight>
-auto k_shortest(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<int64_t> in_offset,
-                In<Neighbor> in_neighbors, In<Weight> in_weights, int64_t source, int64_t target, int64_t count) {
-    const PathRows<Neighbor, Weight> ahead(offset, neighbors, weights), behind(in_offset, in_neighbors, in_weights);
-    return KShortest<Neighbor, Weight>(ahead, behind, source, target).run(count);
+template <class Weight>
+auto k_shortest(In<int64_t> offset, In<void> neighbors, In<Weight> weights, In<int64_t> in_offset,
+                In<void> in_neighbors, In<Weight> in_weights, int64_t source, int64_t target, int64_t count) {
+    const PathRows<Distance<Weight>> ahead(offset, neighbors, weights), behind(in_offset, in_neighbors, in_weights);
+    return KShortest<Distance<Weight>>(ahead, behind, source, target).run(count);
 }
 
-template <class Neighbor, class Weight>
+template <class Weight>
 void bind(Module& module) {
-    module.def("k_shortest", &k_shortest<Neighbor, Weight>,
+    module.def("k_shortest", &k_shortest<Weight>,
                "offset, neighbors, weights?, in_offset, in_neighbors, in_weights?, source, target, count");
 }
 
 }  // namespace
 
 void bind_k_shortest(Module& module) {
-    for_each_weight([&]<class Neighbor, class Weight>() { bind<Neighbor, Weight>(module); });
+    for_each_weight([&]<class Weight>() { bind<Weight>(module); });
 }
 
 }  // namespace tgraph

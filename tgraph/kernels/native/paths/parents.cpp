@@ -12,34 +12,32 @@
 namespace tgraph {
 namespace {
 
-template <class Neighbor, class Value, class Weight>
+template <class Value>
 class Tree {
 public:
-    using Rows = PathRows<Neighbor, Weight>;
-
     // `rows` are those of the in-neighbors, ascending. Parents of sources are the sources themselves when it begins,
     // all others -1.
-    Tree(const Rows& rows, const Value* distance, int64_t* parent)
+    Tree(const PathRows<Value>& rows, const Value* distance, int64_t* parent)
         : rows_(rows), distance_(distance), parent_(parent) {}
 
     void run() {
         const RowChunks chunks{rows_.offset, rows_.num_vertices};
-        std::vector<std::vector<Neighbor>> left(chunks.size());  // not reached from nearer vertices
+        std::vector<std::vector<int64_t>> left(chunks.size());  // not reached from nearer vertices
         for_each_chunk(chunks.size(), thread_count(), [&](int64_t chunk) {
             const Range range = chunks[chunk];
             for (int64_t v = range.begin; v < range.end; ++v)
                 if (parent_[v] < 0 && is_reached(v)) {
                     parent_[v] = nearer(v);
-                    if (parent_[v] < 0) left[chunk].push_back(static_cast<Neighbor>(v));
+                    if (parent_[v] < 0) left[chunk].push_back(v);
                 }
         });
-        std::vector<Neighbor> waiting;
-        for (const std::vector<Neighbor>& part : left) waiting.insert(waiting.end(), part.begin(), part.end());
+        std::vector<int64_t> waiting;
+        for (const std::vector<int64_t>& part : left) waiting.insert(waiting.end(), part.begin(), part.end());
         while (round(waiting)) poll_interruption();
     }
 
 private:
-    const Rows rows_;
+    const PathRows<Value> rows_;
     const Value* const distance_;
     int64_t* const parent_;
 
@@ -51,7 +49,7 @@ private:
     // The sum is compared first: it seldom is the distance, which the processor foresees.
     bool is_tight(int64_t arc, int64_t v) const {
         const Value from = distance_[rows_.neighbors[arc]];
-        const auto sum = from + (rows_.weights ? static_cast<Value>(rows_.weights[arc]) : Value{1});
+        const Value sum = from + rows_.weight(arc);
         return sum == distance_[v] && is_reached(rows_.neighbors[arc]);
     }
 
@@ -68,9 +66,9 @@ private:
     }
 
     // Returns whether parents were found.
-    bool round(std::vector<Neighbor>& waiting) const {
+    bool round(std::vector<int64_t>& waiting) const {
         std::vector<int64_t> found;
-        for (const Neighbor v : waiting) found.push_back(in_tree(v));
+        for (const int64_t v : waiting) found.push_back(in_tree(v));
         std::size_t kept = 0;
         for (std::size_t i = 0; i < found.size(); ++i) {
             parent_[waiting[i]] = found[i];
@@ -81,31 +79,25 @@ private:
     }
 };
 
-template <class Neighbor, class Value, class Weight>
-void parents(In<int64_t> in_offset, In<Neighbor> in_neighbors, In<Weight> in_weights, In<Value> distance,
+template <class Value, class Weight>
+void parents(In<int64_t> in_offset, In<void> in_neighbors, In<Weight> in_weights, In<Value> distance,
              Out<int64_t> parent) {
-    const PathRows<Neighbor, Weight> rows(in_offset, in_neighbors, in_weights);
-    Tree<Neighbor, Value, Weight>(rows, distance.data(), parent.data()).run();
+    const PathRows<Value> rows(in_offset, in_neighbors, in_weights);
+    Tree<Value>(rows, distance.data(), parent.data()).run();
 }
 
-template <class Neighbor, class Value, class Weight>
+template <class Value, class Weight>
 void bind(Module& module) {
-    module.def("parents", &parents<Neighbor, Value, Weight>, "in_offset, in_neighbors, in_weights?, distance, parent");
-}
-
-template <class Neighbor>
-void bind_numbers(Module& module) {
-    bind<Neighbor, int64_t, int64_t>(module);
-    bind<Neighbor, int64_t, int32_t>(module);
-    bind<Neighbor, float, float>(module);
-    bind<Neighbor, double, double>(module);
+    module.def("parents", &parents<Value, Weight>, "in_offset, in_neighbors, in_weights?, distance, parent");
 }
 
 }  // namespace
 
 void bind_parents(Module& module) {
-    bind_numbers<int32_t>(module);
-    bind_numbers<int64_t>(module);
+    bind<int64_t, int64_t>(module);
+    bind<int64_t, int32_t>(module);
+    bind<float, float>(module);
+    bind<double, double>(module);
 }
 
 }  // namespace tgraph

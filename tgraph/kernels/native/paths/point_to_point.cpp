@@ -18,8 +18,8 @@
 namespace tgraph {
 namespace {
 
-template <class Weight>
-using Path = std::pair<std::vector<int64_t>, Distance<Weight>>;  // no vertices where there is no path
+template <class Value>
+using Path = std::pair<std::vector<int64_t>, Value>;  // no vertices where there is no path
 
 constexpr int64_t arcs_between_polls = 1 << 20;
 
@@ -34,11 +34,11 @@ std::vector<int64_t> joined(const Ends& ends, int64_t left, int64_t right) {
 
 // Breadth-first search by whole levels from the end whose level has fewer arcs. The vertices within a hops of the
 // source and those within b of the target are disjoint until the first meeting, which is therefore on a shortest path.
-template <class Neighbor>
+//
+// Vertex : int32 where vertices fit, which halves the memory of the labels.
+template <class Vertex>
 class HopSearch {
 public:
-    using Rows = PathRows<Neighbor, int32_t>;
-
     HopSearch(const Rows& ahead, const Rows& behind) : ends_{End(ahead), End(behind)} {}
 
     // The arcs of a shortest path from the source to the target, -1 where there is none.
@@ -59,8 +59,8 @@ public:
 private:
     struct End {
         Rows rows;
-        KeptZeros<Neighbor> parent;  // one more than the parent; one more than itself at the start
-        std::vector<Neighbor> reached;
+        KeptZeros<Vertex> parent;  // one more than the parent; one more than itself at the start
+        std::vector<Vertex> reached;
         std::size_t level = 0;  // the place in `reached` where the level that is expanded next begins
         int64_t arcs = 0;       // of that level
 
@@ -68,9 +68,9 @@ private:
         ~End() { parent.clear(reached); }
 
         bool is_done() const { return level == reached.size(); }
-        void start(int64_t v) { reach(static_cast<Neighbor>(v), static_cast<Neighbor>(v)); }
+        void start(int64_t v) { reach(static_cast<Vertex>(v), static_cast<Vertex>(v)); }
 
-        void reach(Neighbor v, Neighbor from) {
+        void reach(Vertex v, Vertex from) {
             reached.push_back(v);
             parent[v] = from + 1;
             arcs += rows.degree(v);
@@ -84,17 +84,17 @@ private:
 
     End ends_[2];
     int side_ = 0;                 // the end that met the other
-    Neighbor from_{}, met_{};      // the arc between the two halves, as that end sees it
+    Vertex from_{}, met_{};        // the arc between the two halves, as that end sees it
 
     bool expand(End& end, const End& other) {
         poll_interruption();
         end.arcs = 0;
         const std::size_t size = end.reached.size();
         for (std::size_t i = std::exchange(end.level, size); i < size; ++i) {
-            if (i + 4 < size) fetch(end.rows.neighbors + end.rows.offset[end.reached[i + 4]]);
-            const Neighbor u = end.reached[i];
+            if (i + 4 < size) end.rows.neighbors.fetch_from(end.rows.offset[end.reached[i + 4]]);
+            const Vertex u = end.reached[i];
             for (int64_t arc = end.rows.offset[u]; arc < end.rows.offset[u + 1]; ++arc) {
-                const Neighbor v = end.rows.neighbors[arc];
+                const auto v = static_cast<Vertex>(end.rows.neighbors[arc]);
                 if (other.parent[v]) return from_ = u, met_ = v, true;
                 if (!end.parent[v]) end.reach(v, u);
             }
@@ -104,42 +104,40 @@ private:
 };
 
 // The distance and the parent of a vertex; zeros where it is not reached.
-template <class Neighbor, class Weight>
+template <class Value>
 struct Labels {
     struct Label {
-        Distance<Weight> distance;
-        Neighbor parent;  // one more than the parent; one more than itself at the start
+        Value distance;
+        int64_t parent;  // one more than the parent; one more than itself at the start
     };
     KeptZeros<Label> label;
-    std::vector<Neighbor> reached;
+    std::vector<int64_t> reached;
 
     explicit Labels(int64_t num_vertices) : label(num_vertices) {}
     ~Labels() { label.clear(reached); }
 
     bool is_reached(int64_t v) const { return label[v].parent != 0; }
-    Distance<Weight> distance(int64_t v) const { return label[v].distance; }
-    bool improves(int64_t v, Distance<Weight> distance) const { return !is_reached(v) || distance < label[v].distance; }
-    void set(int64_t v, Distance<Weight> distance, int64_t from) {
-        if (!is_reached(v)) reached.push_back(static_cast<Neighbor>(v));
-        label[v] = {distance, static_cast<Neighbor>(from + 1)};
+    Value distance(int64_t v) const { return label[v].distance; }
+    bool improves(int64_t v, Value distance) const { return !is_reached(v) || distance < label[v].distance; }
+    void set(int64_t v, Value distance, int64_t from) {
+        if (!is_reached(v)) reached.push_back(v);
+        label[v] = {distance, from + 1};
     }
 
     int64_t above(int64_t v) const {
-        const int64_t from = static_cast<int64_t>(label[v].parent) - 1;
+        const int64_t from = label[v].parent - 1;
         return from == v ? -1 : from;
     }
 };
 
 // Dijkstra's algorithm from both ends, the one with the shorter queue first, until what is left in the queues cannot be
 // part of a shorter path than the best one seen.
-template <class Neighbor, class Weight>
+template <class Value>
 class DijkstraFromBothEnds {
 public:
-    using Rows = PathRows<Neighbor, Weight>;
+    DijkstraFromBothEnds(const PathRows<Value>& ahead, const PathRows<Value>& behind) : ends_{End(ahead), End(behind)} {}
 
-    DijkstraFromBothEnds(const Rows& ahead, const Rows& behind) : ends_{End(ahead), End(behind)} {}
-
-    Path<Weight> run(int64_t source, int64_t target) {
+    Path<Value> run(int64_t source, int64_t target) {
         if (source == target) return {{source}, 0};
         ends_[0].start(source);
         ends_[1].start(target);
@@ -158,31 +156,31 @@ public:
 
 private:
     struct End {
-        Rows rows;
-        Labels<Neighbor, Weight> labels;
-        MinHeap<Distance<Weight>, Neighbor> queue;
+        PathRows<Value> rows;
+        Labels<Value> labels;
+        MinHeap<Value> queue;
 
-        explicit End(const Rows& rows) : rows(rows), labels(rows.num_vertices) {}
+        explicit End(const PathRows<Value>& rows) : rows(rows), labels(rows.num_vertices) {}
 
         int64_t above(int64_t v) const { return labels.above(v); }
 
         void start(int64_t v) {
             labels.set(v, 0, v);
-            queue.push(0, static_cast<Neighbor>(v));
+            queue.push(0, v);
         }
     };
 
     End ends_[2];
     int64_t met_ = -1;
-    Distance<Weight> best_{};
+    Value best_{};
 
     // Returns how many arcs were relaxed.
     int64_t settle(End& end, const End& other) {
         const auto [distance, u] = end.queue.pop();
         if (end.labels.distance(u) < distance) return 1;  // it was reached on a shorter way since
         for (int64_t arc = end.rows.offset[u]; arc < end.rows.offset[u + 1]; ++arc) {
-            const Neighbor v = end.rows.neighbors[arc];
-            const Distance<Weight> through = distance + end.rows.weight(arc);
+            const int64_t v = end.rows.neighbors[arc];
+            const Value through = distance + end.rows.weight(arc);
             if (!end.labels.improves(v, through) || (met_ >= 0 && through >= best_)) continue;
             end.labels.set(v, through, u);
             end.queue.push(through, v);
@@ -201,22 +199,22 @@ bool is_infinite(Number number) {
 }
 
 // A vertex whose distance falls after it was settled is settled again, so that the bounds need not be consistent.
-template <class Neighbor, class Weight>
-Path<Weight> search_with_bounds(const PathRows<Neighbor, Weight>& rows, const Distance<Weight>* bound,
+template <class Value>
+Path<Value> search_with_bounds(const PathRows<Value>& rows, const Value* bound,
                                 int64_t source, int64_t target) {
-    Labels<Neighbor, Weight> labels(rows.num_vertices);
-    MinHeap<Distance<Weight>, Neighbor> queue;
+    Labels<Value> labels(rows.num_vertices);
+    MinHeap<Value> queue;
     labels.set(source, 0, source);
-    queue.push(bound[source], static_cast<Neighbor>(source));
+    queue.push(bound[source], source);
     int64_t before_poll = arcs_between_polls;
     while (!queue.empty()) {
         const auto [key, u] = queue.pop();
         if (u == target) break;
-        const Distance<Weight> distance = labels.distance(u);
+        const Value distance = labels.distance(u);
         if (distance + bound[u] < key) continue;
         for (int64_t arc = rows.offset[u]; arc < rows.offset[u + 1]; ++arc) {
-            const Neighbor v = rows.neighbors[arc];
-            const Distance<Weight> through = distance + rows.weight(arc);
+            const int64_t v = rows.neighbors[arc];
+            const Value through = distance + rows.weight(arc);
             if (!labels.improves(v, through) || is_infinite(bound[v])) continue;
             labels.set(v, through, u);
             queue.push(through + bound[v], v);
@@ -231,41 +229,36 @@ Path<Weight> search_with_bounds(const PathRows<Neighbor, Weight>& rows, const Di
 }
 
 // The rows of a graph and those of its transpose, of which many paths are asked for. The caller keeps the arrays.
-template <class Neighbor, class Weight>
+template <class Value>
 class Routes {
 public:
-    Routes(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<int64_t> in_offset,
-           In<Neighbor> in_neighbors, In<Weight> in_weights)
-        : ahead_(offset, neighbors, weights), behind_(in_offset, in_neighbors, in_weights) {}
+    Routes(const PathRows<Value>& ahead, const PathRows<Value>& behind) : ahead_(ahead), behind_(behind) {}
 
     // -1 where there is no path.
     int64_t hops(int64_t source, int64_t target) const {
-        return HopSearch<Neighbor>(bare(ahead_), bare(behind_)).run(source, target);
+        return with_search([&](auto search) { return search.run(source, target); });
     }
 
     std::vector<int64_t> fewest_hops(int64_t source, int64_t target) const {
         if (source == target) return {source};
-        HopSearch<Neighbor> search(bare(ahead_), bare(behind_));
-        return search.run(source, target) < 0 ? std::vector<int64_t>() : search.path();
+        return with_search([&](auto search) {
+            return search.run(source, target) < 0 ? std::vector<int64_t>() : search.path();
+        });
     }
 
-    Path<Weight> shortest_path(int64_t source, int64_t target) const {
-        return DijkstraFromBothEnds<Neighbor, Weight>(ahead_, behind_).run(source, target);
+    Path<Value> shortest_path(int64_t source, int64_t target) const {
+        return DijkstraFromBothEnds<Value>(ahead_, behind_).run(source, target);
     }
 
 private:
-    const PathRows<Neighbor, Weight> ahead_, behind_;
+    const PathRows<Value> ahead_, behind_;
 
-    static PathRows<Neighbor, int32_t> bare(const PathRows<Neighbor, Weight>& rows) {
-        return {rows.offset, rows.neighbors, nullptr, rows.num_vertices};
+    template <class Visit>
+    auto with_search(const Visit& visit) const {
+        if (ahead_.neighbors.is_wide()) return visit(HopSearch<int64_t>(ahead_, behind_));
+        return visit(HopSearch<int32_t>(ahead_, behind_));
     }
 };
-
-template <class Neighbor, class Weight>
-Path<Weight> astar_path(const In<int64_t>& offset, const In<Neighbor>& neighbors, const In<Weight>& weights,
-                        const In<Distance<Weight>>& bound, int64_t source, int64_t target) {
-    return search_with_bounds(PathRows<Neighbor, Weight>(offset, neighbors, weights), bound.data(), source, target);
-}
 
 // Vertices as the bytes of their numbers, of which torch makes a tensor in less time than of a list.
 nb::bytearray as_bytes(const std::vector<int64_t>& path) {
@@ -284,9 +277,9 @@ std::pair<nb::bytearray, Distance> as_bytes(const std::pair<std::vector<int64_t>
     return {as_bytes(path.first), path.second};
 }
 
-template <class Neighbor, class Weight>
-void bind(Module& module, const char* name) {
-    using Kept = Routes<Neighbor, Weight>;
+template <class Value>
+void bind_routes(Module& module, const char* name) {
+    using Kept = Routes<Value>;
     bind_class<Kept>(module, name)
         .def("hops", &Kept::hops, nb::call_guard<nb::gil_scoped_release>())
         .def("fewest_hops", [](const Kept& kept, int64_t source, int64_t target) {
@@ -295,36 +288,35 @@ void bind(Module& module, const char* name) {
         .def("shortest_path", [](const Kept& kept, int64_t source, int64_t target) {
             return as_bytes(unlocked([&] { return kept.shortest_path(source, target); }));
         });
-    python_module(module).def(
-        "routes",
-        [](In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<int64_t> in_offset,
-           In<Neighbor> in_neighbors, In<Weight> in_weights) {
-            return Kept(offset, neighbors, weights, in_offset, in_neighbors, in_weights);
-        },
-        nb::arg("offset"), nb::arg("neighbors"), nb::arg("weights").none(),
-        nb::arg("in_offset"), nb::arg("in_neighbors"), nb::arg("in_weights").none());
+}
+
+template <class Weight>
+void bind(Module& module) {
+    using Read = PathRows<Distance<Weight>>;
+    module.def("routes",
+               [](In<int64_t> offset, In<void> neighbors, In<Weight> weights, In<int64_t> in_offset,
+                  In<void> in_neighbors, In<Weight> in_weights) {
+                   return Routes<Distance<Weight>>(Read(offset, neighbors, weights),
+                                                   Read(in_offset, in_neighbors, in_weights));
+               },
+               "offset, neighbors, weights?, in_offset, in_neighbors, in_weights?", Gil::held);
     python_module(module).def(
         "astar_path",
-        [](In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<Distance<Weight>> bound, int64_t source,
+        [](In<int64_t> offset, In<void> neighbors, In<Weight> weights, In<Distance<Weight>> bound, int64_t source,
            int64_t target) {
-            return as_bytes(unlocked(
-                [&] { return astar_path<Neighbor, Weight>(offset, neighbors, weights, bound, source, target); }));
+            const Read rows(offset, neighbors, weights);
+            return as_bytes(unlocked([&] { return search_with_bounds(rows, bound.data(), source, target); }));
         },
-        nb::arg("offset"), nb::arg("neighbors"), nb::arg("weights"), nb::arg("bound"),
-        nb::arg("source"), nb::arg("target"));
+        nb::arg("offset"), nb::arg("neighbors"), nb::arg("weights"), nb::arg("bound"), nb::arg("source"),
+        nb::arg("target"));
 }
 
 }  // namespace
 
 void bind_point_to_point(Module& module) {
-    bind<int32_t, int32_t>(module, "Routes32Int32");
-    bind<int32_t, int64_t>(module, "Routes32Int64");
-    bind<int32_t, float>(module, "Routes32Float32");
-    bind<int32_t, double>(module, "Routes32Float64");
-    bind<int64_t, int32_t>(module, "Routes64Int32");
-    bind<int64_t, int64_t>(module, "Routes64Int64");
-    bind<int64_t, float>(module, "Routes64Float32");
-    bind<int64_t, double>(module, "Routes64Float64");
+    bind_routes<int64_t>(module, "RoutesInt64");
+    bind_routes<double>(module, "RoutesFloat64");
+    for_each_weight([&]<class Weight>() { bind<Weight>(module); });
 }
 
 }  // namespace tgraph

@@ -20,12 +20,11 @@ constexpr int64_t visits_between_polls = 1 << 16;
 
 // Writes the vertices in the order in which they are found, and for each of them who found it, -1 for a source, and its
 // depth. Returns how many these are. It touches the memory of the vertices that it reaches, and no more.
-template <class Neighbor>
-int64_t breadth_first(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> sources, int64_t max_depth,
+int64_t breadth_first(In<int64_t> offset, In<void> neighbors, In<int64_t> sources, int64_t max_depth,
                       Out<int64_t> order, Out<int64_t> parent, Out<int64_t> depth) {
-    const auto num_vertices = static_cast<int64_t>(offset.shape(0)) - 1;
+    const Rows rows(offset, neighbors);
     const int64_t* const start = offset.data();
-    KeptZeros<uint8_t> seen(num_vertices);
+    KeptZeros<uint8_t> seen(rows.num_vertices);
     int64_t found = 0;
     const auto find = [&](int64_t v, int64_t from, int64_t hops) {
         if (seen[v]) return;
@@ -35,12 +34,12 @@ int64_t breadth_first(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> so
         depth.data()[found++] = hops;
     };
     for (std::size_t i = 0; i < sources.shape(0); ++i) find(sources.data()[i], -1, 0);
-    for (int64_t head = 0; head < found && found < num_vertices; ++head) {
+    for (int64_t head = 0; head < found && found < rows.num_vertices; ++head) {
         if (head % visits_between_polls == 0) poll_interruption();
-        if (head + 4 < found) fetch(neighbors.data() + start[order.data()[head + 4]]);
+        if (head + 4 < found) rows.neighbors.fetch_from(start[order.data()[head + 4]]);
         const int64_t v = order.data()[head], next = depth.data()[head] + 1;
         if (next > max_depth) break;
-        for (int64_t i = start[v]; i < start[v + 1]; ++i) find(neighbors.data()[i], v, next);
+        for (int64_t i = start[v]; i < start[v + 1]; ++i) find(rows.neighbors[i], v, next);
     }
     seen.clear(std::span(order.data(), found));
     return found;
@@ -50,14 +49,14 @@ int64_t breadth_first(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> so
 // they leave it, and to `met` as they first enter it. `distance` is -1 for a vertex
 // not reached, and final once `settled`. Ends at the `target`. Returns the number of vertices in the order, or -1 where
 // a vertex would come nearer after it is settled, which takes a negative weight.
-template <class Neighbor, class Weight>
-int64_t dijkstra(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<int64_t> sources, Weight cutoff,
+template <class Weight>
+int64_t dijkstra(In<int64_t> offset, In<void> neighbors, In<Weight> weights, In<int64_t> sources, Weight cutoff,
                  int64_t target, Out<int64_t> order, Out<int64_t> met, Out<int64_t> parent, Out<Weight> distance,
                  Out<bool> settled) {
     using Entry = std::tuple<Weight, int64_t, int64_t>;  // distance, number of the entry, vertex
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap;
-    const auto num_vertices = static_cast<int64_t>(offset.shape(0)) - 1;
-    std::vector<bool> seen(num_vertices);
+    const Rows rows(offset, neighbors);
+    std::vector<bool> seen(rows.num_vertices);
     int64_t entries = 0, found = 0, num_met = 0;
     for (std::size_t i = 0; i < sources.shape(0); ++i) {
         const int64_t source = sources.data()[i];
@@ -74,8 +73,8 @@ int64_t dijkstra(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights,
         order.data()[found++] = v;
         if (found % visits_between_polls == 0) poll_interruption();
         if (v == target) break;
-        for (int64_t i = offset.data()[v]; i < offset.data()[v + 1]; ++i) {
-            const int64_t w = neighbors.data()[i];
+        for (int64_t i = rows.offset[v]; i < rows.offset[v + 1]; ++i) {
+            const int64_t w = rows.neighbors[i];
             const Weight far = near + weights.data()[i];
             if (far > cutoff) continue;
             if (settled.data()[w]) {
@@ -93,17 +92,15 @@ int64_t dijkstra(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights,
 }
 
 // One end of a search from both: the vertices that it has found, and by whom.
-template <class Neighbor>
+template <class Vertex>
 struct End {
-    const int64_t* offset;
-    const Neighbor* neighbors;
-    KeptZeros<Neighbor> found_by;  // one more than the vertex; one more than itself at the start
-    std::vector<Neighbor> found;
+    const Rows rows;
+    KeptZeros<Vertex> found_by;  // one more than the vertex; one more than itself at the start
+    std::vector<Vertex> found;
     std::size_t level = 0;  // the place in `found` where the level that is expanded next begins
 
-    End(const In<int64_t>& offset, const In<Neighbor>& neighbors, int64_t start)
-        : offset(offset.data()), neighbors(neighbors.data()), found_by(offset.shape(0) - 1) {
-        add(static_cast<Neighbor>(start), static_cast<Neighbor>(start));
+    End(const Rows& rows, int64_t start) : rows(rows), found_by(rows.num_vertices) {
+        add(static_cast<Vertex>(start), static_cast<Vertex>(start));
     }
     ~End() { found_by.clear(found); }
 
@@ -114,7 +111,7 @@ struct End {
         return from == v ? -1 : from;
     }
 
-    void add(Neighbor v, Neighbor from) {
+    void add(Vertex v, Vertex from) {
         found.push_back(v);
         found_by[v] = from + 1;
     }
@@ -122,10 +119,10 @@ struct End {
     // Finds the next level; returns the first vertex that the other end has found as well, or -1.
     int64_t expand(const End& other) {
         for (const std::size_t end = found.size(); level < end; ++level) {
-            if (level + 4 < end) fetch(neighbors + offset[found[level + 4]]);
-            const Neighbor v = found[level];
-            for (int64_t i = offset[v]; i < offset[v + 1]; ++i) {
-                const Neighbor w = neighbors[i];
+            if (level + 4 < end) rows.neighbors.fetch_from(rows.offset[found[level + 4]]);
+            const Vertex v = found[level];
+            for (int64_t i = rows.offset[v]; i < rows.offset[v + 1]; ++i) {
+                const auto w = static_cast<Vertex>(rows.neighbors[i]);
                 if (!found_by[w]) add(w, v);
                 if (other.found_by[w]) return w;
             }
@@ -135,11 +132,10 @@ struct End {
 };
 
 // A path of fewest arcs from `source` to `target`, empty where there is none: the end with the smaller level goes on.
-template <class Neighbor>
-std::vector<int64_t> meet(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> in_offset,
-                          In<Neighbor> in_neighbors, int64_t source, int64_t target) {
+template <class Vertex>
+std::vector<int64_t> meet_between(const Rows& ahead, const Rows& behind, int64_t source, int64_t target) {
     if (source == target) return {source};
-    End<Neighbor> forward(offset, neighbors, source), backward(in_offset, in_neighbors, target);
+    End<Vertex> forward(ahead, source), backward(behind, target);
     while (forward.width() > 0 && backward.width() > 0) {
         poll_interruption();
         const bool onward = forward.width() <= backward.width();
@@ -153,26 +149,26 @@ std::vector<int64_t> meet(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t
     return {};
 }
 
-template <class Neighbor, class Weight>
-void bind_weighted(Module& module) {
-    module.def("dijkstra", &dijkstra<Neighbor, Weight>,
-               "offset, neighbors, weights, sources, cutoff, target, order, met, parent, distance, settled");
+std::vector<int64_t> meet(In<int64_t> offset, In<void> neighbors, In<int64_t> in_offset, In<void> in_neighbors,
+                          int64_t source, int64_t target) {
+    const Rows ahead(offset, neighbors), behind(in_offset, in_neighbors);
+    return ahead.neighbors.is_wide() ? meet_between<int64_t>(ahead, behind, source, target)
+                                     : meet_between<int32_t>(ahead, behind, source, target);
 }
 
-template <class Neighbor>
-void bind(Module& module) {
-    module.def("breadth_first", &breadth_first<Neighbor>,
-               "offset, neighbors, sources, max_depth, order, parent, depth");
-    module.def("meet", &meet<Neighbor>, "offset, neighbors, in_offset, in_neighbors, source, target");
-    bind_weighted<Neighbor, int64_t>(module);
-    bind_weighted<Neighbor, double>(module);
+template <class Weight>
+void bind_dijkstra(Module& module) {
+    module.def("dijkstra", &dijkstra<Weight>,
+               "offset, neighbors, weights, sources, cutoff, target, order, met, parent, distance, settled");
 }
 
 }  // namespace
 
 void bind_search(Module& module) {
-    bind<int32_t>(module);
-    bind<int64_t>(module);
+    module.def("breadth_first", &breadth_first, "offset, neighbors, sources, max_depth, order, parent, depth");
+    module.def("meet", &meet, "offset, neighbors, in_offset, in_neighbors, source, target");
+    bind_dijkstra<int64_t>(module);
+    bind_dijkstra<double>(module);
 }
 
 }  // namespace tgraph

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/bindings.hpp"
+#include "base/neighbors.hpp"
 #include "base/zeroed.hpp"
 
 namespace tgraph {
@@ -17,35 +18,47 @@ namespace tgraph {
 template <class Weight>
 using Distance = std::conditional_t<std::is_floating_point_v<Weight>, double, int64_t>;
 
-// The rows of a graph with their weights; every arc weighs 1 where `weights` is null.
-template <class Neighbor, class Weight>
-struct PathRows {
-    const int64_t* offset;
-    const Neighbor* neighbors;
-    const Weight* weights;
-    int64_t num_vertices;
+struct Rows {
+    Rows(const In<int64_t>& offset, const In<void>& neighbors)
+        : offset(offset.data()), neighbors(neighbors), num_vertices(static_cast<int64_t>(offset.shape(0)) - 1) {}
 
-    PathRows(const In<int64_t>& offset, const In<Neighbor>& neighbors, const In<Weight>& weights)
-        : offset(offset.data()), neighbors(neighbors.data()), weights(weights.data()),
-          num_vertices(static_cast<int64_t>(offset.shape(0)) - 1) {}
-
-    PathRows(const int64_t* offset, const Neighbor* neighbors, const Weight* weights, int64_t num_vertices)
-        : offset(offset), neighbors(neighbors), weights(weights), num_vertices(num_vertices) {}
-
-    Distance<Weight> weight(int64_t arc) const {
-        return weights ? static_cast<Distance<Weight>>(weights[arc]) : Distance<Weight>{1};
-    }
+    const int64_t* const offset;
+    const Neighbors neighbors;
+    const int64_t num_vertices;
 
     int64_t degree(int64_t v) const { return offset[v + 1] - offset[v]; }
 };
 
+// Rows with their weights, which are read as Value; every arc weighs 1 where there are none.
+template <class Value>
+class PathRows : public Rows {
+public:
+    template <class Weight>
+    PathRows(const In<int64_t>& offset, const In<void>& neighbors, const In<Weight>& weights)
+        : Rows(offset, neighbors), weights_(weights.data()), is_narrow_(sizeof(Weight) == sizeof(Narrow)) {
+        static_assert(std::is_same_v<Weight, Narrow> || std::is_same_v<Weight, Value>);
+    }
+
+    TGRAPH_INLINE Value weight(int64_t arc) const {
+        if (!weights_) return 1;
+        return is_narrow_ ? static_cast<Value>(static_cast<const Narrow*>(weights_)[arc])
+                          : static_cast<const Value*>(weights_)[arc];
+    }
+
+private:
+    using Narrow = std::conditional_t<std::is_floating_point_v<Value>, float, int32_t>;
+
+    const void* const weights_;
+    const bool is_narrow_;
+};
+
 // A heap with four children per item, the least key on top. A vertex may be in it several times.
-template <class Key, class Vertex>
+template <class Key>
 class MinHeap {
 public:
     struct Item {
         Key key;
-        Vertex vertex;
+        int64_t vertex;
 
         // Equal keys by vertex: the order does not depend on that of insertion.
         bool operator<(const Item& other) const {
@@ -58,7 +71,7 @@ public:
     const Item& top() const { return items_.front(); }
     void clear() { items_.clear(); }
 
-    void push(Key key, Vertex vertex) {
+    void push(Key key, int64_t vertex) {
         items_.push_back({key, vertex});
         const Item item{key, vertex};
         std::size_t place = items_.size() - 1;
@@ -102,17 +115,13 @@ std::vector<int64_t> walk_back(int64_t last, const ParentOf& parent_of) {
     return path;
 }
 
-// Calls bind<Neighbor, Weight>() for every kind of ids and weights.
+// Calls bind<Weight>() for every kind of weights.
 template <class Bind>
 void for_each_weight(const Bind& bind) {
-    const auto with_ids = [&]<class Neighbor>() {
-        bind.template operator()<Neighbor, int32_t>();
-        bind.template operator()<Neighbor, int64_t>();
-        bind.template operator()<Neighbor, float>();
-        bind.template operator()<Neighbor, double>();
-    };
-    with_ids.template operator()<int32_t>();
-    with_ids.template operator()<int64_t>();
+    bind.template operator()<int32_t>();
+    bind.template operator()<int64_t>();
+    bind.template operator()<float>();
+    bind.template operator()<double>();
 }
 
 }  // namespace tgraph

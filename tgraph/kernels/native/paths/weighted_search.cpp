@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/bindings.hpp"
+#include "paths/search.hpp"
 #include "threads/team.hpp"
 
 namespace tgraph {
@@ -49,12 +50,12 @@ private:
 // Relaxes the arcs of queued vertices, except of those one of whose predecessors is queued, too. `met` has the vertices
 // as they are first reached; `before` and `after` the arcs (u, v) on shortest paths by v, in the order found. Returns
 // whether there is no negative cycle: a vertex is queued n times, or, with `early`, updated by a path that it is on.
-template <class Neighbor, class Weight>
+template <class Weight>
 class BellmanFord {
 public:
-    BellmanFord(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, bool early)
-        : offset_(offset.data()), neighbors_(neighbors.data()), weights_(weights.data()),
-          num_vertices_(static_cast<int64_t>(offset.shape(0)) - 1), early_(early), queue_(num_vertices_),
+    BellmanFord(In<int64_t> offset, In<void> neighbors, In<Weight> weights, bool early)
+        : rows_(offset, neighbors), weights_(weights.data()), num_vertices_(rows_.num_vertices), early_(early),
+          queue_(num_vertices_),
           before_(num_vertices_), updated_by_(num_vertices_, -1), update_(num_vertices_, {-1, -1}),
           queued_(num_vertices_), reached_(num_vertices_) {}
 
@@ -70,8 +71,8 @@ public:
             if (visits % visits_between_polls == 0) poll_interruption();
             const int64_t u = queue_.pop();
             if (is_outdated(u)) continue;
-            for (int64_t i = offset_[u]; i < offset_[u + 1]; ++i)
-                if (!relax(u, neighbors_[i], distance[u] + weights_[i], distance, met)) return false;
+            for (int64_t i = rows_.offset[u]; i < rows_.offset[u + 1]; ++i)
+                if (!relax(u, rows_.neighbors[i], distance[u] + weights_[i], distance, met)) return false;
         }
         return true;
     }
@@ -79,8 +80,7 @@ public:
     const std::vector<int64_t>& before(int64_t v) const { return before_[v]; }
 
 private:
-    const int64_t* offset_;
-    const Neighbor* neighbors_;
+    const Rows rows_;
     const Weight* weights_;
     int64_t num_vertices_;
     bool early_;
@@ -118,11 +118,11 @@ private:
 
 // (the vertices met, for each of them the number of vertices before it and these); the first is empty where there is a
 // negative cycle.
-template <class Neighbor, class Weight>
+template <class Weight>
 std::pair<std::vector<int64_t>, std::vector<std::vector<int64_t>>> bellman_ford(
-    In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<int64_t> sources, bool early,
+    In<int64_t> offset, In<void> neighbors, In<Weight> weights, In<int64_t> sources, bool early,
     Out<Weight> distance) {
-    BellmanFord<Neighbor, Weight> search(offset, neighbors, weights, early);
+    BellmanFord<Weight> search(offset, neighbors, weights, early);
     std::vector<int64_t> met;
     std::vector<std::vector<int64_t>> before;
     if (!search.run(sources, distance.data(), met)) return {};
@@ -131,18 +131,17 @@ std::pair<std::vector<int64_t>, std::vector<std::vector<int64_t>>> bellman_ford(
 }
 
 // One end of Dijkstra's algorithm from both.
-template <class Neighbor, class Weight>
+template <class Weight>
 struct End {
     using Entry = std::tuple<Weight, int64_t, int64_t>;  // distance, number of the entry, vertex
-    const int64_t* offset;
-    const Neighbor* neighbors;
+    const Rows rows;
     const Weight* weights;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap;
     std::unordered_map<int64_t, Weight> settled, seen;
     std::unordered_map<int64_t, int64_t> parent;
 
-    End(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, int64_t start, int64_t entry)
-        : offset(offset.data()), neighbors(neighbors.data()), weights(weights.data()) {
+    End(In<int64_t> offset, In<void> neighbors, In<Weight> weights, int64_t start, int64_t entry)
+        : rows(offset, neighbors), weights(weights.data()) {
         heap.emplace(Weight{0}, entry, start);
         seen[start] = 0;
         parent[start] = -1;
@@ -151,16 +150,16 @@ struct End {
 
 // (a shortest path, its length, whether no settled vertex would come nearer): the ends settle a vertex in turns, until
 // one settles what the other has. The path is empty where there is none.
-template <class Neighbor, class Weight>
+template <class Weight>
 std::tuple<std::vector<int64_t>, Weight, bool> meet_weighted(
-    In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<int64_t> in_offset, In<Neighbor> in_neighbors,
+    In<int64_t> offset, In<void> neighbors, In<Weight> weights, In<int64_t> in_offset, In<void> in_neighbors,
     In<Weight> in_weights, int64_t source, int64_t target) {
-    End<Neighbor, Weight> ends[2] = {{offset, neighbors, weights, source, 0},
+    End<Weight> ends[2] = {{offset, neighbors, weights, source, 0},
                                      {in_offset, in_neighbors, in_weights, target, 1}};
     int64_t entries = 2, met = -1;
     Weight least{};
     for (int side = 0; !ends[0].heap.empty() && !ends[1].heap.empty(); side = 1 - side) {
-        End<Neighbor, Weight>&here = ends[side], &there = ends[1 - side];
+        End<Weight>&here = ends[side], &there = ends[1 - side];
         const auto [near, entry, v] = here.heap.top();
         here.heap.pop();
         if (entries % visits_between_polls == 0) poll_interruption();
@@ -172,8 +171,8 @@ std::tuple<std::vector<int64_t>, Weight, bool> meet_weighted(
             for (int64_t w = ends[1].parent[met]; w >= 0; w = ends[1].parent[w]) whole.push_back(w);
             return {std::move(whole), least, true};
         }
-        for (int64_t i = here.offset[v]; i < here.offset[v + 1]; ++i) {
-            const int64_t w = here.neighbors[i];
+        for (int64_t i = here.rows.offset[v]; i < here.rows.offset[v + 1]; ++i) {
+            const int64_t w = here.rows.neighbors[i];
             const Weight far = near + here.weights[i];
             if (const auto done = here.settled.find(w); done != here.settled.end()) {
                 if (far < done->second) return {{}, least, false};
@@ -194,21 +193,18 @@ std::tuple<std::vector<int64_t>, Weight, bool> meet_weighted(
     return {{}, least, true};
 }
 
-template <class Neighbor, class Weight>
+template <class Weight>
 void bind(Module& module) {
-    module.def("bellman_ford_in_order", &bellman_ford<Neighbor, Weight>,
-               "offset, neighbors, weights, sources, early, distance");
-    module.def("meet_weighted", &meet_weighted<Neighbor, Weight>,
+    module.def("bellman_ford_in_order", &bellman_ford<Weight>, "offset, neighbors, weights, sources, early, distance");
+    module.def("meet_weighted", &meet_weighted<Weight>,
                "offset, neighbors, weights, in_offset, in_neighbors, in_weights, source, target");
 }
 
 }  // namespace
 
 void bind_weighted_search(Module& module) {
-    bind<int32_t, int64_t>(module);
-    bind<int32_t, double>(module);
-    bind<int64_t, int64_t>(module);
-    bind<int64_t, double>(module);
+    bind<int64_t>(module);
+    bind<double>(module);
 }
 
 }  // namespace tgraph

@@ -21,10 +21,10 @@
 
 namespace tgraph {
 
-template <class V, class Weights>
+template <class V>
 class Buckets final : public Fixpoint {
 public:
-    Buckets(ArcRows<Weights> out, V* values, int64_t num_vertices, double delta)
+    Buckets(AnyRows<V> out, V* values, int64_t num_vertices, double delta)
         : out_(out), values_(values), per_delta_(1 / delta), relaxed_(num_vertices),
           threads_(out.offset[num_vertices] < arcs_for_threads ? 1 : thread_count()), workers_(threads_) {
         fill(relaxed_.data(), num_vertices, highest<V>());
@@ -49,7 +49,9 @@ public:
             const double began = seconds_now();
             const int64_t count = (frontier_size_ + chunk - 1) / chunk;
             Chunks chunks(count);
-            run_team(threads_for(count), [&](int rank) { relax_frontier(chunks, workers_[rank]); });
+            run_team(threads_for(count), [&](int rank) {
+                with_weights(out_, [&](const auto& rows) { relax_frontier(rows, chunks, workers_[rank]); });
+            });
             finish_round(began);
             fill_frontier();
         }
@@ -83,15 +85,16 @@ private:
         return std::max(current_, bucket < 1e18 ? static_cast<int64_t>(bucket) : int64_t{1} << 60);
     }
 
-    void relax_frontier(Chunks& chunks, Worker& worker) {
+    template <class Rows>
+    void relax_frontier(const Rows& rows, Chunks& chunks, Worker& worker) {
         chunks.each([&](int64_t number) {
             const int64_t first = number * chunk;
-            relax_all(frontier_.data() + first, std::min(chunk, frontier_size_ - first), worker);
+            relax_all(rows, frontier_.data() + first, std::min(chunk, frontier_size_ - first), worker);
         });
         std::vector<int32_t>& bin = worker.bins[current_ % window];
         while (!bin.empty() && bin.size() < fused) {
             std::swap(bin, worker.taken);
-            relax_all(worker.taken.data(), static_cast<int64_t>(worker.taken.size()), worker);
+            relax_all(rows, worker.taken.data(), static_cast<int64_t>(worker.taken.size()), worker);
             worker.taken.clear();
         }
     }
@@ -104,36 +107,38 @@ private:
     }
 
     // Rows are at random addresses: prefetches offsets `far` vertices ahead, and the first arcs `near` vertices ahead.
-    void relax_all(const int32_t* vertices, int64_t count, Worker& worker) {
+    template <class Rows>
+    void relax_all(const Rows rows, const int32_t* vertices, int64_t count, Worker& worker) {
         constexpr int64_t near = 4, far = 12;
         for (int64_t i = 0; i < count; ++i) {
             if (i + far < count) {
-                fetch(&out_.offset[vertices[i + far]]);
+                fetch(&rows.offset[vertices[i + far]]);
                 fetch(&values_[vertices[i + far]]);
                 fetch(&relaxed_.data()[vertices[i + far]]);
             }
-            if (i + near < count) out_.fetch_row(out_.offset[vertices[i + near]]);
-            relax(vertices[i], worker);
+            if (i + near < count) rows.fetch_row(rows.offset[vertices[i + near]]);
+            relax(rows, vertices[i], worker);
         }
     }
 
-    void relax(int32_t u, Worker& worker) {
+    template <class Rows>
+    TGRAPH_INLINE void relax(const Rows& rows, int32_t u, Worker& worker) {
         const V value = std::atomic_ref<V>(values_[u]).load(std::memory_order_relaxed);
         // A vertex is in one bucket per improvement; stale entries are skipped.
         std::atomic_ref<V> relaxed(relaxed_.data()[u]);
         if (relaxed.load(std::memory_order_relaxed) == value) return;
         relaxed.store(value, std::memory_order_relaxed);
-        const int64_t end = out_.offset[u + 1];
+        const int64_t end = rows.offset[u + 1];
         ++worker.active;
-        worker.arcs += out_.degree(u);
-        for (int64_t arc = out_.offset[u]; arc < end; ++arc) {
-            const int32_t v = out_.neighbors[arc];
-            const V message = plus(value, out_.weights[arc]);
+        worker.arcs += rows.degree(u);
+        for (int64_t arc = rows.offset[u]; arc < end; ++arc) {
+            const int32_t v = rows.neighbors[arc];
+            const V message = plus(value, rows.weights[arc]);
             if (improve<true>(values_[v], message, MinPlus<V>{})) put(v, message, worker);
         }
     }
 
-    void put(int32_t v, V value, Worker& worker) {
+    TGRAPH_INLINE void put(int32_t v, V value, Worker& worker) {
         const int64_t bucket = bucket_of(value);
         ++worker.changed;
         if (bucket < current_ + window) {
@@ -206,7 +211,7 @@ private:
         });
     }
 
-    ArcRows<Weights> out_;
+    AnyRows<V> out_;
     V* values_;
     V base_{};
     double per_delta_;

@@ -24,14 +24,16 @@
 
 namespace tgraph {
 
-// `width` : values per vertex, of independent problems solved together; `single` if it is 1.
-template <class V, class Semiring, class Weights, bool single>
+// `width` : values per vertex, of independent problems solved together. Loops over arcs are compiled for the semirings
+// of with_semiring, everything else once.
+template <class V>
 class Rounds final : public Fixpoint {
 public:
-    Rounds(ArcRows<Weights> out, V* values, int64_t num_vertices, int64_t width, Semiring semiring, V best_weight,
+    Rounds(AnyRows<V> out, V* values, int64_t num_vertices, int64_t width, AnySemiring<V> semiring, V best_weight,
            bool bounded, DirectionPolicy::Mode mode, Thresholds thresholds)
         : out_(out), values_(values), n_(num_vertices), width_(width), semiring_(semiring), best_weight_(best_weight),
-          bounded_(bounded), hops_(values, num_vertices, out.offset, semiring), queue_(new int32_t[num_vertices + 1]),
+          bounded_(bounded), hops_(values, num_vertices, out.offset, semiring.is_min),
+          queue_(new int32_t[num_vertices + 1]),
           next_(new int32_t[num_vertices + 1]), front_(num_vertices), reached_(num_vertices), found_(thread_count()),
           policy_{mode, thresholds, num_vertices, out.offset[num_vertices], false} {}
 
@@ -66,7 +68,7 @@ public:
     }
 
     void set_transpose(const int64_t* offset, const int32_t* neighbors, const void* weights) override {
-        in_ = {offset, neighbors, out_.weights.of_transpose(weights)};
+        in_ = {offset, neighbors, {weights, out_.weights.type, out_.weights.one}};
         has_transpose_ = true;
     }
     int64_t active() const override { return size_; }
@@ -92,7 +94,7 @@ private:
     static constexpr int64_t grain = worth_a_thread(1 << 12) + 3;
 
     // Whether all messages of a round are equal, as in breadth-first search.
-    bool uniform() const { return single && std::is_same_v<Weights, OneWeight<V>> && uniform_; }
+    bool uniform() const { return width_ == 1 && !out_.weights.data && uniform_; }
 
     int threads_for(int64_t arcs) const {
         return arcs < arcs_for_threads ? 1 : std::min(static_cast<int>(found_.size()), thread_count());
@@ -119,7 +121,7 @@ private:
 
     // Computes the message of the round, which is the same for all arcs.
     void send_level() {
-        if (!(level_ == semiring_.identity())) level_ = semiring_.send(level_, out_.weights[0]);
+        if (!(level_ == semiring_.identity())) level_ = semiring_.send(level_, out_.weights.one);
         hops_.begin(level_);
     }
 
@@ -131,7 +133,7 @@ private:
         for_each_chunk((arcs_ + grain - 1) / grain, threads, [&](int64_t chunk, int rank) {
             const Range arcs{chunk * grain, std::min(arcs_, (chunk + 1) * grain)};
             const int64_t first = first_sender(arcs);
-            each_sender(arcs, first, before_[first],
+            each_sender(unweighted(out_), arcs, first, before_[first],
                         [&](int64_t, Range row) { hops_.mark(row, out_.neighbors, marked_[rank]); });
         });
         for_words(n_, [&](Range words, Found& found) { hops_.take(words, marked_, reached_, found); });
@@ -182,22 +184,31 @@ private:
     template <bool shared>
     void push_arcs(Range arcs, int64_t i, int32_t* list, Found& found) {
         int32_t* end = list;
-        const int64_t held = out_.offset[n_] - ahead;
-        each_sender(arcs, i, shared ? before_[i] : 0, [&](int64_t sender, Range row) {
-            end = uniform() ? push_level<shared>(row, end) : push_row<shared>(sender, row, held, end);
-        });
+        const int64_t position = shared ? before_[i] : 0, held = out_.offset[n_] - ahead;
+        if (uniform())
+            with_order([&](auto semiring) {
+                each_sender(unweighted(out_), arcs, i, position,
+                            [&](int64_t, Range row) { end = push_level<shared>(row, end, semiring); });
+            });
+        else
+            with_semiring(out_, [&]<bool single>(auto semiring, const auto rows, std::bool_constant<single>) {
+                each_sender(rows, arcs, i, position, [&](int64_t sender, Range row) {
+                    end = push_row<shared, single>(sender, rows, row, held, end, semiring);
+                });
+            });
         found.size += end - list;
         found.arcs += degrees(list, end - list);
     }
 
     // Calls visit(i, row) for the members of the frontier with these arcs; the first is member `i`, whose arcs begin at
     // `position`.
-    template <class Visit>
-    TGRAPH_INLINE void each_sender(Range arcs, int64_t i, int64_t position, const Visit& visit) {
-        for (; position < arcs.end && i < size_; ++i) {
-            if (i + ahead < size_) fetch(out_.offset + queue_[i + ahead]);
-            if (i + ahead / 4 < size_) out_.fetch_row(out_.offset[queue_[i + ahead / 4]]);
-            const int64_t u = queue_[i], first = out_.offset[u], degree = out_.degree(u);
+    template <class Rows, class Visit>
+    TGRAPH_INLINE void each_sender(const Rows& rows, Range arcs, int64_t i, int64_t position, const Visit& visit) {
+        const int32_t* const queue = queue_.get();
+        for (const int64_t size = size_; position < arcs.end && i < size; ++i) {
+            if (i + ahead < size) fetch(rows.offset + queue[i + ahead]);
+            if (i + ahead / 4 < size) rows.fetch_row(rows.offset[queue[i + ahead / 4]]);
+            const int64_t u = queue[i], first = rows.offset[u], degree = rows.degree(u);
             const Range row{first + std::max<int64_t>(0, arcs.begin - position),
                             first + std::min(degree, arcs.end - position)};
             position += degree;
@@ -205,16 +216,17 @@ private:
         }
     }
 
-    template <bool shared>
-    int32_t* push_level(Range row, int32_t* end) {
+    template <bool shared, class Semiring>
+    TGRAPH_INLINE int32_t* push_level(Range row, int32_t* end, const Semiring& semiring) {
+        const V level = level_;
         for (int64_t arc = row.begin; arc < row.end; ++arc) {
             if (arc + ahead < row.end) fetch(values_ + out_.neighbors[arc + ahead]);
             const int32_t v = out_.neighbors[arc];
             if constexpr (shared) {
-                if (improve<true>(values_[v], level_, semiring_)) *end++ = v;
+                if (improve<true>(values_[v], level, semiring)) *end++ = v;
             } else {  // without a branch, which would be unpredictable and depend on a cache miss
-                const bool better = semiring_.better(level_, values_[v]);
-                values_[v] = better ? level_ : values_[v];
+                const bool better = semiring.better(level, values_[v]);
+                values_[v] = better ? level : values_[v];
                 *end = v;
                 end += better;
             }
@@ -222,21 +234,22 @@ private:
         return end;
     }
 
-    template <bool shared>
-    int32_t* push_row(int64_t i, Range row, int64_t held, int32_t* end) {
+    template <bool shared, bool single, class Rows, class Semiring>
+    TGRAPH_INLINE int32_t* push_row(int64_t i, const Rows& rows, Range row, int64_t held, int32_t* end,
+                                    const Semiring& semiring) {
         const int64_t width = single ? 1 : width_;
         const V* sent = sent_.data() + i * width;
-        if (single && *sent == semiring_.identity()) return end;
+        if (single && *sent == semiring.identity()) return end;
         for (int64_t arc = row.begin; arc < row.end; ++arc) {
-            if (arc < held) fetch(values_ + out_.neighbors[arc + ahead] * width);
-            const int64_t v = out_.neighbors[arc];
-            const V weight = out_.weights[arc];
+            if (arc < held) fetch(values_ + rows.neighbors[arc + ahead] * width);
+            const int64_t v = rows.neighbors[arc];
+            const V weight = rows.weights[arc];
             bool better = false;
             for (int64_t c = 0; c < width; ++c) {
-                if (!single && sent[c] == semiring_.identity()) continue;
-                better |= improve<shared>(values_[v * width + c], semiring_.send(sent[c], weight), semiring_);
+                if (!single && sent[c] == semiring.identity()) continue;
+                better |= improve<shared>(values_[v * width + c], semiring.send(sent[c], weight), semiring);
             }
-            if (better && reached_.template add<shared>(v)) *end++ = static_cast<int32_t>(v);
+            if (better && reached_.add(v, shared)) *end++ = static_cast<int32_t>(v);
         }
         return end;
     }
@@ -277,21 +290,21 @@ private:
 
     void pull_level() {
         for_words(hops_.num_unvisited(), [&](Range words, Found& found) {
-            everything_ ? hops_.template pull<true>(words, in_.offset, in_.neighbors, front_, reached_, found)
-                        : hops_.template pull<false>(words, in_.offset, in_.neighbors, front_, reached_, found);
+            hops_.pull(everything_, words, in_.offset, in_.neighbors, front_, reached_, found);
         });
         hops_.end_pull();
     }
 
     void pull_values() {
         V bound{};
-        const bool bounded = single && bounded_ && find_bound(bound);
+        const bool bounded = width_ == 1 && bounded_ && find_bound(bound);
         save_values();
         const RowChunks chunks{in_.offset, n_, int64_t{1} << 15};
         for_each_chunk(chunks.size(), threads_for(in_.offset[n_] + n_), [&](int64_t chunk, int rank) {
             const Range rows = whole_words(chunks[chunk], chunk + 1 == chunks.size());
-            everything_ ? pull_rows<true>(rows, bounded, bound, found_[rank])
-                        : pull_rows<false>(rows, bounded, bound, found_[rank]);
+            with_semiring(in_, [&]<bool single>(auto semiring, const auto in, std::bool_constant<single>) {
+                pull_rows<single>(in, rows, bounded, bound, found_[rank], semiring);
+            });
         });
     }
 
@@ -307,50 +320,78 @@ private:
     // Aligns chunks to words of the bitmap, so that each word is written by one thread.
     Range whole_words(Range rows, bool last) const { return {rows.begin & ~63, last ? n_ : rows.end & ~63}; }
 
-    template <bool all_active>
-    void pull_rows(Range rows, bool bounded, V bound, Found& found) {
+    template <bool single, class Rows, class Semiring>
+    void pull_rows(const Rows& in, Range rows, bool bounded, V bound, Found& found, const Semiring& semiring) {
         for (int64_t v = rows.begin; v < rows.end; ++v) {
-            if (bounded && !semiring_.better(bound, values_[v])) continue;
-            if (single ? pull_row<all_active>(v, bounded, bound) : pull_columns<all_active>(v)) reach(v, found);
+            if (bounded && !semiring.better(bound, values_[v])) continue;
+            if (single ? pull_row(in, v, bounded, bound, semiring) : pull_columns(in, v, semiring)) reach(v, found);
         }
     }
 
-    template <bool all_active>
-    bool pull_row(int64_t v, bool bounded, V bound) {
-        V best = values_[v];
-        bool better = false;
-        for (int64_t arc = in_.offset[v], end = in_.offset[v + 1]; arc < end; ++arc) {
-            const int64_t u = in_.neighbors[arc];
-            if (!all_active && !front_.has(u)) continue;
-            const V sent = sent_.data()[u];
-            if (sent == semiring_.identity()) continue;
-            const V message = semiring_.send(sent, in_.weights[arc]);
-            if (!semiring_.better(message, best)) continue;
-            best = message, better = true;
-            if (bounded && !semiring_.better(bound, best)) break;
+    template <class Rows, class Semiring>
+    TGRAPH_INLINE bool pull_row(const Rows& in, int64_t v, bool bounded, V bound, const Semiring& semiring) {
+        const V *sent = sent_.data(), held = values_[v];
+        V best = held;
+        for (int64_t arc = in.offset[v], end = in.offset[v + 1]; arc < end; ++arc) {
+            const int64_t u = in.neighbors[arc];
+            if (!is_active(u) || sent[u] == semiring.identity()) continue;
+            const V message = semiring.send(sent[u], in.weights[arc]);
+            if (!semiring.better(message, best)) continue;
+            best = message;
+            if (bounded && !semiring.better(bound, best)) break;
         }
-        if (better) values_[v] = best;
-        return better;
+        if (!semiring.better(best, held)) return false;
+        values_[v] = best;
+        return true;
     }
 
-    template <bool all_active>
-    bool pull_columns(int64_t v) {
+    template <class Rows, class Semiring>
+    TGRAPH_INLINE bool pull_columns(const Rows& in, int64_t v, const Semiring& semiring) {
         V* best = values_ + v * width_;
         bool better = false;
-        for (int64_t arc = in_.offset[v], end = in_.offset[v + 1]; arc < end; ++arc) {
-            const int64_t u = in_.neighbors[arc];
-            if (!all_active && !front_.has(u)) continue;
+        for (int64_t arc = in.offset[v], end = in.offset[v + 1]; arc < end; ++arc) {
+            const int64_t u = in.neighbors[arc];
+            if (!is_active(u)) continue;
             const V* sent = sent_.data() + u * width_;
-            const V weight = in_.weights[arc];
+            const V weight = in.weights[arc];
             for (int64_t c = 0; c < width_; ++c)
-                if (sent[c] != semiring_.identity())
-                    better |= improve<false>(best[c], semiring_.send(sent[c], weight), semiring_);
+                if (sent[c] != semiring.identity())
+                    better |= improve<false>(best[c], semiring.send(sent[c], weight), semiring);
         }
         return better;
+    }
+
+    TGRAPH_INLINE bool is_active(int64_t v) const { return everything_ || front_.has(v); }
+
+    // Calls visit(semiring, rows, whether there is one column): the semirings of shortest paths, widest paths and
+    // components with weights of the dtype of the values, and all others.
+    template <class Visit>
+    void with_semiring(const AnyRows<V>& rows, const Visit& visit) const {
+        constexpr std::true_type single;
+        constexpr std::false_type several;
+        const auto is = [&](bool is_min, Edge edge) { return semiring_.is_min == is_min && semiring_.edge == edge; };
+        if (width_ > 1)
+            is(true, Edge::add) ? visit(MinPlus<V>{}, rows, several) : visit(semiring_, rows, several);
+        else if (is(true, Edge::add))
+            with_weights(rows, [&](const auto& typed) { visit(MinPlus<V>{}, typed, single); });
+        else if (is(true, Edge::copy))
+            visit(BestCopy<V, true>{}, unweighted(rows), single);
+        else if (is(false, Edge::copy))
+            visit(BestCopy<V, false>{}, unweighted(rows), single);
+        else if (is(false, Edge::min) && rows.weights.template are<V>())
+            visit(MaxMin<V>{}, weighted<V>(rows), single);
+        else
+            visit(semiring_, rows, single);
+    }
+
+    // The same for loops that compare, but do not send.
+    template <class Visit>
+    void with_order(const Visit& visit) const {
+        semiring_.is_min ? visit(BestCopy<V, true>{}) : visit(BestCopy<V, false>{});
     }
 
     void reach(int64_t v, Found& found) {
-        reached_.template add<false>(v);
+        reached_.add(v, false);
         ++found.size;
         found.arcs += out_.degree(v);
     }
@@ -361,15 +402,15 @@ private:
         front_.clear();
         constexpr int fewest = 4;  // threads that pay off: an atomic update takes as long as three others
         if (part_count(size_) < fewest)
-            for (int64_t i = 0; i < size_; ++i) front_.template add<false>(queue_[i]);
+            for (int64_t i = 0; i < size_; ++i) front_.add(queue_[i], false);
         else
-            for_each_entry(size_, [this](int64_t i) { front_.template add<true>(queue_[i]); });
+            for_each_entry(size_, [this](int64_t i) { front_.add(queue_[i], true); });
     }
 
     // The best message of the round: vertices with a value at least as good cannot improve and are skipped.
     bool find_bound(V& bound) const {
         const V nothing = semiring_.identity();
-        const auto value = [&](int64_t v) { return everything_ || front_.has(v) ? values_[v] : nothing; };
+        const auto value = [&](int64_t v) { return is_active(v) ? values_[v] : nothing; };
         const auto better = [&](V best, V other) { return semiring_.better(other, best) ? other : best; };
         const V best = reduce(n_, nothing, value, better);
         bound = best == semiring_.identity() ? best : semiring_.send(best, best_weight_);
@@ -381,17 +422,17 @@ private:
         copy(values_, n_ * width_, sent_.data());
     }
 
-    ArcRows<Weights> out_, in_ = out_;
+    AnyRows<V> out_, in_ = out_;
     V* values_;
     int64_t n_, width_;
-    Semiring semiring_;
+    const AnySemiring<V> semiring_;
     V best_weight_;
     bool bounded_, uniform_ = true, has_transpose_ = false, decided_ = false, pull_ = false;
     // The frontier: all vertices, a bitmap (front_), or a list (queue_).
     bool everything_ = false, in_bitmap_ = false;
     int64_t size_ = 0, arcs_ = 0;
     V level_{};  // the value of all vertices of the frontier in a uniform search
-    Hops<V, Semiring> hops_;
+    Hops<V> hops_;
     std::unique_ptr<int32_t[]> queue_, next_;  // not Scratch: zeroing a huge page takes longer than many searches
     Scratch<V> sent_;
     Bitmap front_, reached_;

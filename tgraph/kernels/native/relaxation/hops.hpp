@@ -33,10 +33,13 @@ TGRAPH_INLINE uint64_t bits_of(const unsigned char* bytes) {
 }
 
 // The mask of up to 64 values that a message improves.
-template <class V, class Semiring>
-TGRAPH_MULTIVERSION_NARROW uint64_t improved_by(V message, const V* values, int64_t count, Semiring semiring) {
+template <class V>
+TGRAPH_MULTIVERSION_NARROW uint64_t improved_by(V message, const V* values, int64_t count, bool is_min) {
     unsigned char improved[64] = {};
-    for (int64_t i = 0; i < count; ++i) improved[i] = semiring.better(message, values[i]);
+    if (is_min)
+        for (int64_t i = 0; i < count; ++i) improved[i] = message < values[i];
+    else
+        for (int64_t i = 0; i < count; ++i) improved[i] = message > values[i];
     return bits_of(improved);
 }
 
@@ -67,15 +70,15 @@ inline uint64_t find_parents(uint64_t unvisited, const int64_t* offset, int64_t 
     return hits;
 }
 
-template <class V, class Semiring>
+template <class V>
 class Hops {
 public:
-    Hops(V* values, int64_t num_vertices, const int64_t* out_offset, Semiring semiring)
-        : values_(values), n_(num_vertices), out_offset_(out_offset), semiring_(semiring), unvisited_(num_vertices) {}
+    Hops(V* values, int64_t num_vertices, const int64_t* out_offset, bool is_min)
+        : values_(values), n_(num_vertices), out_offset_(out_offset), is_min_(is_min), unvisited_(num_vertices) {}
 
     // Sets the message of the next round. A better message may improve vertices that were visited.
     void begin(V message) {
-        if (semiring_.better(message, message_)) is_current_ = false;
+        if (is_min_ ? message < message_ : message > message_) is_current_ = false;
         message_ = message;
     }
 
@@ -84,15 +87,14 @@ public:
 
     // Pulls into the vertices of some words along their in-arcs from the frontier, or from all vertices if
     // `all_active`; adds improved vertices to `reached`.
-    template <bool all_active>
-    void pull(Range words, const int64_t* offset, const int32_t* neighbors, Bitmap& front, Bitmap& reached,
-              Found& found) {
+    void pull(bool all_active, Range words, const int64_t* offset, const int32_t* neighbors, Bitmap& front,
+              Bitmap& reached, Found& found) {
         int64_t left = 0;
         for (int64_t word = words.begin; word < words.end; ++word) {
             const int64_t first = word * 64, count = std::min<int64_t>(64, n_ - first);
             uint64_t& unvisited = unvisited_.words()[word];
             if (!is_current_)
-                unvisited = improved_by(message_, values_ + first, count, semiring_) & with_arcs(offset + first, count);
+                unvisited = improved_by(message_, values_ + first, count, is_min_) & with_arcs(offset + first, count);
             const uint64_t hits =
                 all_active ? unvisited : find_parents(unvisited, offset + first, n_ - first, neighbors, front.words());
             unvisited &= ~hits;
@@ -124,7 +126,7 @@ public:
             uint64_t hits = 0;
             for (Bitmap& set : marked) hits |= std::exchange(set.words()[word], 0);
             const int64_t first = word * 64;
-            if (hits) hits &= improved_by(message_, values_ + first, std::min<int64_t>(64, n_ - first), semiring_);
+            if (hits) hits &= improved_by(message_, values_ + first, std::min<int64_t>(64, n_ - first), is_min_);
             reach(word, hits, reached, found);
         }
     }
@@ -143,7 +145,7 @@ private:
     V* values_;
     int64_t n_;
     const int64_t* out_offset_;
-    Semiring semiring_;
+    bool is_min_;
     V message_{};
     Bitmap unvisited_;         // vertices with in-arcs that the message of the last pull would improve
     bool is_current_ = false;  // whether unvisited_ reflects the values

@@ -10,15 +10,16 @@
 #include <vector>
 
 #include "base/memory.hpp"
+#include "base/neighbors.hpp"
 #include "relaxation/relax_semiring.hpp"
 
 namespace tgraph {
 
 // Consecutive rows of a graph and their arcs: row i is that of the vertex first + i.
-template <class V, class Neighbor>
+template <class V>
 struct BlockRows {
     const int64_t* offset;  // [count + 1]
-    const Neighbor* neighbors;
+    Neighbors neighbors;
     const V* weights;  // per arc, or null
     V weight;          // of all arcs, if weights is null
     int64_t first, count;
@@ -38,10 +39,10 @@ struct Queued {
 };
 
 // Best value first (Dijkstra): if no message is better than the value of its sender, each row is relaxed once.
-template <class V, class Semiring>
+template <class V>
 class BestFirst {
 public:
-    explicit BestFirst(Semiring semiring) : queue_(Worse{semiring}) {}
+    explicit BestFirst(AnySemiring<V> semiring) : queue_(Worse{semiring}) {}
     void start(std::vector<Queued<V>> rows) {
         for (const Queued<V>& row : rows) queue_.push(row);
     }
@@ -52,7 +53,7 @@ public:
 
 private:
     struct Worse {
-        Semiring semiring;
+        AnySemiring<V> semiring;
         bool operator()(const Queued<V>& a, const Queued<V>& b) const { return semiring.better(b.value, a.value); }
     };
     std::priority_queue<Queued<V>, std::vector<Queued<V>>, Worse> queue_;
@@ -60,10 +61,10 @@ private:
 
 // The same without a heap, for equal weights: rows relaxed in the order of their values improve others in that order,
 // so a FIFO queue beside the sorted initial rows suffices.
-template <class V, class Semiring>
+template <class V>
 class FirstInFirstOut {
 public:
-    explicit FirstInFirstOut(Semiring semiring) : semiring_(semiring) {}
+    explicit FirstInFirstOut(AnySemiring<V> semiring) : semiring_(semiring) {}
     void start(std::vector<Queued<V>> rows) {
         const auto before = [this](const Queued<V>& a, const Queued<V>& b) {
             return semiring_.better(a.value, b.value);
@@ -86,7 +87,7 @@ private:
         return next_ < first_.size() && (line_.empty() || !semiring_.better(line_.front().value, first_[next_].value));
     }
 
-    Semiring semiring_;
+    AnySemiring<V> semiring_;
     std::vector<Queued<V>> first_;
     std::size_t next_ = 0;
     std::deque<Queued<V>> line_;
@@ -110,10 +111,10 @@ struct Relaxed {
 
 // active : per row, whether it is queued. marked : per vertex, whether it is in `reached`; all false before and after.
 // reached : improved vertices whose rows are, at least in part, in other blocks.
-template <class V, class Neighbor, class Semiring>
+template <class V>
 class LocalRelaxation {
 public:
-    LocalRelaxation(const BlockRows<V, Neighbor>& rows, V* values, int64_t columns, Semiring semiring, bool* active,
+    LocalRelaxation(const BlockRows<V>& rows, V* values, int64_t columns, AnySemiring<V> semiring, bool* active,
                     bool* marked, int64_t* reached)
         : rows_(rows), values_(values), columns_(columns), semiring_(semiring), active_(active), marked_(marked),
           reached_(reached) {}
@@ -122,9 +123,9 @@ public:
         if (columns_ > 1)
             run_columns();
         else if (rows_.weights)
-            run_in_order(BestFirst<V, Semiring>(semiring_), limit);
+            run_in_order(BestFirst<V>(semiring_), limit);
         else
-            run_in_order(FirstInFirstOut<V, Semiring>(semiring_), limit);
+            run_in_order(FirstInFirstOut<V>(semiring_), limit);
         for (int64_t i = 0; i < done_.reached; ++i) marked_[reached_[i]] = false;
         return done_;
     }
@@ -152,29 +153,31 @@ private:
                 }
                 relaxed += degree(row);
                 queue.pop();
-                relax(row, queue);
+                semiring_.is_min && semiring_.edge == Edge::add ? relax(row, queue, MinPlus<V>{})
+                                                                : relax(row, queue, semiring_);
             } else {
                 queue.pop();
             }
         }
     }
 
-    template <class Queue>
-    void relax(int64_t row, Queue& queue) {
-        const int64_t end = rows_.offset[row + 1], last = end - 1;
-        const V sent = values_[rows_.first + row];
+    template <class Queue, class Semiring>
+    void relax(int64_t row, Queue& queue, const Semiring semiring) {
+        const BlockRows<V> rows = rows_;
+        const int64_t end = rows.offset[row + 1], last = end - 1;
+        const V sent = values_[rows.first + row];
         active_[row] = false;
         done_.arcs_left -= degree(row);
-        if (sent == semiring_.identity()) return;
-        const V same = semiring_.send(sent, rows_.weight);
-        for (int64_t arc = rows_.offset[row]; arc < end; ++arc) {
-            fetch(values_ + rows_.neighbors[std::min(arc + ahead, last)]);
-            const auto vertex = static_cast<int64_t>(rows_.neighbors[arc]);
-            const V message = rows_.weights ? semiring_.send(sent, rows_.weights[arc]) : same;
-            if (!improve<false>(values_[vertex], message, semiring_)) continue;
+        if (sent == semiring.identity()) return;
+        const V same = semiring.send(sent, rows.weight);
+        for (int64_t arc = rows.offset[row]; arc < end; ++arc) {
+            fetch(values_ + rows.neighbors[std::min(arc + ahead, last)]);
+            const int64_t vertex = rows.neighbors[arc];
+            const V message = rows.weights ? semiring.send(sent, rows.weights[arc]) : same;
+            if (!improve<false>(values_[vertex], message, semiring)) continue;
             reach(vertex);
-            const int64_t other = vertex - rows_.first;
-            if (other < 0 || other >= rows_.count || !degree(other)) continue;
+            const int64_t other = vertex - rows.first;
+            if (other < 0 || other >= rows.count || !degree(other)) continue;
             if (!active_[other]) done_.arcs_left += degree(other);
             active_[other] = true;
             queue.push({message, other});
@@ -190,7 +193,7 @@ private:
             const int64_t row = line.front();
             active_[row] = false;
             for (int64_t arc = rows_.offset[row]; arc < rows_.offset[row + 1]; ++arc) {
-                const auto vertex = static_cast<int64_t>(rows_.neighbors[arc]);
+                const int64_t vertex = rows_.neighbors[arc];
                 if (!relax_arc(rows_.first + row, vertex, rows_.weights ? rows_.weights[arc] : rows_.weight)) continue;
                 reach(vertex);
                 const int64_t other = vertex - rows_.first;
@@ -219,10 +222,10 @@ private:
         reached_[done_.reached++] = vertex;
     }
 
-    BlockRows<V, Neighbor> rows_;
+    BlockRows<V> rows_;
     V* values_;
     int64_t columns_;
-    Semiring semiring_;
+    AnySemiring<V> semiring_;
     bool* active_;
     bool* marked_;
     int64_t* reached_;

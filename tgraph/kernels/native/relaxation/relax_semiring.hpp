@@ -33,6 +33,22 @@ struct MinPlus {
     V send(V value, V weight) const { return plus(value, weight); }
 };
 
+// Components: the least, or greatest, label.
+template <class V, bool is_min>
+struct BestCopy {
+    V identity() const { return is_min ? highest<V>() : lowest<V>(); }
+    bool better(V a, V b) const { return is_min ? a < b : a > b; }
+    V send(V value, V) const { return value; }
+};
+
+// Widest paths.
+template <class V>
+struct MaxMin {
+    V identity() const { return lowest<V>(); }
+    bool better(V a, V b) const { return a > b; }
+    V send(V value, V weight) const { return std::min(value, weight); }
+};
+
 // All other semirings, dispatched at run time: the branches are the same for every arc, hence predictable.
 template <class V>
 struct AnySemiring {
@@ -55,7 +71,7 @@ struct AnySemiring {
 // Lowers (or raises) `slot` to `message` if that is better; returns whether it was. `shared` : other threads may write
 // concurrently, so by compare-and-swap (relaxed: no other data is published by it).
 template <bool shared, class V, class Semiring>
-bool improve(V& slot, V message, const Semiring& semiring) {
+TGRAPH_INLINE bool improve(V& slot, V message, const Semiring& semiring) {
     if constexpr (shared) {
         std::atomic_ref<V> value(slot);
         V old = value.load(std::memory_order_relaxed);

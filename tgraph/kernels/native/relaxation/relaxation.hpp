@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 #include "base/memory.hpp"
@@ -40,20 +41,55 @@ public:
     std::vector<Round> rounds;
 };
 
+enum class Number { i32, i64, f32, f64 };
+
 template <class V>
-struct OneWeight {
-    V value;
-    V operator[](int64_t) const { return value; }
+constexpr Number number_of() {
+    if constexpr (std::is_floating_point_v<V>) return sizeof(V) == 4 ? Number::f32 : Number::f64;
+    return sizeof(V) == 4 ? Number::i32 : Number::i64;
+}
+
+// The weights of arcs as numbers V: none, those of an array of W, or of a dtype known at run time.
+template <class V>
+struct NoWeights {
+    V operator[](int64_t) const { return {}; }
     TGRAPH_INLINE void fetch(int64_t) const {}
-    OneWeight of_transpose(const void*) const { return *this; }
 };
 
 template <class V, class W>
-struct ArcWeights {
+struct TypedWeights {
     const W* data;
     V operator[](int64_t arc) const { return static_cast<V>(data[arc]); }
     TGRAPH_INLINE void fetch(int64_t arc) const { tgraph::fetch(data + arc); }
-    ArcWeights of_transpose(const void* weights) const { return {static_cast<const W*>(weights)}; }
+};
+
+// One for all where `data` is null. The branches are the same for every arc, hence predictable.
+template <class V>
+struct AnyWeights {
+    const void* data;
+    Number type;
+    V one;
+
+    // Whether the values can represent the weights: no floating ones in integers, nor float64 in float32.
+    bool fit() const {
+        return !data || type <= Number::i64 || (std::is_floating_point_v<V> && type <= number_of<V>());
+    }
+    template <class W>
+    bool are() const {
+        return data && type == number_of<W>();
+    }
+
+    TGRAPH_INLINE V operator[](int64_t arc) const {
+        if (!data) return one;
+        if (type == number_of<V>()) return static_cast<const V*>(data)[arc];
+        if (type == Number::i32) return static_cast<V>(static_cast<const int32_t*>(data)[arc]);
+        if (type == Number::i64) return static_cast<V>(static_cast<const int64_t*>(data)[arc]);
+        return static_cast<V>(static_cast<const float*>(data)[arc]);
+    }
+    TGRAPH_INLINE void fetch(int64_t arc) const {
+        const int64_t size = type == Number::i64 || type == Number::f64 ? 8 : 4;
+        if (data) tgraph::fetch(static_cast<const char*>(data) + arc * size);
+    }
 };
 
 template <class Weights>
@@ -71,6 +107,28 @@ struct ArcRows {
     }
     int64_t degree(int64_t v) const { return offset[v + 1] - offset[v]; }
 };
+
+template <class V>
+using AnyRows = ArcRows<AnyWeights<V>>;
+
+template <class V>
+ArcRows<NoWeights<V>> unweighted(const AnyRows<V>& rows) {
+    return {rows.offset, rows.neighbors, {}};
+}
+template <class W, class V>
+ArcRows<TypedWeights<V, W>> weighted(const AnyRows<V>& rows) {
+    return {rows.offset, rows.neighbors, {static_cast<const W*>(rows.weights.data)}};
+}
+
+// Calls visit(rows) with weights of the dtype of the values, or int64 for int32 values, as for paths, known at compile
+// time, all others at run time.
+template <class V, class Visit>
+void with_weights(const AnyRows<V>& rows, const Visit& visit) {
+    if (rows.weights.template are<V>()) return visit(weighted<V>(rows));
+    if constexpr (std::is_same_v<V, int32_t>)
+        if (rows.weights.template are<int64_t>()) return visit(weighted<int64_t>(rows));
+    visit(rows);
+}
 
 // A round of fewer arcs takes less time than waking another thread.
 inline constexpr int64_t arcs_for_threads = worth_a_thread(1 << 15);

@@ -22,19 +22,12 @@ public:
     bool has(int64_t v) const { return words_.data()[v >> 6] >> (v & 63) & 1; }
 
     // Adds v; returns whether it is new. `shared` : other threads may add to the same word.
-    template <bool shared>
-    bool add(int64_t v) {
-        uint64_t& word = words_.data()[v >> 6];
-        const uint64_t bit = uint64_t{1} << (v & 63);
-        if constexpr (shared) {
-            std::atomic_ref<uint64_t> held(word);
-            return !(held.load(std::memory_order_relaxed) & bit) &&
-                   !(held.fetch_or(bit, std::memory_order_relaxed) & bit);
-        } else {
-            const bool missing = !(word & bit);
-            word |= bit;
-            return missing;
-        }
+    bool add(int64_t v, bool shared) {
+        std::atomic_ref<uint64_t> held(words_.data()[v >> 6]);
+        const uint64_t bit = uint64_t{1} << (v & 63), before = held.load(std::memory_order_relaxed);
+        if (shared) return !(before & bit) && !(held.fetch_or(bit, std::memory_order_relaxed) & bit);
+        held.store(before | bit, std::memory_order_relaxed);
+        return !(before & bit);
     }
 
     // Clears the word of v: clears the set if called for all members.
