@@ -93,11 +93,11 @@ TGRAPH_INLINE auto with_operation(Operation operation, const Visit& visit) {
 
 // Any semiring, known at run time; terms are computed some at a time.
 template <class T>
-struct AnySemiring {
+struct MatrixSemiring {
     Operation reduction, edge;
     T identity;
 
-    AnySemiring(Operation reduction, Operation edge)
+    MatrixSemiring(Operation reduction, Operation edge)
         : reduction(reduction), edge(edge), identity(with_operation(reduction, [](auto reduce) {
               return identity_of<T, decltype(reduce)>();
           })) {}
@@ -135,7 +135,7 @@ void with_semiring(std::string_view reduce, std::string_view edge, const Visit& 
     if (reduce == "sum" && edge == "mul") return visit(Semiring<T, Plus, Times>{});
     if constexpr (std::is_same_v<T, double>)
         if (reduce == "min" && edge == "add") return visit(Semiring<T, Lesser, Plus>{});
-    visit(AnySemiring<T>(reduction_named(reduce), edge_named(edge)));
+    visit(MatrixSemiring<T>(reduction_named(reduce), edge_named(edge)));
 }
 
 inline int64_t words_for(int64_t bits) { return (bits + 63) / 64; }

@@ -43,8 +43,3 @@ def refuses_rows(offset: Tensor, neighbors: Tensor, *others: object, **named: ob
 def refuses_graph(call: Call) -> str | None:
     """The same for a call that tells its graph."""
     return None if call.graph is None else refuses_wide(call.graph.neighbors)
-
-
-def refuses_many(num_vertices: int) -> str | None:
-    """The same by the number of vertices, where the neighbours are not at hand."""
-    return None if num_vertices < 2**31 else _FEW

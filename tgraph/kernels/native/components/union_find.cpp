@@ -9,21 +9,21 @@ namespace tgraph {
 namespace {
 
 // Returns false, without changes, if the labels are no forest.
-template <class Label>
+template <class Neighbor, class Label>
 bool join(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> rows, int64_t width, Out<Label> label) {
     const auto num_vertices = static_cast<int64_t>(offset.shape(0)) - 1;
     const ForestCheck found = check_forest(label.data(), num_vertices);
     if (!found.fits) return false;
     const bool all = !rows.is_valid();
     const int64_t num_rows = all ? num_vertices : static_cast<int64_t>(rows.shape(0));
-    const Rows held{offset.data(), neighbors.data(), num_vertices, all, rows.data(), num_rows, width};
-    Joiner<Label>(held, label.data(), found.fresh).run();
+    const Rows<Neighbor> held{offset.data(), neighbors.data(), num_vertices, all, rows.data(), num_rows, width};
+    Joiner<Neighbor, Label>(held, label.data(), found.fresh).run();
     return true;
 }
 
 // Joins along the rows of a block, whose first row is that of vertex `first`; trees are flattened by `flatten_labels`
 // after all blocks. Labels and neighbors are validated by the caller.
-template <class Label>
+template <class Neighbor, class Label>
 void join_block(In<int64_t> offset, In<Neighbor> neighbors, int64_t first, Out<Label> label) {
     const auto num_rows = static_cast<int64_t>(offset.shape(0)) - 1;
     const int64_t* const offsets = offset.data();
@@ -32,7 +32,7 @@ void join_block(In<int64_t> offset, In<Neighbor> neighbors, int64_t first, Out<L
     for_each_range(offsets[num_rows], 1 << 16, [=](Range arcs) {
         Joins<Label> joins{Forest<Label>(labels)};
         each_row(offsets, num_rows, arcs, [&](int64_t row, Range held) {
-            Joiner<Label>::join(joins, first + row, others, held);
+            Joiner<Neighbor, Label>::join(joins, first + row, others, held);
         });
     });
 }
@@ -101,10 +101,14 @@ void list_outside(In<int64_t> offset, In<Label> label, Label root, int64_t width
     });
 }
 
+template <class Neighbor, class Label>
+void bind_join_of(Module& module) {
+    module.def("join", &join<Neighbor, Label>, "offset, neighbors, rows?, width, label");
+    module.def("join_block", &join_block<Neighbor, Label>, "offset, neighbors, first, label");
+}
+
 template <class Label>
-void bind(Module& module) {
-    module.def("join", &join<Label>, "offset, neighbors, rows?, width, label");
-    module.def("join_block", &join_block<Label>, "offset, neighbors, first, label");
+void bind_outside(Module& module) {
     module.def("flatten_labels", &flatten_labels<Label>, "label");
     module.def("count_outside", &count_outside<Label>, "offset, label, root, width, starts");
     module.def("list_outside", &list_outside<Label>, "offset, label, root, width, starts, vertices");
@@ -113,8 +117,11 @@ void bind(Module& module) {
 }  // namespace
 
 void bind_join(Module& module) {
-    bind<int32_t>(module);
-    bind<int64_t>(module);
+    bind_join_of<int32_t, int32_t>(module);
+    bind_join_of<int32_t, int64_t>(module);
+    bind_join_of<int64_t, int64_t>(module);
+    bind_outside<int32_t>(module);
+    bind_outside<int64_t>(module);
 }
 
 }  // namespace tgraph

@@ -10,7 +10,6 @@
 #include <type_traits>
 
 #include "base/memory.hpp"
-#include "base/neighbor.hpp"
 #include "base/rows.hpp"
 
 namespace tgraph {
@@ -105,6 +104,7 @@ void for_each_range(int64_t items, int64_t grain, Body&& body) {
 }
 
 // All or some rows of a CSR structure, and at most `width` arcs of each.
+template <class Neighbor>
 struct Rows {
     const int64_t* offset;
     const Neighbor* neighbors;
@@ -120,11 +120,11 @@ struct Rows {
 
 // Joins the trees of both ends of every arc, and points every vertex at its root, the smallest vertex of the tree: the
 // result does not depend on the order of joins.
-template <class Label>
+template <class Neighbor, class Label>
 class Joiner {
 public:
     // `fresh` : every vertex is a tree by itself.
-    Joiner(const Rows& rows, Label* label, bool fresh) : rows_(rows), forest_(label), fresh_(fresh) {}
+    Joiner(const Rows<Neighbor>& rows, Label* label, bool fresh) : rows_(rows), forest_(label), fresh_(fresh) {}
 
     void run() const {
         if (fresh_ && rows_.width <= 2)
@@ -204,7 +204,7 @@ private:
         }
     }
 
-    Rows rows_;
+    Rows<Neighbor> rows_;
     Forest<Label> forest_;
     bool fresh_;
 };

@@ -12,7 +12,6 @@ from tgraph.core.frontier import Frontier
 from tgraph.core.subgraph import Subgraph
 from tgraph.core.system import native
 from tgraph.kernels.call import Call
-from tgraph.kernels.native.base.support import refuses_many
 
 # `outside` counts by parts of so many vertices; those without any are not looked at again.
 VERTICES_PER_PART = 1 << 14
@@ -22,7 +21,7 @@ def refuses(call: Call) -> str | None:
     """Why labels are not served, None where they are."""
     if not call.data.is_contiguous():
         return "it writes labels that lie side by side, these are a strided view"
-    return refuses_many(len(call.data))
+    return None
 
 
 def join(sub: Subgraph, label: Tensor) -> bool:
@@ -30,8 +29,7 @@ def join(sub: Subgraph, label: Tensor) -> bool:
     arcs, kernels = sub.selection, cast(ModuleType, native.load())
     rows = None if arcs.rows is None else arcs.rows.to(torch.int64).contiguous()
     width = len(arcs.stored_neighbors) if arcs.width is None else arcs.width
-    neighbors = arcs.stored_neighbors.to(torch.int32).contiguous()
-    return kernels.join(arcs.stored_offset.contiguous(), neighbors, rows, width, label)
+    return kernels.join(arcs.stored_offset.contiguous(), arcs.stored_neighbors.contiguous(), rows, width, label)
 
 
 def outside(sub: Subgraph, label: Tensor, root: int, width: int) -> Frontier:

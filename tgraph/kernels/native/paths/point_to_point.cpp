@@ -39,7 +39,7 @@ std::vector<int64_t> joined(const Ends& ends, int64_t left, int64_t right) {
 template <class Vertex>
 class HopSearch {
 public:
-    HopSearch(const Rows& ahead, const Rows& behind) : ends_{End(ahead), End(behind)} {}
+    HopSearch(const HopRows& ahead, const HopRows& behind) : ends_{End(ahead), End(behind)} {}
 
     // The arcs of a shortest path from the source to the target, -1 where there is none.
     int64_t run(int64_t source, int64_t target) {
@@ -58,13 +58,13 @@ public:
 
 private:
     struct End {
-        Rows rows;
+        HopRows rows;
         KeptZeros<Vertex> parent;  // one more than the parent; one more than itself at the start
         std::vector<Vertex> reached;
         std::size_t level = 0;  // the place in `reached` where the level that is expanded next begins
         int64_t arcs = 0;       // of that level
 
-        explicit End(const Rows& rows) : rows(rows), parent(rows.num_vertices) { reached.reserve(256); }
+        explicit End(const HopRows& rows) : rows(rows), parent(rows.num_vertices) { reached.reserve(256); }
         ~End() { parent.clear(reached); }
 
         bool is_done() const { return level == reached.size(); }

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-import torch
 from torch import Tensor
 
 from tgraph.core.dispatch import Implementation
 from tgraph.core.graph import Graph
 from tgraph.core.system import native
 from tgraph.kernels.native.aggregation.arcs import number_of
-from tgraph.kernels.native.base.support import refuses_data, refuses_many
+from tgraph.kernels.native.base.support import refuses_data
 from tgraph.kernels.native.relaxation.relaxation import DTYPES
 from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction
 
@@ -60,9 +59,7 @@ def relax_block(
 
 def refuses_join(section: Any, graph: Graph, label: Tensor) -> str | None:
     """Why `join_blocks` does not serve a call, None where it does."""
-    if not label.is_contiguous():
-        return "it takes contiguous labels"
-    return refuses_data(label) or refuses_many(len(label))
+    return refuses_data(label) if label.is_contiguous() else "it takes contiguous labels"
 
 
 def join_blocks(section: Any, graph: Graph, label: Tensor) -> bool:
@@ -72,7 +69,7 @@ def join_blocks(section: Any, graph: Graph, label: Tensor) -> bool:
         return False
 
     def join(block: Any) -> None:
-        kernels.join_block(block.offset, block.neighbors.to(torch.int32), block.first_row, label)
+        kernels.join_block(block.offset, block.neighbors, block.first_row, label)
 
     section.visit(join)
     return kernels.flatten_labels(label)

@@ -6,7 +6,6 @@
 
 #include "base/bindings.hpp"
 #include "base/memory.hpp"
-#include "base/neighbor.hpp"
 #include "base/random.hpp"
 #include "threads/parallel.hpp"
 
@@ -16,6 +15,7 @@ namespace {
 using Candidate = std::pair<uint64_t, int64_t>;  // (word, arc)
 
 // The `count` smallest of the arcs begin..end - 1, ascending by arc.
+template <class Neighbor>
 void find_least(const Neighbor* neighbors, int64_t begin, int64_t end, int64_t count, int64_t key,
                 std::vector<Candidate>& heap) {
     heap.clear();
@@ -34,6 +34,7 @@ void find_least(const Neighbor* neighbors, int64_t begin, int64_t end, int64_t c
 }
 
 // Writes the arcs of each row [k, count], and how many there are.
+template <class Neighbor>
 void least_arcs(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> rows, int64_t count, int64_t key,
                 Out<int64_t> arcs, Out<int64_t> found) {
     constexpr int64_t together = 16, ahead = 4;
@@ -58,10 +59,16 @@ void least_arcs(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> rows, in
     });
 }
 
+template <class Neighbor>
+void bind(Module& module) {
+    module.def("least_arcs", &least_arcs<Neighbor>, "offset, neighbors, rows, count, key, arcs, found");
+}
+
 }  // namespace
 
 void bind_least_arcs(Module& module) {
-    module.def("least_arcs", &least_arcs, "offset, neighbors, rows, count, key, arcs, found");
+    bind<int32_t>(module);
+    bind<int64_t>(module);
 }
 
 }  // namespace tgraph

@@ -10,7 +10,7 @@ from torch import Tensor
 from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
 from tgraph.kernels.native.base.pages import fresh
-from tgraph.kernels.native.base.support import refuses_rows
+from tgraph.kernels.native.base.support import refuses_data
 from tgraph.kernels.native.sampling.visits import filled
 
 
@@ -22,4 +22,4 @@ def least_arcs(offset: Tensor, neighbors: Tensor, rows: Tensor, count: int, key:
     return found, filled(arcs, found)
 
 
-OPERATORS = {"least_arcs": Implementation(least_arcs, refuses_rows)}
+OPERATORS = {"least_arcs": Implementation(least_arcs, lambda offset, *others: refuses_data(offset))}

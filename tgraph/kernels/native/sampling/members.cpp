@@ -6,7 +6,6 @@
 
 #include "base/classes.hpp"
 #include "base/memory.hpp"
-#include "base/neighbor.hpp"
 #include "base/buffer.hpp"
 #include "threads/parallel.hpp"
 
@@ -45,6 +44,7 @@ struct Piece {
 };
 
 // Writes how many arcs each row has, and returns (their numbers, the places of their sources).
+template <class Neighbor>
 nb::tuple arcs_from(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> rows, In<int64_t> sources,
                     Out<int64_t> found) {
     constexpr int64_t together = 64, ahead = 4;
@@ -85,11 +85,17 @@ nb::tuple arcs_from(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> rows
     return nb::make_tuple(arcs.to_numpy(), places.to_numpy());
 }
 
+template <class Neighbor>
+void bind(Module& module) {
+    python_module(module).def("arcs_from", &arcs_from<Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
+               nb::arg("rows").noconvert(), nb::arg("sources").noconvert(), nb::arg("found").noconvert());
+}
+
 }  // namespace
 
 void bind_arcs_from(Module& module) {
-    python_module(module).def("arcs_from", &arcs_from, nb::arg("offset"), nb::arg("neighbors"), nb::arg("rows"),
-                              nb::arg("sources"), nb::arg("found"));
+    bind<int32_t>(module);
+    bind<int64_t>(module);
 }
 
 }  // namespace tgraph

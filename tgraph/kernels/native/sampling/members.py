@@ -10,7 +10,7 @@ from torch import Tensor
 from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
 from tgraph.kernels.native.base.pages import fresh
-from tgraph.kernels.native.base.support import refuses_rows
+from tgraph.kernels.native.base.support import refuses_data
 
 
 def arcs_from(offset: Tensor, neighbors: Tensor, rows: Tensor, sources: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -21,4 +21,4 @@ def arcs_from(offset: Tensor, neighbors: Tensor, rows: Tensor, sources: Tensor) 
     return found, torch.from_numpy(arcs), torch.from_numpy(places)
 
 
-OPERATORS = {"arcs_from": Implementation(arcs_from, refuses_rows)}
+OPERATORS = {"arcs_from": Implementation(arcs_from, lambda offset, *others: refuses_data(offset))}

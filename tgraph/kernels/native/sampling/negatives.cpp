@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/bindings.hpp"
-#include "base/neighbor.hpp"
 #include "base/random.hpp"
 #include "threads/parallel.hpp"
 
@@ -12,6 +11,7 @@ namespace tgraph {
 namespace {
 
 // The pairs without an arc, free ones, row by row.
+template <class Neighbor>
 struct FreePairs {
     const int64_t* offset;
     const Neighbor* neighbors;
@@ -63,10 +63,11 @@ private:
 
 constexpr int64_t trials = 64;
 
+template <class Neighbor>
 void sample_negatives(In<int64_t> offset, In<Neighbor> neighbors, int64_t columns, In<int64_t> loops,
                       In<int64_t> sources, bool by_degree, int64_t key, Out<int64_t> rows_out,
                       Out<int64_t> columns_out) {
-    const FreePairs free{offset.data(), neighbors.data(), static_cast<int64_t>(offset.shape(0)) - 1, columns,
+    const FreePairs<Neighbor> free{offset.data(), neighbors.data(), static_cast<int64_t>(offset.shape(0)) - 1, columns,
                                    loops.data()};
     const int64_t arcs = free.arcs(), all = free.before(free.rows);
     const int64_t* const given = sources.data();
@@ -96,11 +97,17 @@ void sample_negatives(In<int64_t> offset, In<Neighbor> neighbors, int64_t column
     });
 }
 
+template <class Neighbor>
+void bind(Module& module) {
+    module.def("sample_negatives", &sample_negatives<Neighbor>,
+               "offset, neighbors, columns, loops?, sources?, by_degree, key, rows, out");
+}
+
 }  // namespace
 
 void bind_sample_negatives(Module& module) {
-    module.def("sample_negatives", &sample_negatives,
-               "offset, neighbors, columns, loops?, sources?, by_degree, key, rows, out");
+    bind<int32_t>(module);
+    bind<int64_t>(module);
 }
 
 }  // namespace tgraph

@@ -10,7 +10,7 @@ from torch import Tensor
 from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
 from tgraph.kernels.native.base.pages import fresh
-from tgraph.kernels.native.base.support import refuses_rows
+from tgraph.kernels.native.base.support import refuses_data
 
 
 def sample_negatives(
@@ -31,4 +31,4 @@ def sample_negatives(
     return pairs
 
 
-OPERATORS = {"sample_negatives": Implementation(sample_negatives, refuses_rows)}
+OPERATORS = {"sample_negatives": Implementation(sample_negatives, lambda offset, *others: refuses_data(offset))}

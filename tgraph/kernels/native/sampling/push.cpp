@@ -6,13 +6,13 @@
 
 #include "base/bindings.hpp"
 #include "base/memory.hpp"
-#include "base/neighbor.hpp"
 #include "sampling/numbering.hpp"
 #include "threads/parallel.hpp"
 
 namespace tgraph {
 namespace {
 
+template <class Neighbor>
 class Push {
 public:
     Push(const int64_t* offset, const Neighbor* neighbors, double alpha, double epsilon)
@@ -115,22 +115,29 @@ private:
     }
 };
 
+template <class Neighbor>
 void push_residuals(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> seeds, double alpha, double epsilon,
                     int64_t count, Out<int64_t> vertices, Out<double> scores, Out<int64_t> found) {
     const auto size = static_cast<int64_t>(seeds.shape(0));
     const auto work = static_cast<int64_t>(static_cast<double>(size) / std::max(alpha * epsilon, 1e-6));
     for_each_chunk(size, part_count(work), [&](int64_t i) {
-        Push push(offset.data(), neighbors.data(), alpha, epsilon);
+        Push<Neighbor> push(offset.data(), neighbors.data(), alpha, epsilon);
         found.data()[i] =
             push.run(seeds.data()[i], count, vertices.data() + i * count, scores.data() + i * count);
     });
 }
 
+template <class Neighbor>
+void bind(Module& module) {
+    module.def("push_residuals", &push_residuals<Neighbor>,
+               "offset, neighbors, seeds, alpha, epsilon, count, vertices, scores, found");
+}
+
 }  // namespace
 
 void bind_push_residuals(Module& module) {
-    module.def("push_residuals", &push_residuals,
-               "offset, neighbors, seeds, alpha, epsilon, count, vertices, scores, found");
+    bind<int32_t>(module);
+    bind<int64_t>(module);
 }
 
 }  // namespace tgraph

@@ -10,7 +10,7 @@ from torch import Tensor
 from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
 from tgraph.kernels.native.base.pages import fresh
-from tgraph.kernels.native.base.support import refuses_rows
+from tgraph.kernels.native.base.support import refuses_data
 from tgraph.kernels.native.sampling.visits import filled
 
 
@@ -26,4 +26,4 @@ def push_residuals(
     return found, filled(vertices, found), filled(scores, found)
 
 
-OPERATORS = {"push_residuals": Implementation(push_residuals, refuses_rows)}
+OPERATORS = {"push_residuals": Implementation(push_residuals, lambda offset, *others: refuses_data(offset))}

@@ -11,7 +11,6 @@
 
 #include "base/bindings.hpp"
 #include "base/memory.hpp"
-#include "base/neighbor.hpp"
 #include "base/random.hpp"
 #include "threads/parallel.hpp"
 
@@ -20,6 +19,7 @@ namespace {
 
 constexpr int64_t together = 64;  // walks
 
+template <class Neighbor>
 struct Arcs {
     const int64_t* offset;
     const Neighbor* neighbors;
@@ -61,9 +61,10 @@ struct Rule {
     bool is_second_order() const { return back != 1 || away != 1; }
 };
 
+template <class Neighbor>
 class Walks {
 public:
-    Walks(Arcs arcs, Rule rule, const int64_t* start, int64_t length, int64_t key, int64_t* out)
+    Walks(Arcs<Neighbor> arcs, Rule rule, const int64_t* start, int64_t length, int64_t key, int64_t* out)
         : arcs_(arcs), rule_(rule), start_(start), length_(length), key_(key), out_(out) {}
 
     void run(int64_t first, int64_t last) const {
@@ -86,7 +87,7 @@ public:
     }
 
 private:
-    Arcs arcs_;
+    Arcs<Neighbor> arcs_;
     Rule rule_;
     const int64_t* start_;
     int64_t length_, key_;
@@ -143,21 +144,28 @@ private:
     }
 };
 
+template <class Neighbor>
 void random_walks(In<int64_t> offset, In<Neighbor> neighbors, In<double> total, In<int64_t> start, int64_t length,
                   int64_t key, double back, double away, double restart, Out<int64_t> out) {
-    const Arcs arcs{offset.data(), neighbors.data(), total.is_valid() ? total.data() : nullptr};
+    const Arcs<Neighbor> arcs{offset.data(), neighbors.data(), total.is_valid() ? total.data() : nullptr};
     const auto count = static_cast<int64_t>(start.shape(0));
-    const Walks walks(arcs, {back, away, restart}, start.data(), length, key, out.data());
+    const Walks<Neighbor> walks(arcs, {back, away, restart}, start.data(), length, key, out.data());
     for_each_chunk((count + together - 1) / together, part_count(8 * count * length), [&](int64_t chunk) {
         walks.run(chunk * together, std::min(count, (chunk + 1) * together));
     });
 }
 
+template <class Neighbor>
+void bind(Module& module) {
+    module.def("random_walks", &random_walks<Neighbor>,
+               "offset, neighbors, total?, start, length, key, back, away, restart, out");
+}
+
 }  // namespace
 
 void bind_walks(Module& module) {
-    module.def("random_walks", &random_walks,
-               "offset, neighbors, total?, start, length, key, back, away, restart, out");
+    bind<int32_t>(module);
+    bind<int64_t>(module);
 }
 
 }  // namespace tgraph

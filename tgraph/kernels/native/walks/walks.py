@@ -10,7 +10,7 @@ from torch import Tensor
 from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
 from tgraph.kernels.native.base.pages import fresh
-from tgraph.kernels.native.base.support import refuses_rows
+from tgraph.kernels.native.base.support import refuses_data
 
 
 def random_walks(
@@ -31,4 +31,4 @@ def random_walks(
     return walks
 
 
-OPERATORS = {"random_walks": Implementation(random_walks, refuses_rows)}
+OPERATORS = {"random_walks": Implementation(random_walks, lambda offset, *others: refuses_data(offset))}
