@@ -1,11 +1,11 @@
-"""CPU seconds of the compiler by file and folder of the kernels, beside those of one fixed file compiled in the same run.
+"""CPU seconds of the compiler by file and folder of the kernels, beside those of a fixed file compiled in the same run.
 
     python -m bench.build [--write]        compiles all kernels into a folder that vanishes
     python -m bench.build --log FILE       reads the log of a build that had this file as CMake's compiler launcher:
                                            CMAKE_CXX_COMPILER_LAUNCHER='python3;bench/build.py;--clock;FILE'
 
-The ratio to the fixed file can be compared between machines, the seconds cannot. `bench/build.tsv` has the ratios of the
-last commit; files that have moved by more than a tenth since then are listed. --write updates it. For GCC and Clang.
+The ratio to the fixed file can be compared between machines, the seconds cannot. `bench/build.tsv` has the ratios of
+the last commit; files that have moved by more than a tenth since then are listed. --write updates it. For GCC and Clang.
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ def read(log: Path) -> Counter[str]:
 
 def recorded() -> dict[str, float]:
     """The ratios of the last commit."""
-    committed = subprocess.run(["git", "show", f"HEAD:{RECORD.relative_to(ROOT)}"], cwd=ROOT, capture_output=True, text=True)
+    committed = subprocess.run(
+        ["git", "show", f"HEAD:{RECORD.relative_to(ROOT)}"], cwd=ROOT, capture_output=True, text=True
+    )
     pairs = (line.split("\t") for line in committed.stdout.splitlines())
     return {name: float(ratio) for name, ratio in pairs}
 

@@ -6,7 +6,9 @@ from collections import defaultdict
 from pathlib import Path
 
 NATIVE = Path(__file__).parents[3] / "tgraph" / "kernels" / "native"
-TYPE = re.compile(r"(?:template ?<[^>]*> )?(?:struct|class|enum class) (?:alignas\([^)]*\) )?(\w+)\b(?! *[;<])")  # no instantiations, no specialisations
+TYPE = re.compile(
+    r"(?:template ?<[^>]*> )?(?:struct|class|enum class) (?:alignas\([^)]*\) )?(\w+)\b(?! *[;<])"
+)  # no instantiations, no specialisations
 
 
 def shared_types(path: Path):

@@ -46,7 +46,9 @@ def test_the_elements_of_a_tensor_of_several_dimensions_are_taken_in_a_row():
     ],
 )
 def test_what_is_no_such_memory_is_refused(labels):
-    with pytest.raises(TypeError, match="label: expected a writable contiguous array on the CPU of int32 or int64, got "):
+    with pytest.raises(
+        TypeError, match="label: expected a writable contiguous array on the CPU of int32 or int64, got "
+    ):
         flatten(labels)
 
 
@@ -69,13 +71,10 @@ def test_tensors_that_record_gradients_and_read_only_arrays_are_refused():
 
 def test_parameters_are_given_by_position_or_by_name():
     kernels, ids = native.load(), torch.tensor([2, 0, 2])
-    for table in (
-        lambda: kernels.mark_ids(ids, 0, marked),
-        lambda: kernels.mark_ids(table=marked, low=0, ids=ids),
-        lambda: kernels.mark_ids(ids, low=0, table=marked),
-    ):
+    for positional, named in (((ids, 0), ("table",)), ((ids,), ("table", "low")), ((), ("table", "low", "ids"))):
         marked = torch.zeros(3, dtype=torch.int32)
-        table()
+        every = {"ids": ids, "low": 0, "table": marked}
+        kernels.mark_ids(*positional, **{name: every[name] for name in named})
         assert marked.tolist() == [1, 0, 1]
 
 
@@ -100,5 +99,18 @@ def test_a_kernel_raises_the_exception_of_its_failure():
     offset, out = torch.tensor([0, 1]), torch.zeros(1)
     with pytest.raises(ValueError, match="columns: expected a multiple of heads"):
         native.load().pull_float32(
-            torch.tensor([0], dtype=torch.int32), offset, None, -1, None, out, 1, None, 2, "sum", "copy", 0.0, False, out
+            torch.tensor([0], dtype=torch.int32),
+            offset,
+            None,
+            -1,
+            None,
+            out,
+            1,
+            None,
+            2,
+            "sum",
+            "copy",
+            0.0,
+            False,
+            out,
         )
