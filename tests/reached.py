@@ -5,8 +5,8 @@
 prints those that are reached by what differs from the last commit, or from where the work left BASE. These are reached:
 a file of tests that has changed or takes something from one that has; the tests in the folder of a changed module; and
 those that name a changed module or one that imports it, where a name that a package passes on means the module that
-defines it. Kernels stand for the portable ones of the same names, which others import, a C++ file for the modules of
-its folder, as do all that include it. Any other file reaches the tests that name it or a folder of it.
+defines it. Kernels stand for the portable ones of the same names, which others import, and a C++ file for the modules
+of its folder, as do all that include it. Any other file reaches the tests that name it or a folder of it.
 """
 
 import ast

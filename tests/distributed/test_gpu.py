@@ -57,8 +57,11 @@ def graphs() -> dict[str, tg.Graph]:
 
 
 def run_programs(device: str) -> list[str]:
+    """What differs; of one graph on the CPU, where tests of equality have more."""
     wrong = []
     for number, (kind, whole) in enumerate(graphs().items()):
+        if device == "cpu" and kind != "directed":
+            continue
         parts = spread(whole.to(device), method=("ebp", "wcp")[number % 2])
         for name in programs(whole):
             check = lambda name=name, whole=whole, parts=parts: difference(name, whole, parts, 5, RTOL)  # noqa: E731

@@ -278,7 +278,7 @@ def test_the_sum_of_many_in_a_narrow_dtype(dtype):
 # ---- gradients ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.covering(2)
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(("reduce", "edge"), [(r, e) for r, e in PAIRS if r not in ("any", "all")])
 def test_gradients(reduce, edge, backend):
     """In the data and in the weights, against finite differences; the random numbers hold no ties."""

@@ -62,7 +62,7 @@ def test_directions_and_backends(graph):
         same(betweenness(graph, **options), expected)
 
 
-@pytest.mark.covering(1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("directed", [True, False])
 def test_a_skewed_graph(directed, backend):
     graph = random_graph(120, 700, seed=2, directed=directed)

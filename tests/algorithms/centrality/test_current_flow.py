@@ -56,6 +56,7 @@ def test_values_are_those_of_networkx(graph):
         check(graph, False, "cg")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["dense", "cg"])
 def test_a_larger_graph(method, monkeypatch):
     monkeypatch.setattr("tgraph.algorithms.centrality.current_flow.AT_ONCE", 1000)

@@ -77,6 +77,7 @@ def test_two_colours_equal_networkx(graph):
     assert cycles[0] == cycles[1]
 
 
+@pytest.mark.thorough
 def test_two_colours_of_large_graphs(backend):
     graph = grid(70, 80)
     expected = (torch.arange(70)[:, None] + torch.arange(80)).flatten() & 1

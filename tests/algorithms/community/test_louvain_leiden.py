@@ -44,6 +44,7 @@ def test_backends_find_the_same_communities(graph, seed, resolution):
         assert all(int(first[native == name][0]) == int(name) for name in names)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_backends_agree_on_long_rows(function):
     graph = tg.generators.rmat(11, 16)

@@ -41,7 +41,7 @@ def test_connected_graphs(graph):
     check(graph, weighted=True)
 
 
-@pytest.mark.covering(1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("dtype", [None, torch.int64, torch.float32])
 def test_larger_graphs(dtype, backend):
     everything = random_graph(120, 300, seed=2, dtype=dtype)

@@ -11,6 +11,7 @@ from tgraph.errors import ArgumentError
 OPTIONS = {"dimensions": 16, "length": 20, "walks": 10, "window": 4}
 
 
+@pytest.mark.thorough
 def test_communities_lie_apart():
     sizes = [60, 60, 60]
     chance = [[0.2 if i == j else 0.01 for j in range(3)] for i in range(3)]
@@ -31,6 +32,7 @@ def test_karate_club():
     assert float(alike[same & ~torch.eye(34, dtype=torch.bool)].mean()) > float(alike[~same].mean()) + 0.2
 
 
+@pytest.mark.thorough
 def test_missing_links():
     """Edges that were left out score higher than pairs that are none: the area under the ROC curve."""
     graph = tg.generators.watts_strogatz(200, 8, 0.1, seed=3)

@@ -45,6 +45,7 @@ def connected(n, m, seed):
     return tg.Graph.from_edges(source, torch.cat(((ring + 1) % n, found.neighbors.long())), directed=False)
 
 
+@pytest.mark.thorough
 def test_a_larger_graph_equals_scipy():
     graph = connected(1500, 3000, 1)
     points, values = spectral_embedding(graph, 4, tol=1e-9)

@@ -232,6 +232,7 @@ def test_a_law_fits_what_follows_it_and_nothing_else():
     assert [run.power_law_p_value(each, run.power_law_fit(each, 5)) for each in others] == [0, 0]
 
 
+@pytest.mark.thorough
 def test_samples_of_a_law_are_as_far_from_theirs_as_from_each_other():
     """With xmin given, the value is uniform over 0..1."""
     found = []

@@ -157,6 +157,7 @@ def test_some_rows(graph, data):
             assert neighbors[first:last].tolist() == expected[v].nonzero().flatten().tolist()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("directed", [True, False])
 def test_a_larger_graph(builder, directed):
     for graph in (near_copies(40, 30, 12, directed=directed), random_graph_without_copies(directed)):

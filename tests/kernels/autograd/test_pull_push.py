@@ -57,7 +57,7 @@ def opcheck(operator, arguments, dynamic=True):
 
 REDUCTIONS, EDGES = ("sum", "mean", "min", "max", "prod", "any", "all"), ("copy", "add", "mul", "min", "max")
 # Of each kind: torch asks the same of all.
-OFTEN = {("sum", "mul"), ("mean", "copy"), ("max", "add"), ("any", "min")}
+OFTEN = {("sum", "mul"), ("max", "copy"), ("any", "min")}
 
 
 @pytest.mark.parametrize(
@@ -336,6 +336,7 @@ def test_a_compiled_module(backend):
         torch.testing.assert_close(one, other)
 
 
+@pytest.mark.thorough
 def test_a_compiled_module_on_another_graph():
     model = Layers(random_graph(9, 30, dtype=torch.float32, seed=0))
     fast, data = compiled(model), random(9, 3, dtype=torch.float32)

@@ -35,7 +35,7 @@ def holds(device, recorder):
         assert ("prod", torch.int64) not in recorder.scatters, aten.MPS_LACKS["scatter_reduce of int64 by prod"]
 
 
-@pytest.mark.covering(2)
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int32])
 @pytest.mark.parametrize("reduce", REDUCTIONS)
 def test_aggregate(device, dtype, reduce):
