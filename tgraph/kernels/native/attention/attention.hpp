@@ -95,13 +95,14 @@ struct Batch {
     // neighbors of later arcs; the first null one ends `numbers`.
     void list(const Side& side, Range range, const Numbers& numbers, int lanes) {
         const int64_t last = side.rows.num_stored - 1, heads = shape.heads;
+        const Ids neighbors = side.rows.neighbors;
         size = range.end - range.begin;
         shape.stride = size < lanes ? size : most_arcs;
         for (int64_t a = 0; a < size; ++a) {
-            other[a] = side.rows.neighbors[range.begin + a];
+            other[a] = neighbors[range.begin + a];
             arc[a] = side.number ? side.number[range.begin + a] : range.begin + a;
             if (!numbers[0]) continue;
-            const int64_t next = side.rows.neighbors[std::min(range.begin + a + lookahead, last)] * heads;
+            const int64_t next = neighbors[std::min(range.begin + a + lookahead, last)] * heads;
             for (int kind = 0; kind < 3 && numbers[kind]; ++kind) fetch(numbers[kind] + next);
         }
     }
@@ -111,9 +112,10 @@ struct Batch {
     void gather(const Side& side, int64_t begin, const Table<A>& table, const Attention<A>& with, bool edges,
                 std::array<const A*, most_arcs>& found, std::array<const A*, most_arcs>& coming, A* copies) const {
         const int64_t last = side.rows.num_stored - 1;
+        const Ids neighbors = side.rows.neighbors;
         const bool copied = edges || table.is_padded();
         for (int64_t a = 0; a < size; ++a) {
-            const A* next = table.stored(side.rows.neighbors[std::min(begin + a + lookahead, last)]);
+            const A* next = table.stored(neighbors[std::min(begin + a + lookahead, last)]);
             coming[a] = next;
             found[a] = table.stored(other[a]);
             if (!copied) continue;

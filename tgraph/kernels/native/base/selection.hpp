@@ -7,30 +7,12 @@
 #include <vector>
 
 #include "base/bindings.hpp"
+#include "base/ids.hpp"
 #include "base/memory.hpp"
 #include "base/rows.hpp"
 #include "base/scan.hpp"
 
 namespace tgraph {
-
-// Numbers of vertices in 32 or 64 bits. Which is known at run time only: the branch costs nothing beside the memory
-// that they lead to.
-struct Ids {
-    const void* data;
-    bool are_wide;
-
-    int64_t operator[](int64_t i) const {
-        return are_wide ? static_cast<const int64_t*>(data)[i] : static_cast<const int32_t*>(data)[i];
-    }
-};
-
-// Any other dtype is a TypeError.
-inline Ids ids_of(const In<void>& numbers) {
-    const bool are_wide = numbers.dtype() == dtype_of<int64_t>;
-    if (!are_wide && numbers.dtype() != dtype_of<int32_t>)
-        throw TypeError("neighbors: expected int32 or int64");
-    return {numbers.data(), are_wide};
-}
 
 // Rows 0..count-1 of a selection. Arc j of row r has number offset[r] + j in the selection, and is stored at
 // begin(r) + j.

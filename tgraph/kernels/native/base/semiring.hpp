@@ -1,4 +1,4 @@
-// Semirings: reductions and edge operations on scalars and vectors, and the dispatch from their names to types.
+// Semirings: reductions and edge operations on scalars and vectors.
 #pragma once
 
 #include <stdexcept>
@@ -93,32 +93,5 @@ struct Copy {
         return a;
     }
 };
-
-// Calls visit(Reduce{}, Edge{}) for a pair of names; data is T, weights W, and the accumulator A. Each pair takes
-// seconds to compile for each dtype, so only those that algorithms and layers use are compiled; the Python wrapper of
-// the native backend lists the same pairs. Integer sums exist in 64 bits only, and bytes have no weights.
-template <class T, class A, class W, class Visit>
-void with_pair(std::string_view reduce, std::string_view edge, Visit visit) {
-    constexpr bool narrow = is_narrow<T>, mixed = !(narrow || std::is_same_v<T, A>) || !std::is_same_v<T, W>;
-    if constexpr (std::is_floating_point_v<A> || sizeof(A) == sizeof(int64_t)) {
-        if (reduce == "sum" && edge == "copy") return visit(Plus{}, Copy{});
-        if (reduce == "sum" && edge == "mul") return visit(Plus{}, Times{});
-        if constexpr (!narrow && !mixed)
-            if (reduce == "prod" && edge == "copy") return visit(Times{}, Copy{});
-    }
-    if constexpr (!mixed) {
-        const auto with_edge = [&](auto reduction) {
-            if (edge == "copy") return visit(reduction, Copy{});
-            if constexpr (sizeof(A) > 1)
-                if (edge == "mul") return visit(reduction, Times{});
-            if constexpr (sizeof(A) > 1 && !narrow)
-                if (edge == "add") return visit(reduction, Plus{});
-            throw std::invalid_argument("edge: no such operation is compiled");
-        };
-        if (reduce == "min") return with_edge(Lesser{});
-        if (reduce == "max") return with_edge(Greater{});
-    }
-    throw std::invalid_argument("reduce, edge: no such pair is compiled");
-}
 
 }  // namespace tgraph

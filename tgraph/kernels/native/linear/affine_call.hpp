@@ -33,25 +33,47 @@ using Weights = In<void>;  // of any dtype
 
 using Numbers = std::tuple<double, double, double>;  // change, total, dangling: see Sums
 
-// Calls visit(rows) with the arcs and their weights, whose dtype is one of Numeric.
-template <class... Numeric, class Neighbor, class Visit>
-Numbers with_weights(const In<int64_t>& offset, const In<Neighbor>& neighbors, const Weights& weights,
-                     const Visit& visit) {
-    Sums sums;
-    const auto with = [&]<class Weight>(const Weight* arc_weights) {
-        const auto num_rows = static_cast<int64_t>(offset.shape(0)) - 1;
-        const auto num_arcs = static_cast<int64_t>(neighbors.shape(0));
-        sums = visit(WeightedRows<Neighbor, Weight>{offset.data(), neighbors.data(), arc_weights, num_rows, num_arcs});
-        return true;
-    };
-    const auto as = [&]<class Weight>(const Weight*) {
-        return weights.dtype() == dtype_of<Weight> && with(static_cast<const Weight*>(weights.data()));
+// The rows of a CSR structure whose neighbors and weights are of types that are known at run time only, behind the
+// kernels for these.
+template <class Value>
+struct Arcs {
+    const int64_t* offset;
+    const void *neighbors, *weights;
+    int64_t num_rows, num_arcs;
+    bool scattered;
+    // As sum_rows, for rows at other offsets.
+    void (*sum)(const Arcs& arcs, const int64_t* offset, const Value* sent, Range rows, double* sums);
+};
+
+template <class Value, class Neighbor, class Weight>
+WeightedRows<Neighbor, Weight> rows_of(const Arcs<Value>& arcs, const int64_t* offset) {
+    return {offset, static_cast<const Neighbor*>(arcs.neighbors), static_cast<const Weight*>(arcs.weights),
+            arcs.num_rows, arcs.num_arcs, arcs.scattered};
+}
+
+template <class Value, class Neighbor, class Weight>
+void sum_arcs(const Arcs<Value>& arcs, const int64_t* offset, const Value* sent, Range rows, double* sums) {
+    sum_rows(rows_of<Value, Neighbor, Weight>(arcs, offset), sent, rows, sums);
+}
+
+template <class Value, class Neighbor>
+Arcs<Value> arcs_of(const In<int64_t>& offset, const In<Neighbor>& neighbors, const Weights& weights) {
+    const auto num_rows = static_cast<int64_t>(offset.shape(0)) - 1;
+    const auto num_arcs = static_cast<int64_t>(neighbors.shape(0));
+    return {offset.data(), neighbors.data(), weights.data(), num_rows, num_arcs,
+            is_scattered(neighbors.data(), num_rows, num_arcs), nullptr};
+}
+
+// Calls visit(Weight{}) with the type of the weights, Unweighted or one of Numeric.
+template <class... Numeric, class Visit>
+void with_weights(const Weights& weights, const Visit& visit) {
+    const auto as = [&]<class Weight>(Weight type) {
+        return weights.dtype() == dtype_of<Weight> && (visit(type), true);
     };
     if (!weights.is_valid())
-        with(static_cast<const Unweighted*>(nullptr));
-    else if (!(as(static_cast<const Numeric*>(nullptr)) || ...))
+        visit(Unweighted{});
+    else if (!(as(Numeric{}) || ...))
         throw std::invalid_argument("weights: no kernel is compiled for their dtype");
-    return Numbers(sums.change, sums.total, sums.dangling);
 }
 
 void bind_gauss_seidel(Module& module);

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/bindings.hpp"
+#include "base/ids.hpp"
 #include "base/simd.hpp"
 #include "threads/parallel.hpp"
 
@@ -19,10 +20,10 @@ struct Row {
     typedef T Lanes __attribute__((vector_size(width * sizeof(T))));
 };
 
-template <class Value, class Neighbor>
+template <class Value>
 struct Columns {
     const int64_t* offset;
-    const Neighbor* neighbors;
+    Ids neighbors;
     const double* weights;  // null for 1
     const Value *scale, *bias;
     Value* x;
@@ -39,16 +40,16 @@ TGRAPH_INLINE typename Row<double, width>::Lanes widened_row(const Value* from) 
 }
 
 // All rows of a group of columns, [num_rows, width].
-template <int width, class Value, class Neighbor>
-TGRAPH_MULTIVERSION void sweep_rows(const Columns<Value, Neighbor>& given) {
+template <int width, class Value>
+TGRAPH_MULTIVERSION void sweep_rows(const Columns<Value>& given) {
     using Doubles = typename Row<double, width>::Lanes;
-    const Columns<Value, Neighbor> columns = given;
+    const Columns<Value> columns = given;
     Value* const x = columns.x;
     Doubles change = {};
     for (int64_t v = 0, arc = 0; v < columns.num_rows; ++v) {
         Doubles received = {};
         for (const int64_t end = columns.offset[v + 1]; arc < end; ++arc) {
-            const auto sender = static_cast<int64_t>(columns.neighbors[arc]);
+            const auto sender = columns.neighbors[arc];
             const double share = columns.scale[sender] * (columns.weights ? columns.weights[arc] : 1.0);
             received += share * widened_row<Value, width>(x + sender * width);
         }
@@ -62,14 +63,14 @@ TGRAPH_MULTIVERSION void sweep_rows(const Columns<Value, Neighbor>& given) {
     std::memcpy(columns.change, &change, sizeof(change));
 }
 
-template <class Value, class Neighbor>
-void gauss_seidel_columns(In<int64_t> offset, In<Neighbor> neighbors, In<double> weights, In<Value> scale,
+template <class Value>
+void gauss_seidel_columns(In<int64_t> offset, In<void> neighbors, In<double> weights, In<Value> scale,
                           In<Value> bias, double alpha, Out<Value> x, Out<double> change, int64_t width) {
     const auto num_rows = static_cast<int64_t>(scale.shape(0)), num_columns = static_cast<int64_t>(change.shape(0));
     const int threads = part_count((num_rows + static_cast<int64_t>(neighbors.shape(0))) * num_columns);
     for_each_chunk(num_columns / width, threads, [&](int64_t group) {
         const int64_t first = group * num_rows * width;
-        const Columns<Value, Neighbor> columns{offset.data(), neighbors.data(),    weights.data(), scale.data(),
+        const Columns<Value> columns{offset.data(), ids_of(neighbors),   weights.data(), scale.data(),
                                                bias.data() + first, x.data() + first,
                                                change.data() + group * width, num_rows, alpha};
         switch (width) {
@@ -88,10 +89,8 @@ void bind_gauss_seidel_columns(Module& module) {
         module.def("gauss_seidel_columns", function,
                    "offset, neighbors, weights?, scale, bias, alpha, x, change, width");
     };
-    define(&gauss_seidel_columns<float, int32_t>);
-    define(&gauss_seidel_columns<double, int32_t>);
-    define(&gauss_seidel_columns<float, int64_t>);
-    define(&gauss_seidel_columns<double, int64_t>);
+    define(&gauss_seidel_columns<float>);
+    define(&gauss_seidel_columns<double>);
 }
 
 }  // namespace tgraph

@@ -87,6 +87,12 @@ TGRAPH_INLINE double one_message(const WeightedRows<Neighbor, Weight>& rows, con
 alignas(32) inline constexpr int64_t first_lanes[5][4] = {
     {0, 0, 0, 0}, {-1, 0, 0, 0}, {-1, -1, 0, 0}, {-1, -1, -1, 0}, {-1, -1, -1, -1}};
 
+template <class Value, class Neighbor, class Weight>
+[[gnu::noinline, gnu::cold]] void read_last(const WeightedRows<Neighbor, Weight>& rows, const Value* sent, int64_t arc,
+                                            int64_t end, double* messages) {
+    for (; arc < end; ++arc) *messages++ = one_message(rows, sent, arc);
+}
+
 // The sum over arcs arc .. end - 1. The last one to four are read as a full vector and masked.
 template <class Value, class Neighbor, class Weight>
 TGRAPH_INLINE double sum_of_arcs(const WeightedRows<Neighbor, Weight>& rows, const Value* sent, int64_t arc,
@@ -99,7 +105,7 @@ TGRAPH_INLINE double sum_of_arcs(const WeightedRows<Neighbor, Weight>& rows, con
         sums += std::bit_cast<Doubles>(std::bit_cast<Integers>(four_messages(rows, sent, arc)) & mask);
     } else {
         double last[4] = {};
-        for (int lane = 0; arc < end; ++arc, ++lane) last[lane] = one_message(rows, sent, arc);
+        read_last(rows, sent, arc, end, last);
         sums += Doubles{last[0], last[1], last[2], last[3]};
     }
     return (sums[0] + sums[2]) + (sums[1] + sums[3]);
@@ -107,8 +113,8 @@ TGRAPH_INLINE double sum_of_arcs(const WeightedRows<Neighbor, Weight>& rows, con
 
 // sums[i] = the sum of row rows.begin + i.
 template <class Value, class Neighbor, class Weight>
-TGRAPH_MULTIVERSION void sum_any_rows(const WeightedRows<Neighbor, Weight>& csr, const Value* sent, Range rows,
-                                      double* sums) {
+TGRAPH_MULTIVERSION_NARROW void sum_any_rows(const WeightedRows<Neighbor, Weight>& csr, const Value* sent, Range rows,
+                                             double* sums) {
     int64_t arc = csr.offset[rows.begin];
     for (int64_t row = rows.begin; row < rows.end; ++row) {
         const int64_t end = csr.offset[row + 1];

@@ -20,12 +20,20 @@ namespace {
 constexpr int64_t stripe_work = 1 << 13, most_stripes = 64;  // of a block
 constexpr int64_t interleaved = 4;  // stripes that a thread processes in turns
 
-// Operands of the rows of a stripe.
-template <class Value, class Neighbor, class Weight>
+// Operands of a sweep, and the kernel that processes adjacent stripes.
+template <class Value>
 struct Sweep {
-    WeightedRows<Neighbor, Weight> csr;
+    Arcs<Value> arcs;
     Vectors<Value> vectors;
     Value *input, *sent;  // scaled values of vertices outside of the stripe, and of the stripe
+    void (*finish)(const Sweep& sweep, const Range* stripes, int64_t count, Sums& found);
+};
+
+template <class Value, class Weight>
+struct Stripes {
+    WeightedRows<int32_t, Weight> csr;
+    Vectors<Value> vectors;
+    Value *input, *sent;
 
     // Selects the source of the value without a branch, which would be unpredictable.
     TGRAPH_INLINE double message(int64_t arc, Range stripe) const {
@@ -58,10 +66,14 @@ struct Sweep {
             sums += std::bit_cast<Doubles>(std::bit_cast<Integers>(four_messages(arc, stripe)) & mask);
         } else {
             double last[4] = {};
-            for (int lane = 0; arc < end; ++arc, ++lane) last[lane] = message(arc, stripe);
+            read_last(arc, end, stripe, last);
             sums += Doubles{last[0], last[1], last[2], last[3]};
         }
         return (sums[0] + sums[2]) + (sums[1] + sums[3]);
+    }
+
+    [[gnu::noinline, gnu::cold]] void read_last(int64_t arc, int64_t end, Range stripe, double* messages) const {
+        for (; arc < end; ++arc) *messages++ = message(arc, stripe);
     }
 
     TGRAPH_INLINE void finish(int64_t row, Range stripe, Sums& sums) const {
@@ -78,10 +90,10 @@ struct Sweep {
 };
 
 // Processes adjacent stripes; `interleaved` of them in turns, as long as all have rows left.
-template <class Value, class Neighbor, class Weight>
-TGRAPH_MULTIVERSION_NARROW void finish_stripes(const Sweep<Value, Neighbor, Weight>& given, const Range* stripes,
-                                               int64_t count, Sums& found) {
-    const Sweep<Value, Neighbor, Weight> sweep = given;
+template <class Value, class Weight>
+TGRAPH_MULTIVERSION_NARROW void finish_stripes(const Stripes<Value, Weight>& given, const Range* stripes, int64_t count,
+                                               Sums& found) {
+    const Stripes<Value, Weight> sweep = given;
     Sums sums[interleaved];
     int64_t shortest = stripes[0].end - stripes[0].begin;
     for (int64_t i = 0; i < count; ++i) {
@@ -98,31 +110,37 @@ TGRAPH_MULTIVERSION_NARROW void finish_stripes(const Sweep<Value, Neighbor, Weig
     for (const Sums& some : sums) found += some;
 }
 
+template <class Value, class Weight>
+void finish_as(const Sweep<Value>& sweep, const Range* stripes, int64_t count, Sums& found) {
+    const auto csr = rows_of<Value, int32_t, Weight>(sweep.arcs, sweep.arcs.offset);
+    finish_stripes(Stripes<Value, Weight>{csr, sweep.vectors, sweep.input, sweep.sent}, stripes, count, found);
+}
+
 // The same for scattered neighbors: all rows of the block use the values from before.
-template <class Value, class Neighbor, class Weight>
-void finish_scattered(const Sweep<Value, Neighbor, Weight>& sweep, Range rows, Sums& found) {
+template <class Value>
+void finish_scattered(const Sweep<Value>& sweep, Range rows, Sums& found) {
     double received[batch];
     for (int64_t row = rows.begin; row < rows.end; row += batch) {
         const int64_t count = std::min(batch, rows.end - row);
-        sum_rows(sweep.csr, sweep.input, {row, row + count}, received);
+        sweep.arcs.sum(sweep.arcs, sweep.arcs.offset, sweep.input, {row, row + count}, received);
         finish_rows(sweep.vectors, row, count, received, sweep.sent, found);
     }
 }
 
-template <class Value, class Neighbor, class Weight>
+template <class Value>
 class GaussSeidel {
 public:
     // `input` is overwritten during the step; `sent` holds the scaled values after it.
-    GaussSeidel(const Sweep<Value, Neighbor, Weight>& sweep, int64_t num_blocks)
+    GaussSeidel(const Sweep<Value>& sweep, int64_t num_blocks)
         : sweep_(sweep),
-          work_{sweep.csr.offset},
-          blocks_(cut({0, sweep.csr.num_rows}, num_blocks)),
+          work_{sweep.arcs.offset},
+          blocks_(cut({0, sweep.arcs.num_rows}, num_blocks)),
           num_stripes_(std::clamp<int64_t>(all() / num_blocks / stripe_work, 1, most_stripes)) {}
 
     Sums run() {
         const int threads = part_count(all());
         if (const Value rescale = sweep_.vectors.rescale; rescale != 1)
-            each_part({0, sweep_.csr.num_rows}, [&](Range rows) {
+            each_part({0, sweep_.arcs.num_rows}, [&](Range rows) {
                 for (int64_t row = rows.begin; row < rows.end; ++row) sweep_.input[row] *= rescale;
             });
         Sums sums;
@@ -132,10 +150,10 @@ public:
             for_each_chunk(static_cast<int64_t>(found.size()), threads, [&](int64_t chunk) {
                 const int64_t first = chunk * interleaved;
                 const int64_t last = std::min(first + interleaved, num_stripes_);
-                if (sweep_.csr.scattered)
+                if (sweep_.arcs.scattered)
                     finish_scattered(sweep_, {stripes[first].begin, stripes[last - 1].end}, found[chunk]);
                 else
-                    finish_stripes(sweep_, &stripes[first], last - first, found[chunk]);
+                    sweep_.finish(sweep_, &stripes[first], last - first, found[chunk]);
             });
             for (const Sums& some : found) sums += some;
             if (i > 0)
@@ -147,7 +165,7 @@ public:
     }
 
 private:
-    int64_t all() const { return work_.before(sweep_.csr.num_rows); }
+    int64_t all() const { return work_.before(sweep_.arcs.num_rows); }
 
     // Cuts rows into parts of about equal work.
     std::vector<Range> cut(Range rows, int64_t parts) const {
@@ -170,7 +188,7 @@ private:
         });
     }
 
-    Sweep<Value, Neighbor, Weight> sweep_;
+    Sweep<Value> sweep_;
     RowWork work_;
     std::vector<Range> blocks_;
     int64_t num_stripes_;
@@ -185,11 +203,13 @@ Numbers gauss_seidel_step(In<int64_t> offset, In<int32_t> neighbors, Weights wei
     const Vectors<Value> vectors{before.data(), scale.data(), bias.data(), measure.data(),
                                  values.data(), alpha,        beta,        constant,
                                  static_cast<Value>(rescale), needs_total, needs_dangling};
-    return with_weights<float, double, int32_t>(
-        offset, neighbors, weights, [&]<class Weight>(WeightedRows<int32_t, Weight> rows) {
-            rows.scattered = is_scattered(rows.neighbors, rows.num_rows, rows.num_arcs);
-            return GaussSeidel<Value, int32_t, Weight>({rows, vectors, input.data(), sent.data()}, blocks).run();
-        });
+    Sweep<Value> sweep{arcs_of<Value>(offset, neighbors, weights), vectors, input.data(), sent.data(), nullptr};
+    with_weights<float, double, int32_t>(weights, [&]<class Weight>(Weight) {
+        sweep.arcs.sum = &sum_arcs<Value, int32_t, Weight>;
+        sweep.finish = &finish_as<Value, Weight>;
+    });
+    const Sums sums = GaussSeidel<Value>(sweep, blocks).run();
+    return Numbers(sums.change, sums.total, sums.dangling);
 }
 
 }  // namespace

@@ -20,11 +20,11 @@ struct Chunk {
     int64_t long_row = -1;
 };
 
-template <class Value, class Neighbor, class Weight>
+template <class Value>
 class Step {
 public:
     // input : s. sent : s', null if it is x'.
-    Step(const WeightedRows<Neighbor, Weight>& csr, const Vectors<Value>& vectors, const Value* input, Value* sent)
+    Step(const Arcs<Value>& csr, const Vectors<Value>& vectors, const Value* input, Value* sent)
         : csr_(csr), vectors_(vectors), input_(input), sent_(sent), work_{csr.offset} {
         all_ = work_.before(csr.num_rows);
         grain_ = std::clamp<int64_t>(all_ / 16, 1 << 11, 1 << 16);
@@ -59,7 +59,7 @@ private:
         double received[batch];
         for (int64_t row = begin; row < end; row += batch) {
             const int64_t count = std::min(batch, end - row);
-            sum_rows(csr_, input_, {row, row + count}, received);
+            csr_.sum(csr_, csr_.offset, input_, {row, row + count}, received);
             finish_rows(vectors_, row, count, received, sent_, chunk.sums);
         }
         chunks_[number] = chunk;
@@ -69,10 +69,8 @@ private:
     double piece(int64_t row, Range work) const {
         const int64_t arcs[2] = {std::max(csr_.offset[row], work.begin - row),
                                  std::min(csr_.offset[row + 1], work.end - row)};
-        auto one = csr_;
-        one.offset = arcs;
         double sum = 0;
-        sum_rows(one, input_, {0, 1}, &sum);
+        csr_.sum(csr_, arcs, input_, {0, 1}, &sum);
         return sum;
     }
 
@@ -88,7 +86,7 @@ private:
         }
     }
 
-    WeightedRows<Neighbor, Weight> csr_;
+    Arcs<Value> csr_;
     Vectors<Value> vectors_;
     const Value* input_;
     Value* sent_;
@@ -103,11 +101,11 @@ Numbers affine_step(In<int64_t> offset, In<Neighbor> neighbors, Weights weights,
                     bool needs_total, bool needs_dangling, Out<Value> values, Out<Value> sent) {
     const Vectors<Value> vectors{before.data(), scale.data(), bias.data(), measure.data(), values.data(), alpha,
                                  beta,          constant,     1,           needs_total,    needs_dangling};
-    return with_weights<float, double, int32_t, int64_t>(
-        offset, neighbors, weights, [&]<class Weight>(WeightedRows<Neighbor, Weight> rows) {
-            rows.scattered = is_scattered(rows.neighbors, rows.num_rows, rows.num_arcs);
-            return Step<Value, Neighbor, Weight>(rows, vectors, input.data(), sent.data()).run();
-        });
+    Arcs<Value> arcs = arcs_of<Value>(offset, neighbors, weights);
+    with_weights<float, double, int32_t, int64_t>(
+        weights, [&]<class Weight>(Weight) { arcs.sum = &sum_arcs<Value, Neighbor, Weight>; });
+    const Sums sums = Step<Value>(arcs, vectors, input.data(), sent.data()).run();
+    return Numbers(sums.change, sums.total, sums.dangling);
 }
 
 }  // namespace

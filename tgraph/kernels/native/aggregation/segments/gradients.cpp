@@ -34,7 +34,7 @@ template <class A>
 void arc_products(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active,
                   In<A> row_data, In<A> data, int64_t columns, int64_t heads, Out<A> out) {
     const SelectionArgument argument(neighbors, offset, rows, width, active);
-    const Selection& selection = *argument;
+    const Selection selection = *argument;
     const int64_t arcs = selection.num_arcs();
     check_columns(columns, heads);
     if (static_cast<int64_t>(row_data.shape(0)) != selection.count * columns ||
@@ -129,7 +129,7 @@ void winners(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t w
              In<A> data, int64_t columns, In<A> weights, int64_t heads, std::string_view edge, In<A> best,
              Out<int64_t> sender, Out<int64_t> arc) {
     const SelectionArgument argument(neighbors, offset, rows, width, active);
-    const Selection& selection = *argument;
+    const Selection selection = *argument;
     const int64_t n = selection.num_vertices, k = selection.count, arcs = selection.num_arcs();
     check_columns(columns, heads);
     if (static_cast<int64_t>(data.shape(0)) != (pulls ? n : k) * columns)
@@ -177,7 +177,7 @@ template <class A>
 void pull_won(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active, In<A> data,
               int64_t columns, bool largest, A identity, Out<A> best, Out<ArgIndex<A>> won) {
     const SelectionArgument argument(neighbors, offset, rows, width, active);
-    const Selection& selection = *argument;
+    const Selection selection = *argument;
     check_columns(columns, 1);
     const int64_t size = selection.count * columns;
     if (static_cast<int64_t>(data.shape(0)) != selection.num_vertices * columns ||
@@ -225,7 +225,7 @@ template <class A>
 void give_won(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<A> grad, int64_t columns,
               In<ArgIndex<A>> won, Out<A> out) {
     const SelectionArgument argument(neighbors, offset, rows, width, {});
-    const Selection& selection = *argument;
+    const Selection selection = *argument;
     const int64_t n = selection.num_vertices, k = selection.count;
     check_columns(columns, 1);
     if (static_cast<int64_t>(out.shape(0)) != n * columns || static_cast<int64_t>(grad.shape(0)) != k * columns ||

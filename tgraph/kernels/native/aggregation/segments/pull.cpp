@@ -23,6 +23,7 @@ struct Pull {
 
     // Writes what a row has received from `count` neighbors; `sums` may be its result.
     void write(int64_t row, void* sums, int64_t count) const {
+        if (!mean && stores_accumulators() && sums == with.result_of(row)) return;
         const int64_t bounds[] = {0, count};
         if (mean) divide_rows(with.number, sums, with.columns, bounds, 1);
         if (char* const out = with.result_of(row); out != sums)
@@ -57,16 +58,25 @@ private:
     static constexpr int64_t lookahead = 24;
 
     int64_t list(Range stored, int64_t shift) {
-        const Selection& selection = pull_.selection;
-        const int64_t last = selection.num_stored - 1, columns = with_.columns, heads = with_.heads;
+        const Ids neighbors = pull_.selection.neighbors;
+        return neighbors.are_wide ? list(static_cast<const int64_t*>(neighbors.data), stored, shift)
+                                  : list(static_cast<const int32_t*>(neighbors.data), stored, shift);
+    }
+
+    template <class Neighbor>
+    int64_t list(const Neighbor* neighbors, Range stored, int64_t shift) {
+        const int64_t last = pull_.selection.num_stored - 1, columns = with_.columns, heads = with_.heads;
         const int64_t bytes = with_.row_bytes();
+        const char* const data = with_.data;
+        const bool* const active = pull_.selection.active;
+        int64_t *const at = at_.data(), *const by = by_.data();
         int64_t size = 0;
         for (int64_t i = stored.begin; i < stored.end; ++i) {
-            fetch_row(with_.data + selection.neighbors[std::min(i + lookahead, last)] * bytes, bytes);
-            const int64_t sender = selection.neighbors[i];
-            if (selection.active && !selection.active[sender]) continue;
-            at_[size] = sender * columns;
-            by_[size++] = (i + shift) * heads;
+            fetch_row(data + neighbors[std::min(i + lookahead, last)] * bytes, bytes);
+            const int64_t sender = neighbors[i];
+            if (active && !active[sender]) continue;
+            at[size] = sender * columns;
+            by[size++] = (i + shift) * heads;
         }
         return size;
     }
@@ -92,7 +102,7 @@ public:
     // Reduces and writes rows from rows.begin on, until one does not fit the buffer; returns which.
     int64_t reduce_many(Range rows) {
         const Selection& selection = pull_.selection;
-        if (selection.offset != selection.stored || selection.active) return rows.begin;  // all arcs of all rows
+        if (selection.active) return rows.begin;
         const int64_t* offset = selection.offset;
         while (rows.begin < rows.end) {
             const int64_t first = offset[rows.begin], limit = std::min(rows.begin + size, rows.end);
@@ -100,7 +110,12 @@ public:
             if (end <= rows.begin) break;
             const bool direct = pull_.stores_accumulators();
             void* const results = direct ? static_cast<void*>(with_.result_of(rows.begin)) : results_;
-            receive(first, first, offset[end] - first);
+            if (offset == selection.stored)  // all arcs of all rows
+                receive(first, first, offset[end] - first, messages_);
+            else
+                for (int64_t row = rows.begin; row < end; ++row)
+                    receive(selection.begin(row), offset[row], selection.degree(row),
+                            messages_ + (offset[row] - first) * size_of(with_.number));
             kernels_.reduce(messages_, offset, {rows.begin, end}, with_.identity.data(), results);
             if (pull_.mean) divide_rows(with_.number, results, 1, offset + rows.begin, end - rows.begin);
             if (!direct)
@@ -119,7 +134,7 @@ public:
         if (selection.active) return reduce_active(stored, shift, sum);
         for (int64_t i = stored.begin; i < stored.end; i += size) {
             const int64_t bounds[] = {i, std::min(i + size, stored.end)};
-            receive(i, i + shift, bounds[1] - i);
+            receive(i, i + shift, bounds[1] - i, messages_);
             kernels_.reduce(messages_, bounds, {0, 1}, with_.identity.data(), results_);
             kernels_.fold(sum, results_, 1);
         }
@@ -130,8 +145,8 @@ private:
     static constexpr int64_t size = 2048;
 
     // The messages of arcs from `stored` on, whose weights start at `arc`.
-    void receive(int64_t stored, int64_t arc, int64_t count) {
-        kernels_.write(with_.data, neighbors_ + stored, weights_at(arc), count, messages_);
+    void receive(int64_t stored, int64_t arc, int64_t count, char* messages) {
+        kernels_.write(with_.data, neighbors_ + stored, weights_at(arc), count, messages);
     }
 
     const char* weights_at(int64_t arc) const {
@@ -143,13 +158,14 @@ private:
         constexpr int64_t batch = 256;
         std::array<int32_t, batch> senders;
         std::array<int64_t, batch> arcs;
+        const bool* const active = pull_.selection.active;
         int64_t total = 0;
         for (int64_t begin = stored.begin; begin < stored.end; begin += batch) {
             int64_t count = 0;
             for (int64_t i = begin; i < std::min(begin + batch, stored.end); ++i) {
                 senders[count] = neighbors_[i];
                 arcs[count] = i + shift;
-                count += pull_.selection.active[neighbors_[i]];
+                count += active[neighbors_[i]];
             }
             const int64_t bytes = with_.edge == Edge::copy ? 0 : size_of(with_.stored_weights);
             for (int64_t j = 0; j < count && bytes; ++j)

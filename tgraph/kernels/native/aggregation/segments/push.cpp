@@ -52,6 +52,20 @@ public:
         if (++size_ == batch_) flush();
     }
 
+    // What a row sends to neighbors begin .. end - 1, who are their own places, over arcs from `arc` on.
+    template <class Neighbor>
+    void send(int64_t row, const Neighbor* begin, const Neighbor* end, int64_t arc) {
+        while (begin < end) {
+            const int64_t count = std::min<int64_t>(batch_ - size_, end - begin), at = row * with_.columns;
+            for (int64_t i = 0; i < count; ++i) place_[size_ + i] = begin[i];
+            std::fill_n(at_.data() + size_, count, at);
+            if (combine_)
+                for (int64_t i = 0; i < count; ++i) by_[size_ + i] = (arc + i) * with_.heads;
+            begin += count, arc += count;
+            if ((size_ += count) == batch_) flush();
+        }
+    }
+
     void flush() {
         const char* data = with_.data;
         if (combine_) {
@@ -82,6 +96,17 @@ void each_arc(const Selection& selection, const Add& add) {
         const int64_t first = selection.begin(r);
         for (int64_t j = 0; j < selection.degree(r); ++j) add(selection.neighbors[first + j], r, selection.offset[r] + j);
     }
+}
+
+// Adds what all rows send in order; every vertex is its own place.
+template <class Neighbor>
+void send_rows(const Selection& selection, Adder& add) {
+    const auto* const neighbors = static_cast<const Neighbor*>(selection.neighbors.data);
+    for (int64_t r = 0; r < selection.count; ++r) {
+        const Neighbor* const begin = neighbors + selection.begin(r);
+        add.send(r, begin, begin + selection.degree(r), selection.offset[r]);
+    }
+    add.flush();
 }
 
 // The number of threads for a push: one if the sequential push takes less than sorting the arcs into blocks, which pays
@@ -117,8 +142,7 @@ int64_t push_arcs(const Selection& selection, const Operands& with, Reached reac
     if (threads > 1) {
         push_in_blocks(selection, threads, adder);
     } else {
-        each_arc(selection, [&](int64_t to, int64_t row, int64_t arc) { adder(to, row, arc); });
-        adder.flush();
+        selection.neighbors.are_wide ? send_rows<int64_t>(selection, adder) : send_rows<int32_t>(selection, adder);
     }
     return n;
 }

@@ -18,6 +18,7 @@ RowReduction::RowReduction(const Operands& with)
         if (add_products_ || with.stored_weights != with.number)
             read_weights_ = read_rows_kernel(with.stored_weights, with.number);
     }
+    is_plain_ = !weighted && with.stored == with.number;
     if (with.stored != with.number) read_ = read_rows_kernel(with.stored, with.number);
     if (read_weights_) weights_.resize(most_arcs * (add_products_ ? 1 : with.heads) * size_of(with.number));
     if (!read_ && !combine_) return;
@@ -29,10 +30,8 @@ RowReduction::RowReduction(const Operands& with)
     }
 }
 
-void RowReduction::add(void* sums, const int64_t* at, const int64_t* by, int64_t count) {
+void RowReduction::add_weighted(void* sums, const int64_t* at, const int64_t* by, int64_t count) {
     char* const to = static_cast<char*>(sums);
-    if (!read_ && !combine_ && !add_products_)
-        return reduce_(to, with_.data, with_.columns, at, nullptr, count);
     if (!read_ && !combine_) return add_products(to, with_.data, at, by, count);
     for (int64_t i = 0; i < count; i += at_once_) add_some(to, at + i, by + i, std::min(at_once_, count - i));
 }
@@ -40,6 +39,9 @@ void RowReduction::add(void* sums, const int64_t* at, const int64_t* by, int64_t
 // The products of each head, whose weights are read one after the other.
 void RowReduction::add_products(char* sums, const char* data, const int64_t* at, const int64_t* by, int64_t count) {
     const int64_t span = with_.columns / with_.heads, size = size_of(with_.number);
+    const bool are_adjacent = count > 0 && with_.heads == 1 && by[count - 1] - by[0] == count - 1;
+    if (are_adjacent && with_.stored_weights == with_.number)
+        return add_products_(sums, data, with_.columns, at, with_.weights + by[0] * size, count);
     for (int64_t head = 0; head < with_.heads; ++head) {
         read_weights_(with_.weights + head * size_of(with_.stored_weights), by, 1, count, weights_.data());
         add_products_(sums + head * span * size, data + head * span * size, span, at, weights_.data(), count);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
@@ -26,7 +27,12 @@ struct Operands {
     const char* row(int64_t vertex) const { return data + vertex * row_bytes(); }
     int64_t row_bytes() const { return columns * size_of(stored); }
     char* result_of(int64_t row) const { return out + row * columns * size_of(result); }
-    void start(void* sums) const { fill_numbers(number, sums, columns, identity.data()); }
+    void start(void* sums) const {
+        if (size_of(number) == 4)
+            std::fill_n(static_cast<uint32_t*>(sums), columns, std::bit_cast<std::array<uint32_t, 2>>(identity)[0]);
+        else
+            std::fill_n(static_cast<uint64_t*>(sums), columns, std::bit_cast<uint64_t>(identity));
+    }
 };
 
 inline void check_columns(int64_t columns, int64_t heads) {
@@ -64,9 +70,15 @@ public:
     explicit RowReduction(const Operands& with);
 
     // Reduces into `sums` the rows data + at[i] of at most `most_arcs` arcs, whose weights are at weights + by[i].
-    void add(void* sums, const int64_t* at, const int64_t* by, int64_t count);
+    void add(void* sums, const int64_t* at, const int64_t* by, int64_t count) {
+        if (is_plain_)
+            reduce_(sums, with_.data, with_.columns, at, nullptr, count);
+        else
+            add_weighted(sums, at, by, count);
+    }
 
 private:
+    void add_weighted(void* sums, const int64_t* at, const int64_t* by, int64_t count);
     void add_products(char* sums, const char* data, const int64_t* at, const int64_t* by, int64_t count);
     void add_some(char* sums, const int64_t* at, const int64_t* by, int64_t count);
 
@@ -74,7 +86,8 @@ private:
     ReduceRows reduce_, add_products_ = nullptr;  // null unless products of floating numbers are added
     ReadRows read_ = nullptr, read_weights_ = nullptr;  // null where they are stored as accumulators
     CombineRows combine_ = nullptr;
-    int64_t at_once_;  // rows that the buffer holds
+    bool is_plain_ = false;  // rows are reduced as they are stored
+    int64_t at_once_;        // rows that the buffer holds
     std::vector<int64_t> places_;
     std::vector<char> rows_, weights_;
 };

@@ -14,6 +14,10 @@ TGRAPH_MULTIVERSION_NARROW void read_rows(const void* data, const int64_t* at, i
                                           void* out) {
     constexpr int lanes = 8;
     A* to = static_cast<A*>(out);
+    if (columns == 1) {
+        for (int64_t i = 0; i < count; ++i) to[i] = static_cast<A>(widen(static_cast<const T*>(data)[at[i]]));
+        return;
+    }
     for (int64_t i = 0; i < count; ++i, to += columns) {
         const T* const from = static_cast<const T*>(data) + at[i];
         int64_t f = 0;
@@ -29,6 +33,11 @@ TGRAPH_MULTIVERSION_NARROW void combine_rows(const void* data, const int64_t* at
                                              void* out) {
     const int64_t columns = heads * span;
     A* to = static_cast<A*>(out);
+    if (columns == 1) {
+        const A *const from = static_cast<const A*>(data), *const weight = static_cast<const A*>(weights);
+        for (int64_t i = 0; i < count; ++i) to[i] = Edge::apply(from[at[i]], weight[by[i]]);
+        return;
+    }
     for (int64_t i = 0; i < count; ++i, to += columns) {
         const A *const from = static_cast<const A*>(data) + at[i], *const weight = static_cast<const A*>(weights) + by[i];
         if (span == 1) {
@@ -45,6 +54,12 @@ TGRAPH_MULTIVERSION_NARROW void combine_rows(const void* data, const int64_t* at
 template <class Reduce, class A>
 void scatter_rows(void* out, const int64_t* place, const void* data, int64_t columns, const int64_t* at,
                   int64_t count) {
+    if (columns == 1) {
+        A* const sums = static_cast<A*>(out);
+        const A* const sent = static_cast<const A*>(data);
+        for (int64_t i = 0; i < count; ++i) sums[place[i]] = Reduce::apply(sums[place[i]], sent[at[i]]);
+        return;
+    }
     for (int64_t i = 0; i < count; ++i) {
         A* const sums = static_cast<A*>(out) + place[i] * columns;
         const A* const sent = static_cast<const A*>(data) + at[i];
