@@ -20,7 +20,7 @@ void dot_pairs(In<int64_t> a_offset, In<int32_t> a_columns, In<T> a_values, bool
     const RowChunks chunks{pairs.offset, pairs.size, 1 << 8};  // small, as the work of a pair varies
     const bool many = pairs.num_pairs() >= b.num_rows;
     const LongRows long_rows = many ? LongRows(b, num_columns) : LongRows();
-    const MatrixSemiring<T> semiring(reduction_named(reduce), edge_named(edge));
+    const NamedSemiring<T> semiring(reduction_named(reduce), edge_named(edge));
     Chunks left(chunks.size());
     run_team(part_count(32 * pairs.num_pairs()), [&](int) {
         RowDots<T> dots(a, b, many ? &long_rows : nullptr, num_columns, semiring);

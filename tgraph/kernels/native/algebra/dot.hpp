@@ -28,7 +28,7 @@ TGRAPH_MULTIVERSION_NARROW inline int64_t common_bits(const uint64_t* a, const u
 
 // The reduction of `count` equal terms, at least one.
 template <class T>
-T repeated(const MatrixSemiring<T>& semiring, T constant, int64_t count) {
+T repeated(const NamedSemiring<T>& semiring, T constant, int64_t count) {
     if (semiring.reduction == Operation::sum) return times(constant, static_cast<T>(count));
     T found = constant;
     if (semiring.reduction == Operation::prod)
@@ -42,7 +42,7 @@ class RowDots {
 public:
     // long_rows : bitmaps of rows of B, or null.
     RowDots(const SparseMatrix<T>& a, const SparseMatrix<T>& b, const LongRows* long_rows, int64_t num_columns,
-            const MatrixSemiring<T>& semiring)
+            const NamedSemiring<T>& semiring)
         : a_(a), b_(b), long_rows_(long_rows), words_(words_for(num_columns)), marks_(words_),
           holds_(a.values && !a.by_column), held_(holds_ ? num_columns : 0), semiring_(semiring) {
         std::fill_n(marks_.data(), words_, uint64_t{0});
@@ -83,7 +83,7 @@ private:
     Scratch<uint64_t> marks_;
     bool holds_;
     Scratch<T> held_;  // the values of the marked row, by column
-    const MatrixSemiring<T> semiring_;
+    const NamedSemiring<T> semiring_;
 
     void mark(int64_t row) {
         for (int64_t i = a_.offset[row]; i < a_.offset[row + 1]; ++i) {

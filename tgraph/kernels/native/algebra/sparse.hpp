@@ -91,13 +91,13 @@ TGRAPH_INLINE auto with_operation(Operation operation, const Visit& visit) {
     }
 }
 
-// Any semiring, known at run time; terms are computed some at a time.
+// A semiring known by the names of its operations, at run time.
 template <class T>
-struct MatrixSemiring {
+struct NamedSemiring {
     Operation reduction, edge;
     T identity;
 
-    MatrixSemiring(Operation reduction, Operation edge)
+    NamedSemiring(Operation reduction, Operation edge)
         : reduction(reduction), edge(edge), identity(with_operation(reduction, [](auto reduce) {
               return identity_of<T, decltype(reduce)>();
           })) {}
@@ -105,27 +105,13 @@ struct MatrixSemiring {
     TGRAPH_INLINE T reduce(T a, T b) const {
         return with_operation(reduction, [&](auto reduce) { return decltype(reduce)::apply(a, b); });
     }
-    T term(T b, T a) const {
+    TGRAPH_INLINE T term(T b, T a) const {
         return with_operation(edge, [&](auto operation) { return decltype(operation)::apply(b, a); });
     }
 
     template <class Put>
     TGRAPH_INLINE void each_term(const T* b, T a, int64_t count, const Put& put) const {
-        T terms[some];
-        for (int64_t first = 0; first < count; first += some) {
-            const int64_t size = std::min(some, count - first);
-            list_terms(b + first, a, size, terms);
-            for (int64_t i = 0; i < size; ++i) put(first + i, terms[i]);
-        }
-    }
-
-private:
-    static constexpr int64_t some = 64;
-
-    [[gnu::noinline]] void list_terms(const T* b, T a, int64_t count, T* terms) const {
-        with_operation(edge, [&](auto operation) {
-            for (int64_t i = 0; i < count; ++i) terms[i] = decltype(operation)::apply(b[i], a);
-        });
+        for (int64_t i = 0; i < count; ++i) put(i, term(b[i], a));
     }
 };
 
@@ -135,7 +121,7 @@ void with_semiring(std::string_view reduce, std::string_view edge, const Visit& 
     if (reduce == "sum" && edge == "mul") return visit(Semiring<T, Plus, Times>{});
     if constexpr (std::is_same_v<T, double>)
         if (reduce == "min" && edge == "add") return visit(Semiring<T, Lesser, Plus>{});
-    visit(MatrixSemiring<T>(reduction_named(reduce), edge_named(edge)));
+    visit(NamedSemiring<T>(reduction_named(reduce), edge_named(edge)));
 }
 
 inline int64_t words_for(int64_t bits) { return (bits + 63) / 64; }

@@ -41,7 +41,7 @@ def list_deltas(rows: Matrix, parent: Tensor, more: Tensor, less: Tensor) -> tup
     offset = torch.zeros(len(size) + 1, dtype=offset_dtype(count), device="cpu")
     offset[1:] = ends
     children = torch.empty(count, dtype=child_dtype(len(size)), device="cpu")
-    _kernels().list_deltas(*rows, parent, more, offset, children)
+    _kernels().list_deltas(*rows, parent, more, offset.to(torch.int64), children)
     return offset, children
 
 
@@ -50,7 +50,7 @@ def _kernels() -> ModuleType:
 
 
 def _refuses(rows: Matrix, *others: Any) -> str | None:
-    return refuses_data(rows.offset)
+    return "it needs int32 columns" if rows.columns.dtype != torch.int32 else refuses_data(rows.offset)
 
 
 OPERATORS = {

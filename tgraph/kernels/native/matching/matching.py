@@ -11,15 +11,12 @@ from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
 from tgraph.kernels.native.base.support import refuses_data
 
-_DTYPES = (torch.float32, torch.float64, torch.int32, torch.int64)
-
 
 def heavy_matching(offset: Tensor, neighbors: Tensor, weights: Tensor) -> Tensor:
     """As the portable one."""
     mate = torch.empty(len(offset) - 1, dtype=torch.int64, device="cpu")
     wide = torch.float64 if weights.dtype.is_floating_point else torch.int64
-    weights = (weights if weights.dtype in _DTYPES else weights.to(wide)).detach().contiguous()
-    _kernels().heavy_matching(offset.contiguous(), neighbors.contiguous(), weights, mate)
+    _kernels().heavy_matching(offset.contiguous(), neighbors.contiguous(), weights.detach().to(wide).contiguous(), mate)
     return mate
 
 
@@ -39,11 +36,15 @@ def bipartite_matching(offset: Tensor, neighbors: Tensor, left: Tensor) -> tuple
     return mate, reached.view(torch.bool)
 
 
+def _refuses(offset: Tensor, neighbors: Tensor, *others: object) -> str | None:
+    return "it needs int32 neighbors" if neighbors.dtype != torch.int32 else refuses_data(offset)
+
+
 def _kernels() -> Any:
     return cast(Any, native.load())
 
 
 OPERATORS = {
-    function.__name__: Implementation(function, lambda offset, *others: refuses_data(offset))
+    function.__name__: Implementation(function, _refuses)
     for function in (heavy_matching, random_matching, bipartite_matching)
 }

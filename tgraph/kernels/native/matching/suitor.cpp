@@ -36,12 +36,12 @@ struct Random {
     bool leaves_out(int64_t) const { return false; }
 };
 
-template <class Neighbor, class Order>
+template <class Order>
 class Suitor {
 public:
     using Value = typename Order::Value;
 
-    Suitor(const int64_t* offset, const Neighbor* neighbors, int64_t num_vertices, const Order& order)
+    Suitor(const int64_t* offset, const int32_t* neighbors, int64_t num_vertices, const Order& order)
         : offset_(offset), neighbors_(neighbors), num_vertices_(num_vertices), order_(order), suitor_(num_vertices),
           value_(num_vertices), lock_(num_vertices) {
         for_each_entry(num_vertices, [&](int64_t v) {
@@ -64,7 +64,7 @@ public:
 private:
     static constexpr int64_t none = -1;
     const int64_t* offset_;
-    const Neighbor* neighbors_;
+    const int32_t* neighbors_;
     int64_t num_vertices_;
     Order order_;
     Scratch<int64_t> suitor_;
@@ -128,39 +128,28 @@ private:
     }
 };
 
-template <class Neighbor, class Weight>
-void heavy_matching(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, Out<int64_t> mate) {
-    using Order = Weighted<Weight>;
-    Suitor<Neighbor, Order>(offset.data(), neighbors.data(), static_cast<int64_t>(mate.shape(0)),
-                            Order{weights.data()})
-        .run(mate.data());
+template <class Weight>
+void heavy_matching(In<int64_t> offset, In<int32_t> neighbors, In<Weight> weights, Out<int64_t> mate) {
+    const Weighted<Weight> order{weights.data()};
+    Suitor(offset.data(), neighbors.data(), static_cast<int64_t>(mate.shape(0)), order).run(mate.data());
 }
 
-template <class Neighbor>
-void random_matching(In<int64_t> offset, In<Neighbor> neighbors, int64_t key, Out<int64_t> mate) {
+void random_matching(In<int64_t> offset, In<int32_t> neighbors, int64_t key, Out<int64_t> mate) {
     const auto n = static_cast<int64_t>(mate.shape(0));
-    Suitor<Neighbor, Random>(offset.data(), neighbors.data(), n, Random{key, n}).run(mate.data());
+    Suitor(offset.data(), neighbors.data(), n, Random{key, n}).run(mate.data());
 }
 
-template <class Neighbor, class Weight>
+template <class Weight>
 void bind_heavy(Module& module) {
-    module.def("heavy_matching", &heavy_matching<Neighbor, Weight>, "offset, neighbors, weights, mate");
-}
-
-template <class Neighbor>
-void bind(Module& module) {
-    bind_heavy<Neighbor, double>(module);
-    bind_heavy<Neighbor, float>(module);
-    bind_heavy<Neighbor, int32_t>(module);
-    bind_heavy<Neighbor, int64_t>(module);
-    module.def("random_matching", &random_matching<Neighbor>, "offset, neighbors, key, mate");
+    module.def("heavy_matching", &heavy_matching<Weight>, "offset, neighbors, weights, mate");
 }
 
 }  // namespace
 
 void bind_suitor(Module& module) {
-    bind<int32_t>(module);
-    bind<int64_t>(module);
+    bind_heavy<double>(module);
+    bind_heavy<int64_t>(module);
+    module.def("random_matching", &random_matching, "offset, neighbors, key, mate");
 }
 
 }  // namespace tgraph

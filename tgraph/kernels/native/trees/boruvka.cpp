@@ -17,25 +17,25 @@
 namespace tgraph {
 namespace {
 
-template <class Neighbor, class Weight>
+template <class Weight>
 class Boruvka {
 public:
     // weights may be null: all equal. chosen [m] : becomes 1 at one arc of each edge of the forest.
-    Boruvka(const int64_t* offset, const Neighbor* neighbors, const Weight* weights, int64_t num_vertices,
+    Boruvka(const int64_t* offset, const int32_t* neighbors, const Weight* weights, int64_t num_vertices,
             uint8_t* chosen)
         : offset_(offset), neighbors_(neighbors), weights_(weights), num_vertices_(num_vertices), chosen_(chosen),
           threads_(part_count(offset[num_vertices])), tree_(num_vertices), parent_(num_vertices),
           lightest_(num_vertices), best_(num_vertices) {
         fill(chosen, offset[num_vertices], uint8_t{0});
         for_each_entry(num_vertices, [&](int64_t v) {
-            tree_.data()[v] = parent_.data()[v] = static_cast<Neighbor>(v);
+            tree_.data()[v] = parent_.data()[v] = static_cast<int32_t>(v);
             lightest_.data()[v] = best_.data()[v] = none;
         });
     }
 
     void run() {
-        std::vector<Neighbor> left(num_vertices_), roots;
-        for (int64_t v = 0; v < num_vertices_; ++v) left[v] = static_cast<Neighbor>(v);
+        std::vector<int32_t> left(num_vertices_), roots;
+        for (int64_t v = 0; v < num_vertices_; ++v) left[v] = static_cast<int32_t>(v);
         roots = left;
         while (!left.empty()) {
             poll_interruption();
@@ -44,7 +44,7 @@ public:
             for_each_entry(num_vertices_, [&](int64_t v) { tree_.data()[v] = parent_.data()[tree_.data()[v]]; });
             if (passive_ == none) passive_ = large_tree();
             const int64_t passive = passive_ == none ? none : tree_.data()[passive_];
-            std::erase_if(left, [&](Neighbor v) {
+            std::erase_if(left, [&](int32_t v) {
                 return lightest_.data()[v] == none || tree_.data()[v] == passive;
             });
         }
@@ -53,12 +53,12 @@ public:
 private:
     static constexpr int64_t none = -1;
     const int64_t* offset_;
-    const Neighbor* neighbors_;
+    const int32_t* neighbors_;
     const Weight* weights_;
     int64_t num_vertices_;
     uint8_t* chosen_;
     int threads_;
-    Scratch<Neighbor> tree_, parent_;  // the root of each vertex; the parent of each former root
+    Scratch<int32_t> tree_, parent_;  // the root of each vertex; the parent of each former root
     // The lightest arc of a vertex out of its tree; the vertex that has that of a root.
     Scratch<int64_t> lightest_, best_;
     int64_t passive_ = none;            // a vertex of the tree that takes no edges
@@ -74,7 +74,7 @@ private:
         return !precedes(u, i, v, j) && !precedes(v, j, u, i);
     }
 
-    void find_lightest(const std::vector<Neighbor>& left) {
+    void find_lightest(const std::vector<int32_t>& left) {
         constexpr int64_t some = 256;
         const int64_t size = std::ssize(left);
         for_each_chunk((size + some - 1) / some, size < worth_a_thread(1 << 13) ? 1 : threads_, [&](int64_t chunk) {
@@ -87,7 +87,7 @@ private:
     }
 
     int64_t lightest_of(int64_t v) const {
-        const Neighbor tree = tree_.data()[v];
+        const int32_t tree = tree_.data()[v];
         int64_t found = none;
         for (int64_t i = offset_[v]; i < offset_[v + 1]; ++i) {
             if (found != none && !precedes(v, i, v, found)) continue;
@@ -105,29 +105,29 @@ private:
 
     // Every root follows its lightest edge to another root, but for the smaller one of two that have the same edge;
     // then all lead to the last one on their way, and those that are still roots are kept.
-    void merge(std::vector<Neighbor>& roots) {
+    void merge(std::vector<int32_t>& roots) {
         const int64_t size = std::ssize(roots);
         for_each_entry(size, [&](int64_t k) { follow(roots[k]); });
         for_each_entry(size, [&](int64_t k) { best_.data()[roots[k]] = none; });
         for (std::atomic<bool> moved{true}; moved.load();) {
             moved.store(false);
             for_each_entry(size, [&](int64_t k) {
-                std::atomic_ref<Neighbor> parent(parent_.data()[roots[k]]);
-                const Neighbor near = parent.load(std::memory_order_relaxed);
-                const Neighbor far = std::atomic_ref<Neighbor>(parent_.data()[near]).load(std::memory_order_relaxed);
+                std::atomic_ref<int32_t> parent(parent_.data()[roots[k]]);
+                const int32_t near = parent.load(std::memory_order_relaxed);
+                const int32_t far = std::atomic_ref<int32_t>(parent_.data()[near]).load(std::memory_order_relaxed);
                 if (far == near) return;
                 parent.store(far, std::memory_order_relaxed);
                 moved.store(true, std::memory_order_relaxed);
             });
         }
-        std::erase_if(roots, [&](Neighbor v) { return parent_.data()[v] != v; });
+        std::erase_if(roots, [&](int32_t v) { return parent_.data()[v] != v; });
     }
 
-    void follow(Neighbor root) {
+    void follow(int32_t root) {
         const int64_t v = best_.data()[root];
         if (v == none) return;
         const int64_t arc = lightest_.data()[v];
-        const Neighbor other = tree_.data()[neighbors_[arc]];
+        const int32_t other = tree_.data()[neighbors_[arc]];
         const int64_t u = best_.data()[other];
         if (root < other && u != none && is_same(u, lightest_.data()[u], v, arc)) return;
         chosen_[arc] = 1;
@@ -147,10 +147,10 @@ private:
     }
 };
 
-template <class Neighbor, class Weight>
-void spanning_forest(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, Out<uint8_t> chosen) {
+template <class Weight>
+void spanning_forest(In<int64_t> offset, In<int32_t> neighbors, In<Weight> weights, Out<uint8_t> chosen) {
     const auto num_vertices = static_cast<int64_t>(offset.shape(0)) - 1;
-    Boruvka<Neighbor, Weight>(offset.data(), neighbors.data(), weights.data(), num_vertices, chosen.data()).run();
+    Boruvka<Weight>(offset.data(), neighbors.data(), weights.data(), num_vertices, chosen.data()).run();
 }
 
 // Calls visit(v) for every vertex, for some at a time.
@@ -164,10 +164,9 @@ void each_vertex(int64_t num_vertices, int threads, const Visit& visit) {
 
 // Marks the reverse of each chosen arc with 2, and writes the offsets of the rows of all that are marked then. Parallel
 // arcs have the order of their reverses. Returns how many are marked.
-template <class Neighbor>
-int64_t mark_both_ways(In<int64_t> offset, In<Neighbor> neighbors, Out<uint8_t> chosen, Out<int64_t> new_offset) {
+int64_t mark_both_ways(In<int64_t> offset, In<int32_t> neighbors, Out<uint8_t> chosen, Out<int64_t> new_offset) {
     const int64_t num_vertices = static_cast<int64_t>(offset.shape(0)) - 1, *const begin = offset.data();
-    const Neighbor* const to = neighbors.data();
+    const int32_t* const to = neighbors.data();
     const int threads = part_count(begin[num_vertices]);
     each_vertex(num_vertices, threads, [&](int64_t v) {
         for (int64_t i = begin[v]; i < begin[v + 1]; ++i) {
@@ -197,25 +196,19 @@ void list_marked(In<int64_t> offset, In<uint8_t> marked, In<int64_t> new_offset,
     });
 }
 
-template <class Neighbor, class Weight>
+template <class Weight>
 void bind(Module& module) {
-    module.def("spanning_forest", &spanning_forest<Neighbor, Weight>, "offset, neighbors, weights?, chosen");
-}
-
-template <class Neighbor>
-void bind_weights(Module& module) {
-    bind<Neighbor, double>(module);
-    bind<Neighbor, float>(module);
-    bind<Neighbor, int32_t>(module);
-    bind<Neighbor, int64_t>(module);
-    module.def("mark_both_ways", &mark_both_ways<Neighbor>, "offset, neighbors, chosen, new_offset");
+    module.def("spanning_forest", &spanning_forest<Weight>, "offset, neighbors, weights?, chosen");
 }
 
 }  // namespace
 
 void bind_boruvka(Module& module) {
-    bind_weights<int32_t>(module);
-    bind_weights<int64_t>(module);
+    bind<double>(module);
+    bind<float>(module);
+    bind<int32_t>(module);
+    bind<int64_t>(module);
+    module.def("mark_both_ways", &mark_both_ways, "offset, neighbors, chosen, new_offset");
     module.def("list_marked", &list_marked, "offset, marked, new_offset, places");
 }
 

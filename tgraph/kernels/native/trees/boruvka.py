@@ -36,7 +36,8 @@ def both_ways(offset: Tensor, neighbors: Tensor, chosen: Tensor) -> tuple[Tensor
     return new_offset, places
 
 
-OPERATORS = {
-    function.__name__: Implementation(function, lambda offset, *others: refuses_data(offset))
-    for function in (spanning_forest, both_ways)
-}
+def _refuses(offset: Tensor, neighbors: Tensor, *others: object) -> str | None:
+    return "it needs int32 neighbors" if neighbors.dtype != torch.int32 else refuses_data(offset)
+
+
+OPERATORS = {function.__name__: Implementation(function, _refuses) for function in (spanning_forest, both_ways)}

@@ -10,24 +10,22 @@ namespace {
 // The search also ends with a round that improves the cost of the forest by less than 1 %.
 constexpr int most_rounds = 4;
 
-template <class Index>
-BinaryRows<Index> rows_of(const In<int64_t>& offset, const In<Index>& columns) {
+BinaryRows rows_of(const In<int64_t>& offset, const In<int32_t>& columns) {
     return {offset.data(), columns.data(), static_cast<int64_t>(offset.shape(0)) - 1};
 }
 
 // Parents among the earlier rows of the same block: the lightest of the candidate edges, the first of equal ones.
-template <class Index>
 class EarlierParents {
 public:
-    EarlierParents(const EarlierRows<Index>& before, Index* parent)
+    EarlierParents(const EarlierRows& before, int32_t* parent)
         : before_(before), parent_(parent), weight_(before.forest.size()) {
         for (std::size_t row = 0; row < weight_.size(); ++row) weight_[row] = before.forest[row].ones;
-        std::fill(parent, parent + weight_.size(), Index{-1});
+        std::fill(parent, parent + weight_.size(), int32_t{-1});
     }
 
-    void offer(const std::vector<RowEdge<Index>>& edges) {
+    void offer(const std::vector<RowEdge>& edges) {
         for (const auto& edge : edges) {
-            const Index child = std::max(edge.u, edge.v), above = std::min(edge.u, edge.v);
+            const int32_t child = std::max(edge.u, edge.v), above = std::min(edge.u, edge.v);
             if (edge.weight >= weight_[child] || above < before_.reach(child).begin) continue;
             weight_[child] = edge.weight;
             parent_[child] = above;
@@ -35,25 +33,24 @@ public:
     }
 
 private:
-    const EarlierRows<Index>& before_;
-    Index* parent_;
-    std::vector<Index> weight_;
+    const EarlierRows& before_;
+    int32_t* parent_;
+    std::vector<int32_t> weight_;
 };
 
 // parent[v] : the row that row v is encoded against, -1 for none. earlier[v] : the same, restricted to earlier rows of
 // the same block, which are delimited by `bounds`.
-template <class Index>
-void find_parents(In<int64_t> offset, In<Index> columns, In<int64_t> column_offset, In<Index> column_rows,
-                  int64_t price, In<int64_t> bounds, Out<Index> parent, Out<Index> earlier) {
+void find_parents(In<int64_t> offset, In<int32_t> columns, In<int64_t> column_offset, In<int32_t> column_rows,
+                  int64_t price, In<int64_t> bounds, Out<int32_t> parent, Out<int32_t> earlier) {
     const auto rows = rows_of(offset, columns);
-    const SimilarRows<Index> similar(rows, rows_of(column_offset, column_rows), price);
-    RowForest<Index> forest(rows);
-    const EarlierRows<Index> before{forest, {bounds.data(), bounds.data() + bounds.shape(0)}};
-    EarlierParents<Index> earlier_parents(before, earlier.data());
+    const SimilarRows similar(rows, rows_of(column_offset, column_rows), price);
+    RowForest forest(rows);
+    const EarlierRows before{forest, {bounds.data(), bounds.data() + bounds.shape(0)}};
+    EarlierParents earlier_parents(before, earlier.data());
     earlier_parents.offer(similar.search(before, 0));
     for (int round = 0; round < most_rounds; ++round) {
         const int64_t cost = forest.cost();
-        std::vector<RowEdge<Index>> edges = similar.search(OtherBranches<Index>{forest}, round);
+        std::vector<RowEdge> edges = similar.search(OtherBranches{forest}, round);
         earlier_parents.offer(edges);
         forest.improve(std::move(edges));
         if (cost - forest.cost() <= cost / 100) break;
@@ -62,19 +59,18 @@ void find_parents(In<int64_t> offset, In<Index> columns, In<int64_t> column_offs
 }
 
 // more[v], less[v] : number of columns in row v but not in its parent, and vice versa.
-template <class Index>
-void count_deltas(In<int64_t> offset, In<Index> columns, In<Index> parent, Out<Index> more, Out<Index> less) {
+void count_deltas(In<int64_t> offset, In<int32_t> columns, In<int32_t> parent, Out<int32_t> more, Out<int32_t> less) {
     const auto rows = rows_of(offset, columns);
     const RowChunks chunks{rows.offset, rows.size};
     for_each_chunk(chunks.size(), thread_count(), [&](int64_t chunk) {
         const Range range = chunks[chunk];
         for (int64_t row = range.begin; row < range.end; ++row) {
-            Index added = 0, removed = 0;
+            int32_t added = 0, removed = 0;
             if (parent.data()[row] < 0)
-                added = static_cast<Index>(rows.ones(row));
+                added = static_cast<int32_t>(rows.ones(row));
             else
                 each_difference(
-                    rows, row, parent.data()[row], [&](Index) { ++added; }, [&](Index) { ++removed; });
+                    rows, row, parent.data()[row], [&](int32_t) { ++added; }, [&](int32_t) { ++removed; });
             more.data()[row] = added;
             less.data()[row] = removed;
         }
@@ -82,9 +78,9 @@ void count_deltas(In<int64_t> offset, In<Index> columns, In<Index> parent, Out<I
 }
 
 // Writes row v at child_offset[v]: its parent as an output node, the columns added, the columns removed as ~column.
-template <class Index, class Offset, class Child>
-void list_deltas(In<int64_t> offset, In<Index> columns, In<Index> parent, In<Index> more, In<Offset> child_offset,
-                 Out<Child> children) {
+template <class Child>
+void list_deltas(In<int64_t> offset, In<int32_t> columns, In<int32_t> parent, In<int32_t> more,
+                 In<int64_t> child_offset, Out<Child> children) {
     const auto rows = rows_of(offset, columns);
     const RowChunks chunks{rows.offset, rows.size};
     for_each_chunk(chunks.size(), thread_count(), [&](int64_t chunk) {
@@ -99,33 +95,25 @@ void list_deltas(In<int64_t> offset, In<Index> columns, In<Index> parent, In<Ind
             *out++ = static_cast<Child>(rows.size + above);
             Child* removed = out + more.data()[row];
             each_difference(
-                rows, row, above, [&](Index column) { *out++ = static_cast<Child>(column); },
-                [&](Index column) { *removed++ = static_cast<Child>(~column); });
+                rows, row, above, [&](int32_t column) { *out++ = static_cast<Child>(column); },
+                [&](int32_t column) { *removed++ = static_cast<Child>(~column); });
         }
     });
 }
 
-template <class Index, class Offset, class Child>
+template <class Child>
 void bind_list_deltas(Module& module) {
-    module.def("list_deltas", &list_deltas<Index, Offset, Child>,
-               "offset, columns, parent, more, child_offset, children");
-}
-
-template <class Index>
-void bind_cbm_of(Module& module) {
-    module.def("find_parents", &find_parents<Index>,
-               "offset, columns, column_offset, column_rows, price, bounds, parent, earlier");
-    module.def("count_deltas", &count_deltas<Index>, "offset, columns, parent, more, less");
-    bind_list_deltas<Index, int32_t, int32_t>(module);
-    bind_list_deltas<Index, int64_t, int32_t>(module);
-    bind_list_deltas<Index, int64_t, int64_t>(module);
+    module.def("list_deltas", &list_deltas<Child>, "offset, columns, parent, more, child_offset, children");
 }
 
 }  // namespace
 
 void bind_cbm(Module& module) {
-    bind_cbm_of<int32_t>(module);
-    bind_cbm_of<int64_t>(module);
+    module.def("find_parents", &find_parents,
+               "offset, columns, column_offset, column_rows, price, bounds, parent, earlier");
+    module.def("count_deltas", &count_deltas, "offset, columns, parent, more, less");
+    bind_list_deltas<int32_t>(module);
+    bind_list_deltas<int64_t>(module);
 }
 
 }  // namespace tgraph

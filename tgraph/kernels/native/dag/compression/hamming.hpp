@@ -9,21 +9,20 @@
 namespace tgraph {
 
 // Row r has ones in the columns column[offset[r]] .. column[offset[r + 1] - 1], which ascend strictly.
-template <class Index>
 struct BinaryRows {
     const int64_t* offset;
-    const Index* column;
+    const int32_t* column;
     int64_t size;
 
     int64_t ones(int64_t row) const { return offset[row + 1] - offset[row]; }
-    const Index* begin(int64_t row) const { return column + offset[row]; }
-    const Index* end(int64_t row) const { return column + offset[row + 1]; }
+    const int32_t* begin(int64_t row) const { return column + offset[row]; }
+    const int32_t* end(int64_t row) const { return column + offset[row + 1]; }
 };
 
 // The columns of x that y lacks are passed to `more`, those of y that x lacks to `less`, each in ascending order.
-template <class Index, class More, class Less>
-void each_difference(const BinaryRows<Index>& rows, int64_t x, int64_t y, More more, Less less) {
-    const Index *a = rows.begin(x), *b = rows.begin(y), *const a_end = rows.end(x), *const b_end = rows.end(y);
+template <class More, class Less>
+void each_difference(const BinaryRows& rows, int64_t x, int64_t y, More more, Less less) {
+    const int32_t *a = rows.begin(x), *b = rows.begin(y), *const a_end = rows.end(x), *const b_end = rows.end(y);
     while (a != a_end && b != b_end) {
         if (*a < *b)
             more(*a++);
@@ -37,11 +36,10 @@ void each_difference(const BinaryRows<Index>& rows, int64_t x, int64_t y, More m
 }
 
 // Size of the intersection of a short row and a much longer one, by binary searches.
-template <class Index>
-int64_t count_common(const BinaryRows<Index>& rows, int64_t brief, int64_t extended) {
+inline int64_t count_common(const BinaryRows& rows, int64_t brief, int64_t extended) {
     int64_t common = 0;
-    const Index *from = rows.begin(extended), *const end = rows.end(extended);
-    for (const Index* column = rows.begin(brief); column != rows.end(brief) && from != end; ++column) {
+    const int32_t *from = rows.begin(extended), *const end = rows.end(extended);
+    for (const int32_t* column = rows.begin(brief); column != rows.end(brief) && from != end; ++column) {
         from = std::lower_bound(from, end, *column);
         common += from != end && *from == *column;
     }
@@ -49,10 +47,9 @@ int64_t count_common(const BinaryRows<Index>& rows, int64_t brief, int64_t exten
 }
 
 // The Hamming distance of two rows if it is below `bound`, else any number that is not.
-template <class Index>
-int64_t hamming(const BinaryRows<Index>& rows, int64_t x, int64_t y, int64_t bound) {
+inline int64_t hamming(const BinaryRows& rows, int64_t x, int64_t y, int64_t bound) {
     constexpr int64_t stride = 64;  // steps between two checks of the bound
-    const Index *a = rows.begin(x), *b = rows.begin(y);
+    const int32_t *a = rows.begin(x), *b = rows.begin(y);
     int64_t left_a = rows.ones(x), left_b = rows.ones(y), common = 0;
     const int64_t ones = left_a + left_b;
     if (left_a > 16 * left_b) return ones - 2 * count_common(rows, y, x);
@@ -61,7 +58,7 @@ int64_t hamming(const BinaryRows<Index>& rows, int64_t x, int64_t y, int64_t bou
         // At most min(left_a, left_b) further columns are common.
         if (ones - 2 * (common + std::min(left_a, left_b)) >= bound) return bound;
         for (int64_t steps = std::min({stride, left_a, left_b}); steps > 0; --steps) {
-            const Index first = *a, second = *b;
+            const int32_t first = *a, second = *b;
             const bool takes_a = first <= second, takes_b = second <= first;
             common += takes_a & takes_b;
             a += takes_a, left_a -= takes_a;

@@ -25,39 +25,36 @@ struct SearchLimits {
 };
 
 // Scope of a search: rows of other trees of the forest, at most one candidate per tree.
-template <class Index>
 struct OtherBranches {
-    const RowForest<Index>& forest;
+    const RowForest& forest;
 
     Range reach(int64_t) const { return {0, forest.size()}; }
-    Index group(int64_t row) const { return forest[row].branch; }
+    int32_t group(int64_t row) const { return forest[row].branch; }
     // Only lighter edges can improve the forest.
     int64_t limit(int64_t x, int64_t y) const { return std::max(forest[x].root_cost, forest[y].root_cost); }
 };
 
 // Scope of a search: earlier rows of the same block, delimited by adjacent bounds.
-template <class Index>
 struct EarlierRows {
-    const RowForest<Index>& forest;
+    const RowForest& forest;
     std::vector<int64_t> bounds;
 
     Range reach(int64_t row) const { return {*--std::upper_bound(bounds.begin(), bounds.end(), row), row}; }
-    Index group(int64_t row) const { return static_cast<Index>(row); }
+    int32_t group(int64_t row) const { return static_cast<int32_t>(row); }
     int64_t limit(int64_t x, int64_t) const { return forest[x].ones; }
 };
 
-template <class Index>
 class SimilarRows {
 public:
     // `columns` : the rows of the transpose. The weight of an edge is the distance plus `price`.
-    SimilarRows(const BinaryRows<Index>& rows, const BinaryRows<Index>& columns, int64_t price)
+    SimilarRows(const BinaryRows& rows, const BinaryRows& columns, int64_t price)
         : rows_(rows), columns_(columns), price_(price) {}
 
     // Candidate edges from each row to close rows of the scope. `round` varies the columns sampled.
     template <class Scope>
-    std::vector<RowEdge<Index>> search(const Scope& scope, uint64_t round) const {
+    std::vector<RowEdge> search(const Scope& scope, uint64_t round) const {
         const RowChunks chunks{rows_.offset, rows_.size};
-        std::vector<std::vector<RowEdge<Index>>> found(chunks.size());
+        std::vector<std::vector<RowEdge>> found(chunks.size());
         Chunks left(chunks.size());
         run_team(rows_.offset[rows_.size] < items_per_part ? 1 : thread_count(), [&](int) {
             Search<Scope> search(*this, scope);
@@ -66,7 +63,7 @@ public:
                 for (int64_t row = range.begin; row < range.end; ++row) search.run(row, round, found[chunk]);
             });
         });
-        std::vector<RowEdge<Index>> all;
+        std::vector<RowEdge> all;
         for (auto& part : found) {
             all.insert(all.end(), part.begin(), part.end());
             part = {};
@@ -77,7 +74,7 @@ public:
 private:
     struct Candidate {
         int64_t distance;  // estimated
-        Index row, group;
+        int32_t row, group;
 
         bool operator<(const Candidate& other) const {
             return distance != other.distance ? distance < other.distance : row < other.row;
@@ -91,7 +88,7 @@ private:
         Search(const SimilarRows& of, const Scope& scope)
             : rows_(of.rows_), columns_(of.columns_), price_(of.price_), scope_(scope), count_(of.rows_.size, 0) {}
 
-        void run(int64_t row, uint64_t round, std::vector<RowEdge<Index>>& edges) {
+        void run(int64_t row, uint64_t round, std::vector<RowEdge>& edges) {
             if (rows_.ones(row) <= price_) return;  // no parent saves anything
             count(row, round);
             choose(row);
@@ -99,7 +96,7 @@ private:
                 const int64_t other = best_[i].row, limit = scope_.limit(row, other);
                 const int64_t weight = hamming(rows_, row, other, limit - price_) + price_;
                 if (weight >= limit) continue;
-                edges.push_back({static_cast<Index>(row), best_[i].row, static_cast<Index>(weight)});
+                edges.push_back({static_cast<int32_t>(row), best_[i].row, static_cast<int32_t>(weight)});
             }
         }
 
@@ -112,9 +109,9 @@ private:
             const uint64_t mixed = static_cast<uint64_t>(row) * 0x9e3779b97f4a7c15u + round * 0xbf58476d1ce4e5b9u;
             auto position = static_cast<int64_t>((mixed >> 20) % static_cast<uint64_t>(ones));
             for (looked_at_ = 0; looked_at_ < std::min<int64_t>(ones, most_counted) && budget > 0; ++looked_at_) {
-                const Index column = rows_.begin(row)[position];
+                const int32_t column = rows_.begin(row)[position];
                 position = position + 1 == ones ? 0 : position + 1;
-                const Index *first = columns_.begin(column), *last = columns_.end(column);
+                const int32_t *first = columns_.begin(column), *last = columns_.end(column);
                 if (last - first > limits.per_list) narrow(first, last, row, limits.per_list);
                 budget -= last - first;
                 for (; first != last; ++first)
@@ -123,9 +120,9 @@ private:
         }
 
         // Limits a long list to the entries around the row: in many graphs vertices with close ids are similar.
-        static void narrow(const Index*& first, const Index*& last, int64_t row, int64_t width) {
-            const Index* middle = std::lower_bound(first, last, static_cast<Index>(row));
-            const Index* begin = middle - std::min<int64_t>(middle - first, width / 2);
+        static void narrow(const int32_t*& first, const int32_t*& last, int64_t row, int64_t width) {
+            const int32_t* middle = std::lower_bound(first, last, static_cast<int32_t>(row));
+            const int32_t* begin = middle - std::min<int64_t>(middle - first, width / 2);
             last = begin + std::min<int64_t>(last - begin, width);
             first = begin;
         }
@@ -134,13 +131,13 @@ private:
         void choose(int64_t row) {
             size_ = 0;
             const Range reach = scope_.reach(row);
-            const Index group = scope_.group(row);
+            const int32_t group = scope_.group(row);
             const int64_t ones = rows_.ones(row), fewest = looked_at_ / 8 + 1;
             int64_t enough = fewest;  // rows that share fewer of the sampled columns cannot be among the closest
-            for (const Index other : touched_) {
+            for (const int32_t other : touched_) {
                 const int64_t shared = std::exchange(count_[other], 0);
                 if (shared < enough || other < reach.begin || other >= reach.end) continue;
-                const RowFacts<Index>& facts = scope_.forest[other];
+                const RowFacts& facts = scope_.forest[other];
                 if (scope_.group(other) == group) continue;
                 if (std::abs(ones - facts.ones) + price_ >= scope_.limit(row, other)) continue;
                 const int64_t common = std::min<int64_t>({shared * ones / looked_at_, ones, facts.ones});
@@ -165,17 +162,17 @@ private:
 
         static constexpr int64_t most_counted = std::numeric_limits<uint16_t>::max();
 
-        const BinaryRows<Index> rows_, columns_;
+        const BinaryRows rows_, columns_;
         const int64_t price_;
         const Scope& scope_;
         std::vector<uint16_t> count_;
-        std::vector<Index> touched_;
+        std::vector<int32_t> touched_;
         int64_t looked_at_ = 0;
         int size_ = 0;
         Candidate best_[candidates_per_row];
     };
 
-    const BinaryRows<Index> rows_, columns_;
+    const BinaryRows rows_, columns_;
     const int64_t price_;
 };
 

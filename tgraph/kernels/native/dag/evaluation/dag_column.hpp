@@ -56,7 +56,6 @@ protected:
     std::vector<Total> pieces_;  // of the current phase
 
 private:
-    struct Chunks;
     static constexpr int64_t finished_together = 32 * batch;
 };
 

@@ -3,8 +3,9 @@
 
 namespace tgraph {
 
-template std::unique_ptr<DagColumn<DagTotal<float>>> column_of(const DagRows&, const DagPlan&, const ColumnData<float>&,
-                                                            DagPair);
+using Column = DagColumn<DagTotal<float>>;
+
+template std::unique_ptr<Column> column_of(const DagRows&, const DagPlan&, const ColumnData<float>&, DagPair);
 template DagKernels<float> kernels_of(DagPair);
 
 }  // namespace tgraph

@@ -3,8 +3,9 @@
 
 namespace tgraph {
 
-template std::unique_ptr<DagColumn<DagTotal<double>>> column_of(const DagRows&, const DagPlan&, const ColumnData<double>&,
-                                                            DagPair);
+using Column = DagColumn<DagTotal<double>>;
+
+template std::unique_ptr<Column> column_of(const DagRows&, const DagPlan&, const ColumnData<double>&, DagPair);
 template DagKernels<double> kernels_of(DagPair);
 
 }  // namespace tgraph

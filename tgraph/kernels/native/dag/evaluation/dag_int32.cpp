@@ -3,8 +3,9 @@
 
 namespace tgraph {
 
-template std::unique_ptr<DagColumn<DagTotal<int32_t>>> column_of(const DagRows&, const DagPlan&, const ColumnData<int32_t>&,
-                                                            DagPair);
+using Column = DagColumn<DagTotal<int32_t>>;
+
+template std::unique_ptr<Column> column_of(const DagRows&, const DagPlan&, const ColumnData<int32_t>&, DagPair);
 template DagKernels<int32_t> kernels_of(DagPair);
 
 }  // namespace tgraph

@@ -3,8 +3,9 @@
 
 namespace tgraph {
 
-template std::unique_ptr<DagColumn<DagTotal<int64_t>>> column_of(const DagRows&, const DagPlan&, const ColumnData<int64_t>&,
-                                                            DagPair);
+using Column = DagColumn<DagTotal<int64_t>>;
+
+template std::unique_ptr<Column> column_of(const DagRows&, const DagPlan&, const ColumnData<int64_t>&, DagPair);
 template DagKernels<int64_t> kernels_of(DagPair);
 
 }  // namespace tgraph

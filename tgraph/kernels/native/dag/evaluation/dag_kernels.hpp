@@ -48,9 +48,11 @@ private:
     using DagColumn<Total>::pieces_;
 
     void reduce_rows(const DagPlan::Phase& phase, Range positions, Total* totals) const override {
-        const bool in_order = rows_.in_order();
-        A* results = with_.state + rows_.num_vertices;
-        const bool needed = !in_order || positions.begin < rows_.num_virtual() || plan_.needs_outputs;
+        const DagRows rows = rows_;  // copies, which stay in registers
+        const ColumnData<A> with = with_;
+        const bool in_order = rows.in_order();
+        A* results = with.state + rows.num_vertices;
+        const bool needed = !in_order || positions.begin < rows.num_virtual() || plan_.needs_outputs;
         if constexpr (sums_plainly)
             if (in_order && phase.pieces.begin == phase.pieces.end && !phase.has_tasks) {
                 sum_rows(csr_, static_cast<const A*>(with_.state), positions, totals);
@@ -58,10 +60,10 @@ private:
                 return;
             }
         for (int64_t at = positions.begin; at < positions.end; ++at) {
-            const int64_t row = in_order ? at : rows_.row(at);
-            const Sum sum = rows_.degree(row) > DagPlan::longest
+            const int64_t row = in_order ? at : rows.row(at);
+            const Sum sum = rows.degree(row) > DagPlan::longest
                                 ? reduce_long_row(phase, at)
-                                : reduce_arcs(rows_.offset[row], rows_.offset[row + 1], row);
+                                : reduce_arcs(rows, with, rows.offset[row], rows.offset[row + 1], row);
             totals[at - positions.begin] = static_cast<Total>(sum);
             if (needed) results[row] = static_cast<A>(sum);
         }
@@ -79,7 +81,7 @@ private:
     }
 
     Total reduce_piece(const DagPiece& piece) const override {
-        return static_cast<Total>(reduce_arcs(piece.begin, piece.end, rows_.row(piece.position)));
+        return static_cast<Total>(reduce_arcs(rows_, with_, piece.begin, piece.end, rows_.row(piece.position)));
     }
 
     void read_outputs(int64_t first, int64_t count, Total* totals) const override {
@@ -87,20 +89,20 @@ private:
         std::copy(outputs, outputs + count, totals);
     }
 
-    TGRAPH_INLINE auto child(int64_t i) const {
+    TGRAPH_INLINE static auto child_of(const DagRows& rows, int64_t i) {
         if constexpr (narrow)
-            return rows_.narrow_children[i];
+            return rows.narrow_children[i];
         else
-            return rows_.child(i);
+            return rows.child(i);
     }
 
-    TGRAPH_INLINE Sum message(int64_t i, bool weighs_all) const {
-        const auto child = this->child(i), node = is_signed ? node_of(child) : child;
-        A value = with_.state[node];
+    TGRAPH_INLINE static Sum message(const DagRows& rows, const ColumnData<A>& with, int64_t i, bool weighs_all) {
+        const auto child = child_of(rows, i), node = is_signed ? node_of(child) : child;
+        A value = with.state[node];
         if constexpr (is_signed) value = negated_if(value, child < 0);
-        const DagWeights<A>& weights = with_.weights;
+        const DagWeights<A>& weights = with.weights;
         if constexpr (std::is_same_v<Edge, Times>) {
-            const bool weighs = weights.of_outputs ? weighs_all : node < rows_.num_vertices;
+            const bool weighs = weights.of_outputs ? weighs_all : node < rows.num_vertices;
             value = times(value, weighs ? weights.values[i] : A{1});
         } else if constexpr (Edge::weighted) {
             value = Edge::apply(value, weights.values[i]);  // 0 on arcs without a weight
@@ -109,16 +111,17 @@ private:
     }
 
     // Four accumulators for instruction-level parallelism.
-    TGRAPH_INLINE Sum reduce_arcs(int64_t i, int64_t end, int64_t row) const {
-        const bool weighs_all = row >= rows_.num_virtual();
-        Sum a = static_cast<Sum>(with_.identity), b = a, c = a, d = a;
+    TGRAPH_INLINE static Sum reduce_arcs(const DagRows& rows, const ColumnData<A>& with, int64_t i, int64_t end,
+                                         int64_t row) {
+        const bool weighs_all = row >= rows.num_virtual();
+        Sum a = static_cast<Sum>(with.identity), b = a, c = a, d = a;
         for (; i + 4 <= end; i += 4) {
-            a = Reduce::apply(a, message(i, weighs_all));
-            b = Reduce::apply(b, message(i + 1, weighs_all));
-            c = Reduce::apply(c, message(i + 2, weighs_all));
-            d = Reduce::apply(d, message(i + 3, weighs_all));
+            a = Reduce::apply(a, message(rows, with, i, weighs_all));
+            b = Reduce::apply(b, message(rows, with, i + 1, weighs_all));
+            c = Reduce::apply(c, message(rows, with, i + 2, weighs_all));
+            d = Reduce::apply(d, message(rows, with, i + 3, weighs_all));
         }
-        for (; i < end; ++i) a = Reduce::apply(a, message(i, weighs_all));
+        for (; i < end; ++i) a = Reduce::apply(a, message(rows, with, i, weighs_all));
         return Reduce::apply(Reduce::apply(a, b), Reduce::apply(c, d));
     }
 
