@@ -240,11 +240,14 @@ Flow<Capacity> max_flow(In<int64_t> offset, In<void> neighbors, In<Capacity> cap
     const auto num_arcs = static_cast<int64_t>(neighbors.shape(0));
     const Zeroed<Value> own(flow.is_valid() ? 0 : num_arcs);
     Value* const carried = flow.is_valid() ? flow.data() : own.data();
-    if (in_offset.is_valid()) {
-        const TwoSided<Value> network(rows, in_offset.data(), in_neighbors, in_arc.data(), carried);
+    const auto run = [&]<class Neighbor>(const Neighbor* back) {
+        if (!in_offset.is_valid()) return solve(Mirrored<Neighbor, Value>(rows, carried), source, target, source_side);
+        const TwoSided<Neighbor, Value> network(rows, in_offset.data(), back, in_arc.data(), carried);
         return solve(network, source, target, source_side);
-    }
-    const Value value = solve(Mirrored<Value>(rows, carried), source, target, source_side);
+    };
+    const Neighbors back(in_neighbors);
+    const Value value = rows.neighbors.is_wide() ? run(back.as<int64_t>()) : run(back.as<int32_t>());
+    if (in_offset.is_valid()) return value;
     if (flow.is_valid())
         for (int64_t arc = 0; arc < num_arcs; ++arc) carried[arc] = std::max(carried[arc], Value{0});
     return value;

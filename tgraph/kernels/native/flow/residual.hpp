@@ -19,7 +19,7 @@ using Flow = Distance<Capacity>;
 
 // Of any graph: the steps of a vertex are its arcs, and then, backwards, those that lead to it, from the rows of the
 // transpose. `flow` holds zeros.
-template <class Value>
+template <class Neighbor, class Value>
 class TwoSided {
 public:
     using Number = Value;
@@ -29,16 +29,17 @@ public:
         bool is_back;
     };
 
-    TwoSided(const PathRows<Value>& rows, const int64_t* in_offset, const Neighbors& in_neighbors,
+    TwoSided(const PathRows<Value>& rows, const int64_t* in_offset, const Neighbor* in_neighbors,
              const int64_t* in_arc, Value* flow)
-        : rows_(rows), in_offset_(in_offset), in_neighbors_(in_neighbors), in_arc_(in_arc), flow_(flow) {}
+        : rows_(rows), neighbors_(rows.neighbors.template as<Neighbor>()),
+          in_offset_(in_offset), in_neighbors_(in_neighbors), in_arc_(in_arc), flow_(flow) {}
 
     int64_t num_vertices() const { return rows_.num_vertices; }
     int64_t degree(int64_t v) const { return rows_.degree(v) + in_offset_[v + 1] - in_offset_[v]; }
 
     Step step(int64_t v, int64_t number) const {
         const int64_t ahead = rows_.degree(v), arc = rows_.offset[v] + number;
-        if (number < ahead) return {rows_.neighbors[arc], arc, false};
+        if (number < ahead) return {neighbors_[arc], arc, false};
         const int64_t back = in_offset_[v] + number - ahead;
         return {in_neighbors_[back], in_arc_[back], true};
     }
@@ -57,8 +58,9 @@ public:
 
 private:
     const PathRows<Value> rows_;
+    const Neighbor* const neighbors_;
     const int64_t* in_offset_;
-    const Neighbors in_neighbors_;
+    const Neighbor* in_neighbors_;
     const int64_t* in_arc_;  // the stored arc of each arc of the transpose
     Value* flow_;
 
@@ -68,7 +70,7 @@ private:
 // Of an undirected graph: what an arc carries, its reverse carries negatively, so that the steps of a vertex are its
 // arcs alone. The reverse is looked up where something is pushed, which few arcs see: rows ascend by neighbor. Parallel
 // arcs pair up in the order of their capacity. `flow` holds zeros.
-template <class Value>
+template <class Neighbor, class Value>
 class Mirrored {
 public:
     using Number = Value;
@@ -77,14 +79,15 @@ public:
         int64_t head, arc, tail;
     };
 
-    Mirrored(const PathRows<Value>& rows, Value* flow) : rows_(rows), flow_(flow) {}
+    Mirrored(const PathRows<Value>& rows, Value* flow)
+        : rows_(rows), neighbors_(rows.neighbors.template as<Neighbor>()), flow_(flow) {}
 
     int64_t num_vertices() const { return rows_.num_vertices; }
     int64_t degree(int64_t v) const { return rows_.degree(v); }
 
     Step step(int64_t v, int64_t number) const {
         const int64_t arc = rows_.offset[v] + number;
-        return {rows_.neighbors[arc], arc, v};
+        return {neighbors_[arc], arc, v};
     }
 
     Value left(const Step& step) const { return rows_.weight(step.arc) - flow_[step.arc]; }
@@ -98,14 +101,13 @@ public:
 
 private:
     const PathRows<Value> rows_;
+    const Neighbor* const neighbors_;
     Value* flow_;
 
     // The positions of the arcs from one vertex to another.
     std::pair<int64_t, int64_t> arcs(int64_t from, int64_t to) const {
-        return rows_.neighbors.stored([&](const auto* neighbors) {
-            const auto found = std::equal_range(neighbors + rows_.offset[from], neighbors + rows_.offset[from + 1], to);
-            return std::pair<int64_t, int64_t>(found.first - neighbors, found.second - neighbors);
-        });
+        const auto found = std::equal_range(neighbors_ + rows_.offset[from], neighbors_ + rows_.offset[from + 1], to);
+        return {found.first - neighbors_, found.second - neighbors_};
     }
 
     int64_t reverse(const Step& step) const {

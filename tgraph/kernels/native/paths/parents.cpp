@@ -46,16 +46,19 @@ private:
         return distance_[v] >= 0 && !(Numbers::has_infinity && distance_[v] == Numbers::infinity());
     }
 
-    // The sum is compared first: it seldom is the distance, which the processor foresees.
     bool is_tight(int64_t arc, int64_t v) const {
         const Value from = distance_[rows_.neighbors[arc]];
         const Value sum = from + rows_.weight(arc);
         return sum == distance_[v] && is_reached(rows_.neighbors[arc]);
     }
 
+    // The sum is compared first: it seldom is the distance, which the processor foresees.
     int64_t nearer(int64_t v) const {
-        for (int64_t arc = rows_.offset[v]; arc < rows_.offset[v + 1]; ++arc)
-            if (is_tight(arc, v) && distance_[rows_.neighbors[arc]] < distance_[v]) return rows_.neighbors[arc];
+        const Value own = distance_[v];
+        for (int64_t arc = rows_.offset[v], end = rows_.offset[v + 1]; arc < end; ++arc) {
+            const Value from = distance_[rows_.neighbors[arc]];
+            if (from + rows_.weight(arc) == own && from < own && from >= 0) return rows_.neighbors[arc];
+        }
         return -1;
     }
 

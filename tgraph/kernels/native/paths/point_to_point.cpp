@@ -39,7 +39,7 @@ std::vector<int64_t> joined(const Ends& ends, int64_t left, int64_t right) {
 template <class Vertex>
 class HopSearch {
 public:
-    HopSearch(const HopRows& ahead, const HopRows& behind) : ends_{End(ahead), End(behind)} {}
+    HopSearch(const NeighborRows& ahead, const NeighborRows& behind) : ends_{End(ahead), End(behind)} {}
 
     // The arcs of a shortest path from the source to the target, -1 where there is none.
     int64_t run(int64_t source, int64_t target) {
@@ -58,19 +58,23 @@ public:
 
 private:
     struct End {
-        HopRows rows;
+        NeighborRows rows;
+        const Vertex* neighbors;
         KeptZeros<Vertex> parent;  // one more than the parent; one more than itself at the start
         std::vector<Vertex> reached;
         std::size_t level = 0;  // the place in `reached` where the level that is expanded next begins
         int64_t arcs = 0;       // of that level
 
-        explicit End(const HopRows& rows) : rows(rows), parent(rows.num_vertices) { reached.reserve(256); }
+        explicit End(const NeighborRows& rows)
+            : rows(rows), neighbors(rows.neighbors.as<Vertex>()), parent(rows.num_vertices) {
+            reached.reserve(256);
+        }
         ~End() { parent.clear(reached); }
 
         bool is_done() const { return level == reached.size(); }
         void start(int64_t v) { reach(static_cast<Vertex>(v), static_cast<Vertex>(v)); }
 
-        void reach(Vertex v, Vertex from) {
+        TGRAPH_INLINE void reach(Vertex v, Vertex from) {
             reached.push_back(v);
             parent[v] = from + 1;
             arcs += rows.degree(v);
@@ -86,15 +90,15 @@ private:
     int side_ = 0;                 // the end that met the other
     Vertex from_{}, met_{};        // the arc between the two halves, as that end sees it
 
-    bool expand(End& end, const End& other) {
+    TGRAPH_INLINE bool expand(End& end, const End& other) {
         poll_interruption();
         end.arcs = 0;
         const std::size_t size = end.reached.size();
         for (std::size_t i = std::exchange(end.level, size); i < size; ++i) {
-            if (i + 4 < size) end.rows.neighbors.fetch_from(end.rows.offset[end.reached[i + 4]]);
+            if (i + 4 < size) fetch(end.neighbors + end.rows.offset[end.reached[i + 4]]);
             const Vertex u = end.reached[i];
             for (int64_t arc = end.rows.offset[u]; arc < end.rows.offset[u + 1]; ++arc) {
-                const auto v = static_cast<Vertex>(end.rows.neighbors[arc]);
+                const Vertex v = end.neighbors[arc];
                 if (other.parent[v]) return from_ = u, met_ = v, true;
                 if (!end.parent[v]) end.reach(v, u);
             }
@@ -135,7 +139,8 @@ struct Labels {
 template <class Value>
 class DijkstraFromBothEnds {
 public:
-    DijkstraFromBothEnds(const PathRows<Value>& ahead, const PathRows<Value>& behind) : ends_{End(ahead), End(behind)} {}
+    DijkstraFromBothEnds(const PathRows<Value>& ahead, const PathRows<Value>& behind)
+        : ends_{End(ahead), End(behind)} {}
 
     Path<Value> run(int64_t source, int64_t target) {
         if (source == target) return {{source}, 0};

@@ -22,7 +22,7 @@ constexpr int64_t visits_between_polls = 1 << 16;
 // depth. Returns how many these are. It touches the memory of the vertices that it reaches, and no more.
 int64_t breadth_first(In<int64_t> offset, In<void> neighbors, In<int64_t> sources, int64_t max_depth,
                       Out<int64_t> order, Out<int64_t> parent, Out<int64_t> depth) {
-    const HopRows rows(offset, neighbors);
+    const NeighborRows rows(offset, neighbors);
     const int64_t* const start = offset.data();
     KeptZeros<uint8_t> seen(rows.num_vertices);
     int64_t found = 0;
@@ -55,7 +55,7 @@ int64_t dijkstra(In<int64_t> offset, In<void> neighbors, In<Weight> weights, In<
                  Out<bool> settled) {
     using Entry = std::tuple<Weight, int64_t, int64_t>;  // distance, number of the entry, vertex
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap;
-    const HopRows rows(offset, neighbors);
+    const NeighborRows rows(offset, neighbors);
     std::vector<bool> seen(rows.num_vertices);
     int64_t entries = 0, found = 0, num_met = 0;
     for (std::size_t i = 0; i < sources.shape(0); ++i) {
@@ -94,12 +94,12 @@ int64_t dijkstra(In<int64_t> offset, In<void> neighbors, In<Weight> weights, In<
 // One end of a search from both: the vertices that it has found, and by whom.
 template <class Vertex>
 struct End {
-    const HopRows rows;
+    const NeighborRows rows;
     KeptZeros<Vertex> found_by;  // one more than the vertex; one more than itself at the start
     std::vector<Vertex> found;
     std::size_t level = 0;  // the place in `found` where the level that is expanded next begins
 
-    End(const HopRows& rows, int64_t start) : rows(rows), found_by(rows.num_vertices) {
+    End(const NeighborRows& rows, int64_t start) : rows(rows), found_by(rows.num_vertices) {
         add(static_cast<Vertex>(start), static_cast<Vertex>(start));
     }
     ~End() { found_by.clear(found); }
@@ -133,7 +133,8 @@ struct End {
 
 // A path of fewest arcs from `source` to `target`, empty where there is none: the end with the smaller level goes on.
 template <class Vertex>
-std::vector<int64_t> meet_between(const HopRows& ahead, const HopRows& behind, int64_t source, int64_t target) {
+std::vector<int64_t> meet_between(const NeighborRows& ahead, const NeighborRows& behind, int64_t source,
+                                  int64_t target) {
     if (source == target) return {source};
     End<Vertex> forward(ahead, source), backward(behind, target);
     while (forward.width() > 0 && backward.width() > 0) {
@@ -151,7 +152,7 @@ std::vector<int64_t> meet_between(const HopRows& ahead, const HopRows& behind, i
 
 std::vector<int64_t> meet(In<int64_t> offset, In<void> neighbors, In<int64_t> in_offset, In<void> in_neighbors,
                           int64_t source, int64_t target) {
-    const HopRows ahead(offset, neighbors), behind(in_offset, in_neighbors);
+    const NeighborRows ahead(offset, neighbors), behind(in_offset, in_neighbors);
     return ahead.neighbors.is_wide() ? meet_between<int64_t>(ahead, behind, source, target)
                                      : meet_between<int32_t>(ahead, behind, source, target);
 }

@@ -18,9 +18,9 @@ namespace tgraph {
 template <class Weight>
 using Distance = std::conditional_t<std::is_floating_point_v<Weight>, double, int64_t>;
 
-// The rows of a graph, for searches by hops.
-struct HopRows {
-    HopRows(const In<int64_t>& offset, const In<void>& neighbors)
+// The rows of a graph, without weights.
+struct NeighborRows {
+    NeighborRows(const In<int64_t>& offset, const In<void>& neighbors)
         : offset(offset.data()), neighbors(neighbors), num_vertices(static_cast<int64_t>(offset.shape(0)) - 1) {}
 
     const int64_t* const offset;
@@ -32,11 +32,11 @@ struct HopRows {
 
 // Rows with their weights, which are read as Value; every arc weighs 1 where there are none.
 template <class Value>
-class PathRows : public HopRows {
+class PathRows : public NeighborRows {
 public:
     template <class Weight>
     PathRows(const In<int64_t>& offset, const In<void>& neighbors, const In<Weight>& weights)
-        : HopRows(offset, neighbors), weights_(weights.data()), is_narrow_(sizeof(Weight) == sizeof(Narrow)) {
+        : NeighborRows(offset, neighbors), weights_(weights.data()), is_narrow_(sizeof(Weight) == sizeof(Narrow)) {
         static_assert(std::is_same_v<Weight, Narrow> || std::is_same_v<Weight, Value>);
     }
 

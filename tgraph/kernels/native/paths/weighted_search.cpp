@@ -80,7 +80,7 @@ public:
     const std::vector<int64_t>& before(int64_t v) const { return before_[v]; }
 
 private:
-    const HopRows rows_;
+    const NeighborRows rows_;
     const Weight* weights_;
     int64_t num_vertices_;
     bool early_;
@@ -134,7 +134,7 @@ std::pair<std::vector<int64_t>, std::vector<std::vector<int64_t>>> bellman_ford(
 template <class Weight>
 struct End {
     using Entry = std::tuple<Weight, int64_t, int64_t>;  // distance, number of the entry, vertex
-    const HopRows rows;
+    const NeighborRows rows;
     const Weight* weights;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap;
     std::unordered_map<int64_t, Weight> settled, seen;
