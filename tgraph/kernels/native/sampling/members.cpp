@@ -87,8 +87,7 @@ nb::tuple arcs_from(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> rows
 
 template <class Neighbor>
 void bind(Module& module) {
-    python_module(module).def("arcs_from", &arcs_from<Neighbor>, nb::arg("offset").noconvert(), nb::arg("neighbors").noconvert(),
-               nb::arg("rows").noconvert(), nb::arg("sources").noconvert(), nb::arg("found").noconvert());
+    module.def("arcs_from", &arcs_from<Neighbor>, "offset, neighbors, rows, sources, found", Gil::held);
 }
 
 }  // namespace
