@@ -70,7 +70,7 @@ from tgraph.core.system import native
 kernels = native.load()
 torch.set_num_threads(3)
 label = torch.arange(200_000)
-offset, neighbors = torch.arange(200_001), (torch.arange(200_000) - 1).clamp(min=0)
+offset, neighbors = torch.arange(200_001), (torch.arange(200_000).int() - 1).clamp(min=0)
 stop = threading.Event()
 def join():  # copied and looked at by numpy: torch's OpenMP is not made for forks while other threads use it
     own = torch.from_numpy(label.numpy().copy())
