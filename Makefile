@@ -255,7 +255,7 @@ clean:
 # A stamp per set of extras: the package is installed again when what it is built from has changed, and what has been
 # compiled is found up to date. The Python files are used in place, so that changing one needs no installation.
 $(VENV)/.demo: $(SOURCES) | $(VENV)/.build
-	@echo 'Installing torch and the other dependencies, then compiling the kernels: DURATION on two cores.'
+	@echo 'Installing torch and the other dependencies, then compiling the kernels: about two minutes on two cores.'
 	$(call shown,$(COMPILE) -e .)
 	touch $@
 

@@ -5,7 +5,7 @@
                                            CMAKE_CXX_COMPILER_LAUNCHER='python3;bench/build.py;--clock;FILE'
 
 The ratio to the fixed file can be compared between machines, the seconds cannot. `bench/build.tsv` has the ratios of
-the last commit; files that have moved by more than a tenth since then are listed. --write updates it. For GCC and Clang.
+the last commit; files that have moved by more than a tenth since then are listed. --write updates it. For GCC, Clang.
 """
 
 from __future__ import annotations

@@ -197,7 +197,8 @@ void bind_attention_of(Module& module, const char* name) {
     nb::class_<AttentionArrays<A>> arrays = bind_class<AttentionArrays<A>>(module, name);
     arrays.def(nb::init<std::string_view, int64_t, int64_t, A, uint32_t, A, bool, uint64_t, In<int64_t>, In<A>, In<A>,
                         In<A>, In<A>, In<A>, int64_t, int64_t>(),
-               nb::arg("score"), nb::arg("heads"), nb::arg("columns"), nb::arg("factor"), nb::arg("threshold"), nb::arg("gain"), nb::arg("drops"),
+               nb::arg("score"), nb::arg("heads"), nb::arg("columns"), nb::arg("factor"), nb::arg("threshold"),
+                   nb::arg("gain"), nb::arg("drops"),
                nb::arg("seed"), nb::arg("position").none(), nb::arg("source"), nb::arg("target"),
                nb::arg("value").none(), nb::arg("edge").none(), nb::arg("vector").none(),
                nb::arg("num_sources"), nb::arg("num_targets"), nb::keep_alive<1, 10>(), nb::keep_alive<1, 11>(),

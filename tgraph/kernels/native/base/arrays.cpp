@@ -95,7 +95,8 @@ bool read_buffer(PyObject* object, Array<void>& found, nb::object& held) {
     nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu, Access...> array;
     if (!nb::try_cast(nb::handle(object), array, false)) return false;
     found = {const_cast<void*>(static_cast<const void*>(array.data())), array.shape(0), from_dlpack(array.dtype())};
-    held = nb::capsule(new auto(std::move(array)), [](void* kept) noexcept { delete static_cast<decltype(&array)>(kept); });
+    held = nb::capsule(new auto(std::move(array)),
+                       [](void* kept) noexcept { delete static_cast<decltype(&array)>(kept); });
     return true;
 }
 

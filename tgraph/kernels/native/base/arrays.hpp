@@ -1,5 +1,5 @@
-// Array arguments of kernels: contiguous numbers on the CPU, of torch tensors or of what supports the buffer protocol or
-// DLPack. No header of Python is needed to declare them.
+// Array arguments of kernels: contiguous numbers on the CPU, of torch tensors or of what supports the buffer protocol
+// or DLPack. No header of Python is needed to declare them.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Calls of kernels from Python: arguments by position and name to their C++ types, the choice of an overload, and errors.
+// Calls of kernels from Python: arguments by position and name to their C++ types, the choice of an overload, and
+// errors.
 #include "base/bindings.hpp"
 
 #include <algorithm>
@@ -166,7 +167,8 @@ std::size_t Kernel::index_of(PyObject* keyword) const {
 }
 
 const char* said(DType type) {
-    constexpr const char* names[] = {"bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64", "numbers"};
+    constexpr const char* names[] = {"bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64",
+                                     "numbers"};
     return names[static_cast<int>(type)];
 }
 

@@ -53,7 +53,8 @@ struct Batch {
 // Bits 1 to 31 for the columns and 32 to 62 for the rows, as far as any of them is set. Tables of few changes are
 // small: to clear and to sum up a larger one takes longer than a pass more.
 std::vector<Digit> digits_of(const Batch& source) {
-    const Change set = tgraph::reduce(source.size, Change{0}, [&](int64_t i) { return source.bits(i); }, std::bit_or<>());
+    const Change set = tgraph::reduce(source.size, Change{0}, [&](int64_t i) { return source.bits(i); },
+                                      std::bit_or<>());
     const int widest = source.size < 1 << 13 ? 8 : 11;
     const auto bits = [](int64_t ids) { return std::min<int>(std::bit_width(static_cast<uint64_t>(ids)), 31); };
     std::vector<Digit> digits = split_into_digits(1, 1 + bits(column_of(set)), widest);

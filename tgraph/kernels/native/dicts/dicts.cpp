@@ -501,7 +501,8 @@ nb::list write_columns(nb::list names, nb::list columns, nb::object kind, nb::ob
 
 void bind_dicts(Module& module) {
     const auto define = [&](auto function) {
-        python_module(module).def("read_keys", function, nb::arg("dicts"), nb::arg("index").none(), nb::arg("limit"), nb::arg("numbers"));
+        python_module(module).def("read_keys", function, nb::arg("dicts"), nb::arg("index").none(), nb::arg("limit"),
+                                  nb::arg("numbers"));
     };
     define(&read_keys<int32_t>);
     define(&read_keys<int64_t>);
@@ -521,7 +522,8 @@ void bind_dicts(Module& module) {
     };
     define_writer(&write_dicts<int32_t>);
     define_writer(&write_dicts<int64_t>);
-    python_module(module).def("write_columns", &write_columns, nb::arg("names"), nb::arg("columns"), nb::arg("kind"), nb::arg("missing"));
+    python_module(module).def("write_columns", &write_columns, nb::arg("names"), nb::arg("columns"), nb::arg("kind"),
+                              nb::arg("missing"));
 }
 
 }  // namespace tgraph

@@ -121,7 +121,8 @@ void bind_power(Module& module) {
     define(&affine_step<float, int64_t>);
     define(&affine_step<double, int64_t>);
     module.def("are_apart",
-               [](In<int32_t> neighbors) { return are_apart(neighbors.data(), static_cast<int64_t>(neighbors.shape(0))); },
+               [](In<int32_t> neighbors) { return are_apart(neighbors.data(),
+                                                            static_cast<int64_t>(neighbors.shape(0))); },
                "neighbors", Gil::held);
     bind_gauss_seidel(module);
 }

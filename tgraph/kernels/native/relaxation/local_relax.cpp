@@ -10,8 +10,8 @@
 namespace tgraph {
 namespace {
 
-// See LocalRelaxation. weights : [arcs] or None. edge : a value of Edge. limit, most_arcs : as Limit. reached : [min(arcs, n)] at
-// least. Returns the members of Relaxed.
+// See LocalRelaxation. weights : [arcs] or None. edge : a value of Edge. limit, most_arcs : as Limit. reached :
+// [min(arcs, n)] at least. Returns the members of Relaxed.
 template <class V>
 std::tuple<int64_t, int64_t, int64_t, V> relax_block(In<int64_t> offset, In<void> neighbors, In<V> weights, V weight,
                                                      int64_t first, bool first_is_split, bool last_is_split,
@@ -29,7 +29,8 @@ std::tuple<int64_t, int64_t, int64_t, V> relax_block(In<int64_t> offset, In<void
         throw std::invalid_argument("values: expected [n, columns]");
     if (static_cast<int64_t>(reached.shape(0)) < std::min(size, num_arcs))
         throw std::invalid_argument("reached: too short");
-    const BlockRows<V> rows{offset.data(), neighbors, weights.data(), weight, first, count, first_is_split, last_is_split};
+    const BlockRows<V> rows{offset.data(), neighbors, weights.data(), weight, first, count, first_is_split,
+                            last_is_split};
     LocalRelaxation<V> relaxation(rows, values.data(), columns, {is_min, static_cast<Edge>(edge)}, active.data(),
                                   marked.data(), reached.data());
     const Relaxed<V> done = relaxation.run({limit, most_arcs});

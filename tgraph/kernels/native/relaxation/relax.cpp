@@ -165,7 +165,8 @@ void bind_relax(Module& module) {
     bind_class<Relaxation>(module, "Relaxation")
         .def("__init__", &make, nb::arg("offset"), nb::arg("neighbors"),
              nb::arg("weights").none(), nb::arg("weight"), nb::arg("best_weight").none(), nb::arg("bounded"),
-             nb::arg("values"), nb::arg("width"), nb::arg("growth"), nb::arg("is_min"), nb::arg("edge"), nb::arg("mode"),
+             nb::arg("values"), nb::arg("width"), nb::arg("growth"), nb::arg("is_min"), nb::arg("edge"),
+                 nb::arg("mode"),
              nb::arg("thresholds"), nb::arg("ids").none(), nb::arg("delta"))
         .def("set_transpose", &set_transpose, nb::arg("offset"), nb::arg("neighbors"),
              nb::arg("weights").none())

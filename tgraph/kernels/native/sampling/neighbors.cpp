@@ -190,7 +190,8 @@ nb::tuple sample_neighbors(nb::list relations, nb::list seeds, int64_t types, in
 }  // namespace
 
 void bind_sample_neighbors(Module& module) {
-    python_module(module).def("sample_neighbors", &sample_neighbors, nb::arg("relations"), nb::arg("seeds"), nb::arg("types"), nb::arg("hops"),
+    python_module(module).def("sample_neighbors", &sample_neighbors, nb::arg("relations"), nb::arg("seeds"),
+                              nb::arg("types"), nb::arg("hops"),
                nb::arg("replace"), nb::arg("disjoint"), nb::arg("latest"), nb::arg("latest_time").none());
 }
 

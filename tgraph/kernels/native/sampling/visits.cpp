@@ -168,7 +168,8 @@ void most_visited(nb::list steps, In<int64_t> start, int64_t first, int64_t walk
 }  // namespace
 
 void bind_most_visited(Module& module) {
-    python_module(module).def("most_visited", &most_visited, nb::arg("steps"), nb::arg("start"), nb::arg("first"), nb::arg("walks"),
+    python_module(module).def("most_visited", &most_visited, nb::arg("steps"), nb::arg("start"), nb::arg("first"),
+                              nb::arg("walks"),
                nb::arg("traversals"), nb::arg("termination"), nb::arg("count"), nb::arg("key"), nb::arg("vertices"),
                nb::arg("visits"), nb::arg("found"));
 }

@@ -102,7 +102,8 @@ private:
 
     // Aligned to vector registers.
     char* sent() const {
-        return reinterpret_cast<char*>((reinterpret_cast<std::uintptr_t>(sent_.data()) + padding - 1) / padding * padding);
+        const auto address = reinterpret_cast<std::uintptr_t>(sent_.data());
+        return reinterpret_cast<char*>((address + padding - 1) / padding * padding);
     }
 
     void gather(int64_t entry, int lanes, int64_t count) const {

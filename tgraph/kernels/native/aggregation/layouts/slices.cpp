@@ -71,7 +71,8 @@ ReduceLanes reduce_lanes_kernel(Number stored, Number number, Reduction reductio
         if (reduction != Reduction::sum) throw std::invalid_argument("reduce: float32 is added in float64 only");
         return multiplied ? &reduce_lanes<Plus, Times, double, float> : &reduce_lanes<Plus, Copy, double, float>;
     }
-    if (multiplied) return number == Number::float32 ? &reduce_lanes<Plus, Times, float> : &reduce_lanes<Plus, Times, double>;
+    if (multiplied) return number == Number::float32 ? &reduce_lanes<Plus, Times, float> : &reduce_lanes<Plus, Times,
+        double>;
     switch (number) {
         case Number::float32: return lanes_of<float>(reduction);
         case Number::float64: return lanes_of<double>(reduction);

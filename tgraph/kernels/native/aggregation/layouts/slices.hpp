@@ -9,8 +9,8 @@ namespace tgraph {
 
 inline constexpr int lanes_of_vector = 16, most_lanes = 2 * lanes_of_vector;
 
-// Reduces into the sum of each lane, of one or two vectors, arcs begin .. begin + count of its row, masked by the length
-// of the row. Gathered data lies without gaps, the weights have stride `height`.
+// Reduces into the sum of each lane, of one or two vectors, arcs begin .. begin + count of its row, masked by the
+// length of the row. Gathered data lies without gaps, the weights have stride `height`.
 using ReduceLanes = void (*)(void* sums, const void* sent, const void* weights, int64_t height, const int32_t* length,
                              int64_t begin, int64_t count, int vectors);
 

@@ -211,8 +211,10 @@ void bind(Module& module) {
 void bind_batch_sums(Module& module) {
     bind<float>(module);
     bind<double>(module);
-    module.def("take_sums_float16", &take_sums<float, Float16>, "neighbors, offset, data, columns, weights?, mean, own, out");
-    module.def("take_sums_bfloat16", &take_sums<float, BFloat16>, "neighbors, offset, data, columns, weights?, mean, own, out");
+    module.def("take_sums_float16", &take_sums<float, Float16>,
+               "neighbors, offset, data, columns, weights?, mean, own, out");
+    module.def("take_sums_bfloat16", &take_sums<float, BFloat16>,
+               "neighbors, offset, data, columns, weights?, mean, own, out");
 }
 
 }  // namespace tgraph

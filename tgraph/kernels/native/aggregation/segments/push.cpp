@@ -94,7 +94,8 @@ template <class Add>
 void each_arc(const Selection& selection, const Add& add) {
     for (int64_t r = 0; r < selection.count; ++r) {
         const int64_t first = selection.begin(r);
-        for (int64_t j = 0; j < selection.degree(r); ++j) add(selection.neighbors[first + j], r, selection.offset[r] + j);
+        for (int64_t j = 0; j < selection.degree(r); ++j) add(selection.neighbors[first + j], r,
+                                                              selection.offset[r] + j);
     }
 }
 

@@ -39,7 +39,8 @@ TGRAPH_MULTIVERSION_NARROW void combine_rows(const void* data, const int64_t* at
         return;
     }
     for (int64_t i = 0; i < count; ++i, to += columns) {
-        const A *const from = static_cast<const A*>(data) + at[i], *const weight = static_cast<const A*>(weights) + by[i];
+        const A *const from = static_cast<const A*>(data) + at[i],
+            *const weight = static_cast<const A*>(weights) + by[i];
         if (span == 1) {
 #pragma GCC ivdep
             for (int64_t f = 0; f < columns; ++f) to[f] = Edge::apply(from[f], weight[f]);
