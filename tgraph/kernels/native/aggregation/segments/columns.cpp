@@ -16,9 +16,9 @@ ReduceRows reduce_floats(Reduction reduction) {
 
 ReduceRows reduce_int64(Reduction reduction) {
     switch (reduction) {
-        case Reduction::sum: return &reduce_seldom<Plus, int64_t>;
-        case Reduction::min: return &reduce_seldom<Lesser, int64_t>;
-        case Reduction::max: return &reduce_seldom<Greater, int64_t>;
+        case Reduction::sum: return &reduce_columns<Plus, Copy, int64_t>;
+        case Reduction::min: return &reduce_columns<Lesser, Copy, int64_t>;
+        case Reduction::max: return &reduce_columns<Greater, Copy, int64_t>;
         default: return &reduce_seldom<Times, int64_t>;
     }
 }

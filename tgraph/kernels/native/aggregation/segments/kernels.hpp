@@ -39,12 +39,20 @@ using CombineRows = void (*)(const void* data, const int64_t* at, const void* we
 using ScatterRows = void (*)(void* out, const int64_t* place, const void* data, int64_t columns, const int64_t* at,
                              int64_t count);
 
+// Reduces one row [columns] into the rows out + neighbors[i] * columns, in this order.
+using SendRow = void (*)(void* out, const int32_t* neighbors, int64_t count, const void* row, int64_t columns);
+
+struct PushKernels {
+    ScatterRows scatter;
+    SendRow send;
+};
+
 // Throw std::invalid_argument for pairs that are not compiled: sums and products of integers exist in 64 bits only.
 ReduceRows reduce_rows_kernel(Number number, Reduction reduction);
 ReduceRows add_products_kernel(Number number);
 ReadRows read_rows_kernel(Number stored, Number number);
 CombineRows combine_rows_kernel(Number number, Edge edge);
-ScatterRows scatter_rows_kernel(Number number, Reduction reduction);
+PushKernels push_kernels(Number number, Reduction reduction);
 
 // Divides rows [rows, columns] by the length of each, at least 1; numbers are floating.
 void divide_rows(Number number, void* sums, int64_t columns, const int64_t* offset, int64_t rows);

@@ -71,6 +71,13 @@ private:
         const bool* const active = pull_.selection.active;
         int64_t *const at = at_.data(), *const by = by_.data();
         int64_t size = 0;
+        if (!active && with_.edge == Edge::copy) {
+            for (int64_t i = stored.begin; i < stored.end; ++i) {
+                fetch_row(data + neighbors[std::min(i + lookahead, last)] * bytes, bytes);
+                at[size++] = neighbors[i] * columns;
+            }
+            return size;
+        }
         for (int64_t i = stored.begin; i < stored.end; ++i) {
             fetch_row(data + neighbors[std::min(i + lookahead, last)] * bytes, bytes);
             const int64_t sender = neighbors[i];

@@ -40,7 +40,7 @@ struct Reached {
 class Adder {
 public:
     explicit Adder(const Operands& with)
-        : with_(with), scatter_(scatter_rows_kernel(with.result, with.reduction)),
+        : with_(with), scatter_(push_kernels(with.result, with.reduction).scatter),
           combine_(with.edge == Edge::copy ? nullptr : combine_rows_kernel(with.result, with.edge)),
           batch_(combine_ ? std::clamp<int64_t>(4096 / with.columns, 1, most) : most),
           rows_(combine_ ? batch_ * with.columns * size_of(with.result) : 0) {}
@@ -94,8 +94,8 @@ template <class Add>
 void each_arc(const Selection& selection, const Add& add) {
     for (int64_t r = 0; r < selection.count; ++r) {
         const int64_t first = selection.begin(r);
-        for (int64_t j = 0; j < selection.degree(r); ++j) add(selection.neighbors[first + j], r,
-                                                              selection.offset[r] + j);
+        for (int64_t j = 0; j < selection.degree(r); ++j)
+            add(selection.neighbors[first + j], r, selection.offset[r] + j);
     }
 }
 
@@ -108,6 +108,14 @@ void send_rows(const Selection& selection, Adder& add) {
         add.send(r, begin, begin + selection.degree(r), selection.offset[r]);
     }
     add.flush();
+}
+
+// The same without weights, for neighbors of 32 bits.
+void send_plain_rows(const Selection& selection, const Operands& with) {
+    const SendRow send = push_kernels(with.result, with.reduction).send;
+    const auto* const neighbors = static_cast<const int32_t*>(selection.neighbors.data);
+    for (int64_t r = 0; r < selection.count; ++r)
+        send(with.out, neighbors + selection.begin(r), selection.degree(r), with.row(r), with.columns);
 }
 
 // The number of threads for a push: one if the sequential push takes less than sorting the arcs into blocks, which pays
@@ -140,11 +148,14 @@ int64_t push_arcs(const Selection& selection, const Operands& with, Reached reac
         const Range range = part_of(n, part, parts);
         fill_rows(range.begin, range.end);
     });
-    if (threads > 1) {
+    if (threads > 1)
         push_in_blocks(selection, threads, adder);
-    } else {
-        selection.neighbors.are_wide ? send_rows<int64_t>(selection, adder) : send_rows<int32_t>(selection, adder);
-    }
+    else if (selection.neighbors.are_wide)
+        send_rows<int64_t>(selection, adder);
+    else if (with.edge == Edge::copy)
+        send_plain_rows(selection, with);
+    else
+        send_rows<int32_t>(selection, adder);
     return n;
 }
 

@@ -68,12 +68,28 @@ void scatter_rows(void* out, const int64_t* place, const void* data, int64_t col
     }
 }
 
+template <class Reduce, class A>
+void send_row(void* out, const int32_t* neighbors, int64_t count, const void* row, int64_t columns) {
+    A* const all = static_cast<A*>(out);
+    const A* const sent = static_cast<const A*>(row);
+    if (columns == 1) {
+        for (int64_t i = 0; i < count; ++i) all[neighbors[i]] = Reduce::apply(all[neighbors[i]], *sent);
+        return;
+    }
+    for (int64_t i = 0; i < count; ++i) {
+        A* const sums = all + neighbors[i] * columns;
+        for (int64_t f = 0; f < columns; ++f) sums[f] = Reduce::apply(sums[f], sent[f]);
+    }
+}
+
 template <class A>
-ScatterRows scatter_of(Reduction reduction) {
-    if (reduction == Reduction::min) return &scatter_rows<Lesser, A>;
-    if (reduction == Reduction::max) return &scatter_rows<Greater, A>;
-    if constexpr (std::is_floating_point_v<A> || sizeof(A) == sizeof(int64_t))
-        return reduction == Reduction::sum ? &scatter_rows<Plus, A> : &scatter_rows<Times, A>;
+PushKernels push_of(Reduction reduction) {
+    if (reduction == Reduction::min) return {&scatter_rows<Lesser, A>, &send_row<Lesser, A>};
+    if (reduction == Reduction::max) return {&scatter_rows<Greater, A>, &send_row<Greater, A>};
+    if constexpr (std::is_floating_point_v<A> || sizeof(A) == sizeof(int64_t)) {
+        if (reduction == Reduction::sum) return {&scatter_rows<Plus, A>, &send_row<Plus, A>};
+        return {&scatter_rows<Times, A>, &send_row<Times, A>};
+    }
     throw std::invalid_argument("reduce: integers of less than 64 bits are compared only");
 }
 
@@ -137,13 +153,13 @@ CombineRows combine_rows_kernel(Number number, Edge edge) {
     }
 }
 
-ScatterRows scatter_rows_kernel(Number number, Reduction reduction) {
+PushKernels push_kernels(Number number, Reduction reduction) {
     switch (number) {
-        case Number::float32: return scatter_of<float>(reduction);
-        case Number::float64: return scatter_of<double>(reduction);
-        case Number::int64: return scatter_of<int64_t>(reduction);
-        case Number::int32: return scatter_of<int32_t>(reduction);
-        default: return scatter_of<uint8_t>(reduction);
+        case Number::float32: return push_of<float>(reduction);
+        case Number::float64: return push_of<double>(reduction);
+        case Number::int64: return push_of<int64_t>(reduction);
+        case Number::int32: return push_of<int32_t>(reduction);
+        default: return push_of<uint8_t>(reduction);
     }
 }
 
