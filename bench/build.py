@@ -74,7 +74,7 @@ def read(log: Path) -> Counter[str]:
         if "CMakeFiles/cmTC" in made or not made:  # a check of the compiler
             continue
         name = made.partition(KERNELS)[2].removesuffix(".o") or Path(made).name
-        seconds["nanobind" if "nanobind" in made else name] += float(used)
+        seconds[f"nanobind/{name}" if "nanobind-static" in made else name] += float(used)
     return seconds
 
 
