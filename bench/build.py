@@ -63,7 +63,7 @@ def reference_seconds() -> float:
         compiler = os.environ.get("CXX", "c++")
         command = [compiler, "-std=c++20", "-O2", "-c", str(ROOT / REFERENCE), "-o", f"{folder}/reference.o"]
         subprocess.run([sys.executable, __file__, "--clock", log, *command], check=True)
-        return read(log)["reference.o"]
+        return read(log)["reference"]
 
 
 def read(log: Path) -> Counter[str]:
@@ -73,7 +73,7 @@ def read(log: Path) -> Counter[str]:
         used, made = line.split("\t")
         if "CMakeFiles/cmTC" in made or not made:  # a check of the compiler
             continue
-        name = made.partition(KERNELS)[2].removesuffix(".o") or Path(made).name
+        name = (made.partition(KERNELS)[2] or Path(made).name).removesuffix(".o")
         seconds[f"nanobind/{name}" if "nanobind-static" in made else name] += float(used)
     return seconds
 
