@@ -39,7 +39,7 @@ demo: $(VENV)/.demo
 # those that take minutes are left out, those that run CUDA kernels on the CPU, `make emulated`, and those that open pages
 # in Chromium, `make browser`; all of them are what a change has to pass. While one works, `make quick` runs the tests
 # that what differs from the last commit reaches, or from where the work left BASE (tests/reached.py). PROFILE=ci draws
-# twice as many examples, and takes every combination of parameters.
+# twice as many examples.
 # numpy's threads would wait for cores that other tests compute on.
 TESTS := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder
 PROFILE ?= quick

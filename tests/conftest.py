@@ -23,11 +23,8 @@ os.environ["TGRAPH_CPUS"] = "64"  # so that they get them on any machine
 gc.disable()
 
 
-def pytest_collection_modifyitems(config, items):
-    """Of the combinations of parameters of a test that is marked `covering`, those that are not needed are thorough; CI
-    takes all of them."""
-    if config.getoption("hypothesis_profile") == "ci":
-        return
+def pytest_collection_modifyitems(items):
+    """Of the combinations of parameters of a test that is marked `covering`, those that are not needed are thorough."""
     marked = {}
     for item in items:
         if mark := item.get_closest_marker("covering"):

@@ -29,7 +29,10 @@ def join(sub: Subgraph, label: Tensor) -> bool:
     arcs, kernels = sub.selection, cast(ModuleType, native.load())
     rows = None if arcs.rows is None else arcs.rows.to(torch.int64).contiguous()
     width = len(arcs.stored_neighbors) if arcs.width is None else arcs.width
-    return kernels.join(arcs.stored_offset.contiguous(), arcs.stored_neighbors.contiguous(), rows, width, label)
+    neighbors = arcs.stored_neighbors.contiguous()
+    if neighbors.dtype == torch.int64 and label.dtype == torch.int32:  # wider than the vertices need
+        neighbors = neighbors.to(torch.int32)
+    return kernels.join(arcs.stored_offset.contiguous(), neighbors, rows, width, label)
 
 
 def outside(sub: Subgraph, label: Tensor, root: int, width: int) -> Frontier:

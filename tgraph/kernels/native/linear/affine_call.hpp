@@ -36,28 +36,28 @@ using Numbers = std::tuple<double, double, double>;  // change, total, dangling:
 // The rows of a CSR structure whose neighbors and weights are of types that are known at run time only, behind the
 // kernels for these.
 template <class Value>
-struct Arcs {
+struct SummedArcs {
     const int64_t* offset;
     const void *neighbors, *weights;
     int64_t num_rows, num_arcs;
     bool scattered;
     // As sum_rows, for rows at other offsets.
-    void (*sum)(const Arcs& arcs, const int64_t* offset, const Value* sent, Range rows, double* sums);
+    void (*sum)(const SummedArcs& arcs, const int64_t* offset, const Value* sent, Range rows, double* sums);
 };
 
 template <class Value, class Neighbor, class Weight>
-WeightedRows<Neighbor, Weight> rows_of(const Arcs<Value>& arcs, const int64_t* offset) {
+WeightedRows<Neighbor, Weight> rows_of(const SummedArcs<Value>& arcs, const int64_t* offset) {
     return {offset, static_cast<const Neighbor*>(arcs.neighbors), static_cast<const Weight*>(arcs.weights),
             arcs.num_rows, arcs.num_arcs, arcs.scattered};
 }
 
 template <class Value, class Neighbor, class Weight>
-void sum_arcs(const Arcs<Value>& arcs, const int64_t* offset, const Value* sent, Range rows, double* sums) {
+void sum_arcs(const SummedArcs<Value>& arcs, const int64_t* offset, const Value* sent, Range rows, double* sums) {
     sum_rows(rows_of<Value, Neighbor, Weight>(arcs, offset), sent, rows, sums);
 }
 
 template <class Value, class Neighbor>
-Arcs<Value> arcs_of(const In<int64_t>& offset, const In<Neighbor>& neighbors, const Weights& weights) {
+SummedArcs<Value> arcs_of(const In<int64_t>& offset, const In<Neighbor>& neighbors, const Weights& weights) {
     const auto num_rows = static_cast<int64_t>(offset.shape(0)) - 1;
     const auto num_arcs = static_cast<int64_t>(neighbors.shape(0));
     return {offset.data(), neighbors.data(), weights.data(), num_rows, num_arcs,

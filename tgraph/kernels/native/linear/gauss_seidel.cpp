@@ -23,7 +23,7 @@ constexpr int64_t interleaved = 4;  // stripes that a thread processes in turns
 // Operands of a sweep, and the kernel that processes adjacent stripes.
 template <class Value>
 struct Sweep {
-    Arcs<Value> arcs;
+    SummedArcs<Value> arcs;
     Vectors<Value> vectors;
     Value *input, *sent;  // scaled values of vertices outside of the stripe, and of the stripe
     void (*finish)(const Sweep& sweep, const Range* stripes, int64_t count, Sums& found);

@@ -24,7 +24,7 @@ template <class Value>
 class Step {
 public:
     // input : s. sent : s', null if it is x'.
-    Step(const Arcs<Value>& csr, const Vectors<Value>& vectors, const Value* input, Value* sent)
+    Step(const SummedArcs<Value>& csr, const Vectors<Value>& vectors, const Value* input, Value* sent)
         : csr_(csr), vectors_(vectors), input_(input), sent_(sent), work_{csr.offset} {
         all_ = work_.before(csr.num_rows);
         grain_ = std::clamp<int64_t>(all_ / 16, 1 << 11, 1 << 16);
@@ -86,7 +86,7 @@ private:
         }
     }
 
-    Arcs<Value> csr_;
+    SummedArcs<Value> csr_;
     Vectors<Value> vectors_;
     const Value* input_;
     Value* sent_;
@@ -101,7 +101,7 @@ Numbers affine_step(In<int64_t> offset, In<Neighbor> neighbors, Weights weights,
                     bool needs_total, bool needs_dangling, Out<Value> values, Out<Value> sent) {
     const Vectors<Value> vectors{before.data(), scale.data(), bias.data(), measure.data(), values.data(), alpha,
                                  beta,          constant,     1,           needs_total,    needs_dangling};
-    Arcs<Value> arcs = arcs_of<Value>(offset, neighbors, weights);
+    SummedArcs<Value> arcs = arcs_of<Value>(offset, neighbors, weights);
     with_weights<float, double, int32_t, int64_t>(
         weights, [&]<class Weight>(Weight) { arcs.sum = &sum_arcs<Value, Neighbor, Weight>; });
     const Sums sums = Step<Value>(arcs, vectors, input.data(), sent.data()).run();
