@@ -50,7 +50,6 @@ def test_kernels_stand_for_the_portable_ones_that_others_import():
 def test_each_module_has_tests():
     without = {name for name, path in MODULES.items() if name.startswith("tgraph.") and not beside(path)}
     assert without == {"tgraph.__main__", "tgraph.algorithms", "tgraph.deferred", "tgraph.errors", "tgraph.progress"}
-    assert {"test_first_access.py"} <= names("tgraph/deferred.py")
     assert {"test_progress.py", "test_smoke.py"} <= names("tgraph/progress.py") & names("tgraph/errors.py")
 
 
