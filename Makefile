@@ -19,7 +19,8 @@ INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 # file up to date. They are kept in build/.
 COMPILE := $(INSTALL) --no-build-isolation
 
-# Runs pip, whose output goes to a file, and shows which package it installs and how far the compiler is.
+# Runs pip, whose output goes to a file, and shows which package it installs and how far the compiler is; the options
+# undo the -q of INSTALL.
 shown = @mkdir -p build; \
     { $(1) -v -v 2>&1; echo $$? > build/status; } | tee build/install.log | \
         grep --line-buffered -E '^(Collecting|Downloading|Installing collected) | *\[[0-9]+/[0-9]+\] ' || :; \
@@ -255,7 +256,7 @@ clean:
 # A stamp per set of extras: the package is installed again when what it is built from has changed, and what has been
 # compiled is found up to date. The Python files are used in place, so that changing one needs no installation.
 $(VENV)/.demo: $(SOURCES) | $(VENV)/.build
-	@echo 'Installing torch and the other dependencies, then compiling the kernels: about two minutes on two cores.'
+	@echo 'Installing the dependencies that are missing, and compiling the kernels that have changed.'
 	$(call shown,$(COMPILE) -e .)
 	touch $@
 
@@ -288,4 +289,5 @@ $(VENV)/.scatter: constraints.txt | $(VENV)/.dev
 	touch $@
 
 $(BIN)/python:
+	@echo 'Setting up $(VENV): torch and other dependencies are installed, the kernels compiled: two to three minutes on two cores.'
 	$(PYTHON) -m venv $(VENV)

@@ -54,7 +54,7 @@ class Sage(torch.nn.Module):
 
 
 def train(folder: Path, rank: int, count: int, epochs: int) -> tuple[float, list[float]]:
-    """What each of so many processes does: (share of the vertices to test on that is right, loss of each batch). The
+    """Training in each of so many processes: (share of the vertices to test on that is right, loss of each batch). The
     first one tests the network."""
     dist.init_process_group("gloo", init_method=f"file://{folder / f'meet{count}'}", rank=rank, world_size=count)
     store = DiskStore(folder / "store")
@@ -84,7 +84,7 @@ def train(folder: Path, rank: int, count: int, epochs: int) -> tuple[float, list
 
 
 def learned(folder: Path, processes: int, options: argparse.Namespace) -> tuple[float, Tensor]:
-    """What so many processes learn, and the loss of each step [steps]; one process is this one."""
+    """Parameters that so many processes learn, and the loss of each step [steps]; one process is this one."""
     if processes == 1:
         right, losses = train(folder, 0, 1, options.epochs)
         return right, torch.tensor(losses)

@@ -82,7 +82,7 @@ class Words(torch.nn.Module):
 
 
 def confusion(model: torch.nn.Module, train: Iterable[HeteroData], test: Iterable[HeteroData], epochs: int) -> Tensor:
-    """How many papers to test on are of each field (row) and found to be of each (column), after training."""
+    """Confusion matrix of the papers to test on after training: their field (row), and the field found (column)."""
     with torch.no_grad():  # layers find out how many columns there are
         batch = next(iter(train))
         model(batch.x_dict, batch.edge_index_dict)

@@ -141,7 +141,7 @@ def named_within(test: Path) -> frozenset[str]:
 
 @functools.cache
 def aliases(path: Path) -> dict[str, str]:
-    """What a file imports, or a package at first access: the full name of each by the name that it has there."""
+    """Imports of a file, or of a package at first access: the full name of each by the name that it has there."""
     found = {}
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""What `make test` leaves out of many combinations leaves every value, beside every other where that is asked for."""
+"""Combinations that `make test` keeps have every value, and every pair of values where that is asked for."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""What is imported when it is first needed: the names of a package, and what modules attach to those below them."""
+"""Imports at first need: of the names of a package, and of modules that attach something to those below them."""
 
 from __future__ import annotations
 

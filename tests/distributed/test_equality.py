@@ -116,7 +116,7 @@ def differences(
     cut: str | None = None,
     parts: tg.Graph | None = None,
 ) -> list[str]:
-    """What differs between a graph and the same spread over ranks, by the programs of these `names`, or by all;
+    """Differences between a graph and the same spread over ranks, by the programs of these `names`, or by all;
     `parts` : the second of these, where it is there already."""
     parts = spread(whole, method=method, cut=cut) if parts is None else parts
     wrong = (difference(name, whole, parts, source) for name in programs(whole, names))

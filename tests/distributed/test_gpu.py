@@ -57,7 +57,7 @@ def graphs() -> dict[str, tg.Graph]:
 
 
 def run_programs(device: str) -> list[str]:
-    """What differs; of one graph on the CPU, where tests of equality have more."""
+    """Differences; of one graph on the CPU, where tests of equality have more."""
     wrong = []
     for number, (kind, whole) in enumerate(graphs().items()):
         if device == "cpu" and kind != "directed":

@@ -66,7 +66,7 @@ class Reliable(tg.Relaxation):
 
 
 def compare(folder: Path, some: bool) -> list[str]:
-    """What differs: of an undirected graph and of a directed one with weights by one of the partitions, or of all by
+    """Differences: of an undirected graph and of a directed one with weights by one of the partitions, or of all by
     all."""
     wrong = []
     for number, graph in enumerate(made(dist.get_world_size())):

@@ -114,3 +114,10 @@ def test_a_kernel_raises_the_exception_of_its_failure():
             False,
             out,
         )
+
+
+def test_an_instance_without_its_constructor_is_refused():
+    kernels = native.load()
+    empty = kernels.DagRows.__new__(kernels.DagRows)
+    with pytest.raises(TypeError, match="rows: expected "):
+        kernels.dag_count_rows(empty, True, torch.tensor([0]), torch.zeros(1, dtype=torch.int64))

@@ -114,6 +114,7 @@ private:
     bool as_instance(const Parameter& parameter) {
         const auto found = classes().find(*parameter.type);
         if (found == classes().end() || PyObject_IsInstance(object, found->second) != 1) return succeeded() && false;
+        if (!nb::inst_ready(object)) return false;  // made by __new__ alone
         to.object = nb::inst_ptr<void>(object);
         return true;
     }

@@ -5,8 +5,7 @@
 // The types are those of the C++ function; a name with a question mark accepts None too. Functions of one name are
 // overloads, told apart by the dtypes of their arrays. Arguments are converted and errors raised by code that is
 // compiled once (bindings.cpp): a kernel adds only a call of itself, where a general library would add kilobytes for
-// each.
-// Classes are bound by nanobind (classes.hpp).
+// each. Classes are bound by nanobind (classes.hpp).
 #pragma once
 
 #include <limits>
