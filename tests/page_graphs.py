@@ -22,6 +22,13 @@ HOSTILE = [
     "",
     "  spaces  ",
     "&lt;b&gt; &amp;",
+    "<!--<script>",
+    "-->]]></style></textarea>",
+    "{{ data }} {{data}} {{ data | json }}",
+    "$a_$ and $100 to $200",
+    "\\u003cb\\u003e \\alpha %s {0}",
+    "\x07\x7f\x9b31m\ufffe\u2028",
+    "`${window.hacked = 1}`",
     "x" * 1_000_000,
 ]
 

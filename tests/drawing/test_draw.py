@@ -4,11 +4,13 @@ import base64
 import json
 import re
 import sys
+from xml.etree import ElementTree
 
 import matplotlib.image
 import numpy as np
 import pytest
 import torch
+from page_graphs import HOSTILE, hostile
 
 import tgraph as tg
 from tgraph.drawing.density import edge_density
@@ -46,6 +48,39 @@ def test_labels_are_original_ids(tmp_path):
     assert "<!-- ann -->" not in (tmp_path / "y.svg").read_text()
 
 
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".html"])
+def test_labels_and_titles_are_text(suffix, tmp_path):
+    graph, file = hostile(), tmp_path / f"x{suffix}"
+    tg.draw(graph, file, positions=tg.drawing.circular(graph), title=" ".join(HOSTILE[:-1]), inches=2)
+    if suffix == ".svg":
+        shown = {" $a_$ and $100 to $200 ", " javascript:window.hacked=1 ", r" \x07\x7f\x9b31m\ufffe\u2028 "}
+        assert shown <= set(comments(file))
+
+
+@pytest.mark.parametrize("title", HOSTILE)
+def test_a_picture_is_valid_with_any_title(title, tmp_path):
+    tg.draw(tg.generators.path(1), tmp_path / "x.svg", title=title, labels=False, inches=1)
+    assert len(comments(tmp_path / "x.svg")) == bool(title) + title.count("\n")
+
+
+def comments(file):
+    """The texts that matplotlib names in comments of an SVG, which has to be well-formed."""
+    builder = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
+    return [each.text for each in ElementTree.parse(file, builder).iter(ElementTree.Comment)]
+
+
+def test_lines_of_a_label_stay_lines(tmp_path):
+    tg.draw(tg.Graph.from_edges([0], [1], vertices=["one\ntwo", "b"]), tmp_path / "x.svg", title="up\ndown")
+    text = (tmp_path / "x.svg").read_text()
+    assert all(f"<!-- {line} -->" in text for line in ("one", "two", "up", "down"))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("values", [[float("nan")] * 3, [float("inf"), 1, 2], [1e300, -1e300, 0], [5, 5, 5.0]])
+def test_colours_of_any_numbers(values, tmp_path):
+    tg.draw(tg.generators.path(3), tmp_path / "x.png", color=torch.tensor(values, dtype=torch.float64), inches=1)
+
+
 def test_many_edges_become_densities(tmp_path, monkeypatch):
     monkeypatch.setattr(sys.modules["tgraph.drawing.draw"], "SEPARATE_EDGES", 50)
     graph = tg.generators.grid2d(20, 20)
@@ -72,7 +107,7 @@ def test_a_page_holds_the_graph(tmp_path):
     graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0], vertices=["</script>", "b", "c"], directed=False)
     tg.draw(graph, tmp_path / "x.html", title="<b>")
     text = (tmp_path / "x.html").read_text()
-    assert "&lt;b&gt;" in text and text.count("</script>") == 2 and "http" not in text
+    assert "&lt;b&gt;" in text and text.count("</script>") == 2 and "http:" not in text and "https:" not in text
     data = json.loads(re.search(r'id="data">(.*?)</script>', text)[1])
     assert data["names"] == ["</script>", "b", "c"] and data["count"] == 3
     edges = np.frombuffer(base64.b64decode(data["edges"]), "<u4").reshape(-1, 2)
@@ -87,6 +122,7 @@ def test_a_page_holds_the_graph(tmp_path):
         ({"color": torch.zeros(3)}, "color: expected 34 numbers"),
         ({"size": ["a"] * 34}, "size: expected 34 numbers"),
         ({"positions": torch.zeros(3, 2)}, r"positions: expected \[34, 2\]"),
+        ({"positions": torch.tensor([[0.0, 1]] * 33 + [[0, float("nan")]])}, r"positions: row 33 is \[0.0, nan\]"),
     ],
 )
 def test_wrong_arguments(options, message, tmp_path):

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 import tgraph as tg
+from tgraph.drawing.pivots import embedded
 from tgraph.errors import ArgumentError
 
 place = tg.drawing
@@ -42,6 +43,27 @@ def test_small_graphs_and_isolated_vertices(layout, n):
     for graph in (tg.generators.path(n), tg.generators.erdos_renyi(n, 0)):
         positions = layout(graph)
         assert positions.shape == (n, 2) and positions.isfinite().all()
+
+
+def distance(positions) -> float:
+    """The distance of the two nearest vertices over that of the two farthest."""
+    pairs = torch.pdist(positions)
+    return float(pairs.min() / pairs.max())
+
+
+@pytest.mark.parametrize("layout", [*FORCES, place.spectral, place.circular])
+def test_both_ends_of_an_edge_are_seen(layout):
+    assert distance(layout(tg.generators.path(2))) == 1
+
+
+@pytest.mark.parametrize("layout", [*FORCES, embedded])
+def test_no_two_vertices_lie_on_one_point(layout):
+    """Of all graphs of up to 5 vertices, and pairs beside a path and isolated vertices."""
+    graphs = [tg.from_networkx(G) for G in nx.graph_atlas_g()[3:53]]
+    pairs = [tg.Graph.from_edges([0, 2, 4], [1, 3, 5], num_vertices=n, directed=False) for n in (6, 38)]
+    for graph in [*graphs, *pairs, tg.Graph.from_edges([0, 1, 3], [1, 2, 4], directed=False)]:
+        positions = layout(graph, seed=0) if layout is embedded else layout(graph, iterations=10)
+        assert distance(positions) > 1e-3
 
 
 def test_heavy_edges_are_short():

@@ -10,6 +10,7 @@ from streams import streamed
 import tgraph as tg
 from tgraph.algorithms import BFS, SSSP, PageRank
 from tgraph.engine.tracing.records import Exchange, shares
+from tgraph.markup.labels import readable
 
 pytestmark = pytest.mark.browser
 
@@ -67,6 +68,29 @@ def test_a_page_asks_for_nothing_and_fails_nowhere(file, visit):
     assert (seen.requests, seen.errors) == ([], [])
     assert seen.page.evaluate("window.hacked") is None
     assert seen.page.evaluate("document.querySelectorAll('script').length") == 1
+
+
+def test_each_hostile_label_is_text_in_a_report(visit, tmp_path):
+    tg.report(hostile()).save(tmp_path / "x.html")
+    seen = visit(tmp_path / "x.html")
+    shown = seen.page.evaluate("[...document.querySelectorAll('bdi, svg title')].map((e) => e.textContent)")
+    names = {text.partition("\u2069: degree")[0].removeprefix("\u2068") for text in shown}
+    assert {readable(label) for label in HOSTILE} <= names
+
+
+@pytest.mark.parametrize("title", range(len(HOSTILE)))
+def test_a_drawing_shows_each_hostile_label_as_text(title, visit, tmp_path):
+    graph = hostile()
+    places = tg.draw(graph, tmp_path / "x.html", positions=tg.drawing.circular(graph), title=HOSTILE[title])
+    seen = visit(tmp_path / "x.html")
+    assert (seen.requests, seen.errors) == ([], []) and seen.page.evaluate("window.hacked") is None
+    assert seen.page.evaluate("document.querySelectorAll('script').length") == 2
+    caption = readable(HOSTILE[title]) if HOSTILE[title] else f"{len(HOSTILE)} vertices, {len(HOSTILE) + 1} edges"
+    assert seen.page.locator("#bar b").text_content() == caption
+    for vertex in range(len(HOSTILE)) if title == 0 else [title]:
+        x, y = (places[vertex] * 0.45 * 900).tolist()
+        seen.page.mouse.move(640 + x, 450 - y)
+        assert seen.page.locator("#tip").text_content().startswith(f"{readable(HOSTILE[vertex])}: ")
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

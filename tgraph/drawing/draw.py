@@ -17,10 +17,12 @@ from tgraph.drawing.force import forceatlas2
 from tgraph.drawing.page import page
 from tgraph.errors import ArgumentError
 from tgraph.files.atomic_write import replacing
+from tgraph.markup.labels import readable
 
 SEPARATE_EDGES = 5000  # more cannot be told apart
 LABELLED = 60  # vertices that have their ids written on them
 FORMATS = (".png", ".svg", ".pdf", ".html")
+TEXT: dict[str, Any] = {"parse_math": False}  # of labels and titles: a dollar is a dollar
 
 # Groups have colours that stay apart for those who see no red or green (Okabe and Ito, 2008).
 GROUP_COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b59f00", "#555555")
@@ -47,7 +49,8 @@ def draw(
     shows how many edges pass each point, and the vertices over it, the largest or all as points of their colour.
     `title` stands above, and the picture is so many `inches` wide.
 
-    Raises ArgumentError for another kind of file, and for vertex data of another shape.
+    Raises ArgumentError for another kind of file, for vertex data of another shape, and for positions that are not
+    finite.
 
     >>> graph = tg.generators.famous("karate_club")
     >>> communities = tg.algorithms.louvain(graph)
@@ -62,10 +65,14 @@ def draw(
     place = forceatlas2(graph, iterations=_iterations(graph), seed=seed) if positions is None else positions
     if place.shape != (n, 2):
         raise ArgumentError(f"positions: expected [{n}, 2], got {list(place.shape)}")
+    lost = (~place.isfinite().all(1)).nonzero()
+    if len(lost):
+        raise ArgumentError(f"positions: row {int(lost[0])} is {place[lost[0, 0]].tolist()}; give finite numbers")
     points = place.detach().cpu().to(torch.float64).numpy()
     paint = _colors(_column(color, n, "color"))
     area = _areas(_column(size, n, "size"), n)
-    names = [str(name) for name in _names(graph)] if labels or (labels is None and n <= LABELLED) else None
+    named = n <= LABELLED if labels is None else labels
+    names = [readable(name, lines=True) for name in _names(graph)] if named else None
     src, dst = _edges(graph)
     with replacing(file) as temporary:
         if file.suffix.lower() == ".html":
@@ -110,9 +117,10 @@ def _colors(values: NDArray[Any] | None) -> NDArray[np.float64]:
     if values is None:
         return np.array([matplotlib.colors.to_rgb(GROUP_COLORS[0])])
     if values.dtype.kind == "f":
-        finite = np.where(np.isfinite(values), values, np.nan)
-        low, high = (np.nanmin(finite), np.nanmax(finite)) if len(values) else (0.0, 0.0)
-        return matplotlib.colormaps["viridis"](np.nan_to_num((finite - low) / ((high - low) or 1.0)))[:, :3]
+        finite = values[np.isfinite(values)].astype(np.float64)
+        low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
+        share = (values.astype(np.float64) - low) / ((high - low) or 1.0)
+        return matplotlib.colormaps["viridis"](np.nan_to_num(share, posinf=0.0, neginf=0.0))[:, :3]
     # the largest groups have colours of their own, the others share the last one
     groups, member, count = np.unique(values, return_inverse=True, return_counts=True)
     rank = np.empty(len(groups), dtype=np.int64)
@@ -172,9 +180,11 @@ def _picture(
     )
     above = np.sqrt(largest * area / np.pi) + 2  # points: the radius of each vertex, and a gap
     for name, (x, y), up in zip(names or (), points, above, strict=False):
-        axes.annotate(name, (x, y), xytext=(0, up), textcoords="offset points", ha="center", fontsize=8, zorder=3)
+        axes.annotate(
+            name, (x, y), xytext=(0, up), textcoords="offset points", ha="center", fontsize=8, zorder=3, **TEXT
+        )
     if title:
-        figure.suptitle(title, y=0.985, fontsize=13)
+        figure.suptitle(readable(title, lines=True), y=0.985, fontsize=13, **TEXT)
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
     figure.savefig(file, format=kind, dpi=150, facecolor="white")

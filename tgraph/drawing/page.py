@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-import html
-import json
-from importlib import resources
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tgraph.markup.labels import readable
+from tgraph.markup.template import rendered
 
 
 def page(
@@ -27,13 +27,10 @@ def page(
         "edges": _packed(np.stack((src, dst), 1).astype("<u4")),
         "colors": _packed(np.ascontiguousarray(colors)),
         "areas": _packed((area * 255).round().astype(np.uint8)),
-        "names": None if identity else [str(name) for name in names],
+        "names": None if identity else [readable(name) for name in names],
         "count": n,
     }
-    template = resources.files("tgraph.drawing").joinpath("page.html").read_text(encoding="utf-8")
-    caption = title or f"{n:,} vertices, {len(src):,} edges"
-    safe = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
-    return template.replace("{{title}}", html.escape(caption)).replace("{{data}}", safe)
+    return rendered("tgraph.drawing", title=title or f"{n:,} vertices, {len(src):,} edges", data=data)
 
 
 def _packed(array: NDArray) -> str:

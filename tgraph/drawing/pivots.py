@@ -53,5 +53,7 @@ def embedded(graph: Graph, seed: int) -> Tensor:
     place[reached] = 0.05 * place[reached] + torch.nn.functional.pad(found, (0, 2 - found.shape[1]))
     ring = place[~reached]
     place[~reached] = ring / ring.norm(dim=1, keepdim=True).clamp(min=1e-9) * (2 + ring[:, :1])
+    # Twice as much of a vertex's own place as of its neighbours' middle: no two places become one, since 2 I + W has an
+    # inverse (the eigenvalues of a random walk W are at least -1), which I + W has not where a component is bipartite.
     middle = aggregate(graph, place, "sum") / graph.out_degree.clamp(min=1)[:, None]
-    return torch.where(graph.out_degree[:, None] > 0, (place + middle) / 2, place)
+    return torch.where(graph.out_degree[:, None] > 0, (2 * place + middle) / 3, place)

@@ -37,9 +37,10 @@ def spectral(graph: Graph, *, iterations: int = 300, seed: int = 0) -> Tensor:
     """Positions of the vertices of `graph` by the two eigenvectors of the normalised Laplacian with the smallest
     eigenvalues above 0, float64 [n, 2], each scaled to -1..1.
 
-    Koren, "Drawing graphs by eigenvectors", 2005: by so many `iterations` of a power iteration on the lazy random walk
+    Koren, "Drawing graphs by eigenvectors", 2005: by so many `iterations` of a power iteration on a lazy random walk
     of a block of vectors drawn with the `seed`, kept orthogonal, with Rayleigh-Ritz in the end. Directions do not
-    count, and a vertex without neighbours stays in the middle. Raises ArgumentError for fewer than 0 iterations.
+    count, and a vertex without neighbours stays in the middle. Components of a graph that is not connected are told
+    apart, and the vertices of one then lie on one point. Raises ArgumentError for fewer than 0 iterations.
 
     >>> x = tg.drawing.spectral(tg.generators.barbell(4, 0))
     >>> (x[0] - x[1]).norm() < (x[0] - x[7]).norm()
@@ -57,7 +58,7 @@ def spectral(graph: Graph, *, iterations: int = 300, seed: int = 0) -> Tensor:
     scale = (1 / root.clamp(min=1)).unsqueeze(1)
 
     def walk(x: Tensor) -> Tensor:
-        x = (x + scale * aggregate(both, scale * x, "sum")) / 2
+        x = (2 * x + scale * aggregate(both, scale * x, "sum")) / 3  # an eigenvalue of -1 becomes 1/3, not 0
         return x - constant[:, None] * (constant @ x)
 
     for step in range(iterations):

@@ -20,13 +20,14 @@ class Markup(str):
         return self
 
 
-def readable(value: Any) -> str:
-    """What a label says in characters that can be seen: others, such as marks that turn the direction of what follows,
-    are shown as escapes; of a long one the beginning and the length."""
+def readable(value: Any, lines: bool = False) -> str:
+    """A label in characters that can be seen: others, such as marks that turn the direction of what follows, are shown
+    as escapes, also ends of `lines` unless they are kept; of a long label the beginning and the length."""
     text, marks, shown = str(value), 0, ""
     for character in text[:LONGEST]:
         marks = marks + 1 if unicodedata.category(character).startswith("M") else 0
-        shown += _visible(character) if marks <= STACKED else _escaped(character)
+        plain = lines and character == "\n"
+        shown += character if plain else _visible(character) if marks <= STACKED else _escaped(character)
     shown = shown or '""'
     return shown if len(text) <= LONGEST else f"{shown}… ({len(text):,} characters)"
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
-from importlib import resources
 from itertools import groupby
 from typing import Any
 
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
 from tgraph.files.atomic_write import replacing
-from tgraph.markup.labels import Markup, label, readable
+from tgraph.markup.labels import Markup, readable
+from tgraph.markup.template import rendered
 
 HEIGHT = 700  # pixels of the frame that a notebook shows a page in
 
@@ -103,33 +102,7 @@ class Page:
         >>> tg.report(tg.generators.path(5), title="<A path>").html.partition("<h1>")[2][:30]
         '<bdi>&lt;A path&gt;</bdi></h1>'
         """
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-
-        environment = Environment(
-            loader=PackageLoader("tgraph.markup", "."),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        environment.filters["cell"] = cell
-        environment.filters |= {"label": label, "readable": readable}
-        style, script = _part("page.css"), _part("page.js")
-        return environment.get_template("page.html").render(
-            page=self,
-            style=Markup(style),
-            script=Markup(script),
-            policy="; ".join(
-                (
-                    "default-src 'none'",
-                    "img-src data:",
-                    f"style-src '{_hash(style)}'",
-                    f"script-src '{_hash(script)}'",
-                    "base-uri 'none'",
-                    "form-action 'none'",
-                )
-            ),
-        )
+        return rendered("tgraph.markup", {"cell": cell}, page=self)
 
     def save(self, path: PathLike) -> None:
         """Write the page to a file .html or .htm. Raises ArgumentError for another extension.
@@ -169,11 +142,3 @@ def data_image(png: bytes, alternative: str, width: int, height: int) -> Markup:
     return Markup(
         f'<img src="data:image/png;base64,{data}" alt="{escape(alternative)}" width="{width}" height="{height}">'
     )
-
-
-def _part(name: str) -> str:
-    return resources.files("tgraph.markup").joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
