@@ -25,3 +25,10 @@ def test_what_is_named_is_there(page):
 def test_there_is_one_version():
     for file, pattern in {"pyproject.toml": r'(?m)^version = "(.*)"', "CITATION.cff": r"(?m)^version: (.*)"}.items():
         assert re.search(pattern, (ROOT / file).read_text(encoding="utf-8"))[1] == tg.__version__
+
+
+def test_actions_of_others_are_pinned_by_commit():
+    files = sorted((ROOT / ".github/workflows").glob("*.yml"))
+    used = [use for file in files for use in re.findall(r"uses: *(\S+)", file.read_text(encoding="utf-8"))]
+    assert len(used) > 5
+    assert [use for use in used if not re.fullmatch(r"\./.*|[\w-]+/[\w-]+@[0-9a-f]{40}", use)] == []
