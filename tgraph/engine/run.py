@@ -54,7 +54,8 @@ def run(
     """Run a `program` on a graph until no vertex is active.
 
     mode : "push" (active vertices send along their out-arcs), "pull" (vertices read their in-arcs), or "auto",
-        which chooses for each iteration by the work ahead. All three give the same values.
+        which chooses for each iteration by the work ahead. All three give the same values where the function given to
+        `update` leaves a vertex as it is that receives the identity of the reduction; see there.
     backend : which kernels serve the operators: "auto", or "native", "scatter", "sparse" or "portable"; those that
         offer no more than `aggregate` serve a `Program` that calls nothing else.
     fuse : sums over all arcs that a Program's `compute` aggregates become one pass over the arcs with the element-wise

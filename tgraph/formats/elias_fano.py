@@ -1,4 +1,4 @@
-"""Rows in Elias-Fano code: the fewest bytes of which any row is decoded at once."""
+"""Rows in Elias-Fano code: a few bits for an arc, and any row is decoded alone."""
 
 from __future__ import annotations
 
