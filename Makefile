@@ -39,12 +39,10 @@ demo: $(VENV)/.demo
 # come in the order of their names: files of few tests, some of which take long, would else be the last. Before a commit
 # those that take minutes are left out, those that run CUDA kernels on the CPU, `make emulated`, and those that open pages
 # in Chromium, `make browser`; all of them are what a change has to pass. While one works, `make quick` runs the tests
-# that what differs from the last commit reaches, or from where the work left BASE (tests/reached.py). PROFILE=ci draws
-# twice as many examples.
+# that what differs from the last commit reaches, or from where the work left BASE (tests/reached.py).
 # numpy's threads would wait for cores that other tests compute on.
 TESTS := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder
-PROFILE ?= quick
-QUICK := --hypothesis-profile=$(PROFILE)
+QUICK := --hypothesis-profile=quick
 SELECTED := -m 'not soak and not thorough and not emulated and not browser'
 BASE ?= HEAD
 

@@ -48,7 +48,6 @@ UNCHECKED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 settings.register_profile("tgraph", deadline=None, print_blob=True, suppress_health_check=UNCHECKED)
 # What `make test` and CI take: other examples each time, so that many runs see as many. `make test-all` takes all.
 settings.register_profile("quick", settings.get_profile("tgraph"), max_examples=15)
-settings.register_profile("ci", settings.get_profile("tgraph"), max_examples=30)
 settings.load_profile("tgraph")
 
 
