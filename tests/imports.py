@@ -27,8 +27,13 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def imports(name: str) -> Iterator[str]:
+@functools.cache
+def imports(name: str) -> tuple[str, ...]:
     """The modules of tgraph that a module imports, wherever it does so."""
+    return tuple(_imports(name))
+
+
+def _imports(name: str) -> Iterator[str]:
     for node in ast.walk(tree(MODULES[name])):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if is_ours(alias.name))

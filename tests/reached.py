@@ -164,6 +164,13 @@ def text(node: ast.expr | None) -> str:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
+def dotted(node: ast.expr) -> list[str]:
+    """The parts of a name such as a.b.c; the first is empty where it begins with another expression."""
+    if isinstance(node, ast.Attribute):
+        return [*dotted(node.value), node.attr]
+    return [node.id if isinstance(node, ast.Name) else ""]
+
+
 @functools.cache
 def named(path: Path) -> frozenset[str]:
     """The modules that a file imports, or has a name of, but for itself and the package as a whole."""
@@ -173,7 +180,7 @@ def named(path: Path) -> frozenset[str]:
         if isinstance(node, ast.Import):
             full |= {alias.name for alias in node.names}
         elif isinstance(node, ast.Attribute):
-            top, *inner = ast.unparse(node).split(".")
+            top, *inner = dotted(node)
             if top in known:
                 full.add(".".join((known[top], *inner)))
     return frozenset({found for name in full if (found := defining(name))} - {"tgraph", NAMES.get(path)})
