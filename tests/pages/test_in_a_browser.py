@@ -52,6 +52,7 @@ PAGES = {
     "nothing": lambda: tg.run(BFS(0), tg.Graph.from_edges([1], [0]), trace=True).trace.page(),
     "blocks": lambda: tg.run(PageRank(), streamed(tg.generators.rmat(9)), trace=True).trace.page(),
     "ranks": lambda: spread().page(),
+    "named": lambda: tg.run(type(HOSTILE[0] + HOSTILE[16], (BFS,), {})(0), hostile(), trace=True).trace.page(),
     "social": lambda: tg.report(real("ego-Facebook")),
 }
 
