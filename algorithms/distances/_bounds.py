@@ -9,23 +9,30 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.algorithms.centrality._distances import with_lengths
 from tgraph.algorithms.paths.bfs import BFS
 from tgraph.algorithms.paths.sssp import SSSP
 
 TOGETHER = 512  # vertices that `level_counts` searches from at once, in the time of some searches,
 ARCS_AS_A_SEARCH = 1 << 14  # one more for so many arcs,
 LEVELS = 64  # unless it goes through many levels
+MET = 4  # times the slack, up to which two bounds of one eccentricity have met,
+TIES = 16  # and up to which two eccentricities are equal
 
 
 class Bounds:
     """lower <= eccentricity <= upper of the vertices `open`, [k] each, those that the question is still about, in a
     graph in which every vertex reaches every other; `most` and `least` are the largest lower and the smallest upper
-    bound of any vertex."""
+    bound of any vertex.
+
+    Floating distances are sums, which round by the order in which they are added: bounds have met, and eccentricities
+    are equal, where they differ by no more than that, the `slack`."""
 
     def __init__(self, graph: tg.Graph, weighted: bool, options: dict[str, Any]):
         if not graph.num_vertices:
             raise tg.errors.ArgumentError("graph: has no vertices, and so no distances; give it one")
         self.graph, self.program, self.options = graph, SSSP if weighted else BFS, options
+        self.arcs = with_lengths(graph) if weighted and graph.weight_dtype is not None else graph
         self.open = graph.everything().ids
         floating = weighted and graph.weight_dtype is not None and graph.weight_dtype.is_floating_point
         dtype = torch.float64 if floating else torch.int64 if weighted else torch.int32
@@ -34,7 +41,8 @@ class Bounds:
         self.total = torch.zeros_like(self.lower, dtype=torch.float64)  # of the distances to those searched from
         self.most, self.least = self.lower[0], self.upper[0]
         self.closed: list[tuple[Tensor, Tensor, Tensor]] = []
-        self.slack = 1e-12 if graph.weight_dtype == torch.float64 else 1e-6 if floating else 0
+        self.slack = min(1e-12, 2**-49 * graph.num_vertices) if floating else 0.0
+        self.searched: dict[int, Tensor] = {}  # the eccentricities of vertices searched from
         self.searches = 0
 
     def narrow(self, left: Callable[[Bounds], Tensor]) -> Bounds:
@@ -75,6 +83,22 @@ class Bounds:
         )
         return torch.ones_like(rest, dtype=torch.bool)
 
+    def are_open(self) -> Tensor:
+        """Which of the vertices `open` have bounds that have not met."""
+        return self.upper > self.raised(self.lower, MET)
+
+    def raised(self, values: Tensor, times: int) -> Tensor:
+        """Values, and so many times the slack of them."""
+        return values * (1 + times * self.slack) if self.slack else values
+
+    def may_be_central(self) -> Tensor:
+        """Which of the vertices `open` may have the least eccentricity."""
+        return self.lower <= self.raised(self.least, TIES)
+
+    def may_be_peripheral(self) -> Tensor:
+        """Which of the vertices `open` may have the largest eccentricity."""
+        return self.raised(self.upper, TIES) >= self.most
+
     def of_all(self) -> tuple[Tensor, Tensor]:
         """The bounds of all vertices, [n] each."""
         lower = self.lower.new_empty(self.graph.num_vertices)
@@ -83,32 +107,49 @@ class Bounds:
             lower[vertices], upper[vertices] = low, high
         return lower, upper
 
+    def central(self) -> Tensor:
+        """The vertices of least eccentricity, once the bounds of all that may be have met."""
+        lower, upper = self.of_all()
+        met = upper <= self.raised(lower, MET)
+        return (met & (lower <= self.raised(self.least, TIES))).nonzero().flatten()
+
+    def peripheral(self) -> Tensor:
+        """The vertices of the largest eccentricity, once the bounds of all that may be have met."""
+        lower, upper = self.of_all()
+        met = upper <= self.raised(lower, MET)
+        return (met & (self.raised(upper, TIES) >= self.most)).nonzero().flatten()
+
+    def eccentricity_of(self, vertex: int) -> Tensor:
+        """The largest distance from a vertex, as a search from there adds it up."""
+        if vertex not in self.searched:
+            self.searched[vertex] = self.distances(self.arcs, vertex)[1]
+        return self.searched[vertex]
+
     def search(self, place: int) -> None:
         """Take the distances from and to an open vertex into account: by the triangle inequality, with e its
         eccentricity, max(distance to it, e - distance from it) <= eccentricity <= distance to it + e."""
         self.searches += 1
         vertex = int(self.open[place])
-        away, eccentricity = self.distances(self.graph, vertex)
-        back = self.distances(self.graph.transpose(), vertex)[0] if self.graph.directed else away
+        away, eccentricity = self.distances(self.arcs, vertex)
+        self.searched[vertex] = eccentricity
+        back = self.distances(self.arcs.transpose(), vertex)[0] if self.graph.directed else away
         self.total += back
         torch.maximum(self.lower, back, out=self.lower)
-        torch.maximum(self.lower, eccentricity - away, out=self.lower)
+        beyond = eccentricity - away
+        torch.maximum(self.lower, beyond - self.slack * eccentricity if self.slack else beyond, out=self.lower)
         torch.minimum(self.upper, back + eccentricity, out=self.upper)
-        if self.slack:  # of sums in another order
-            closed = self.upper - self.lower <= self.slack * self.upper
-            self.upper = torch.where(closed, self.lower, self.upper)
         self.lower[place] = self.upper[place] = eccentricity
         self.most = torch.maximum(self.most, self.lower.max())
         self.least = torch.minimum(self.least, self.upper.min())
 
     def distances(self, graph: tg.Graph, vertex: int) -> tuple[Tensor, Tensor]:
-        """Those along the arcs of `graph`, the graph or its transpose, from a vertex that reaches every other to the
+        """Those along the arcs of `graph`, `arcs` or its transpose, from a vertex that reaches every other to the
         open vertices, and the largest to any."""
         distance = tg.run(self.program(vertex), graph, **self.options).values
         smallest, largest = torch.aminmax(distance)
         if bool(smallest < 0) or bool(largest == torch.inf):
             far = int(((distance < 0) | (distance == torch.inf)).nonzero()[0])
-            u, v = (vertex, far) if graph is self.graph else (far, vertex)
+            u, v = (vertex, far) if graph is self.arcs else (far, vertex)
             ends = f"from vertex {self.graph.ids(u)!r} to {self.graph.ids(v)!r}"
             raise tg.errors.ArgumentError(
                 f"graph: no path leads {ends}, so that distances have no bound; take a component with graph.subgraph"

@@ -9,13 +9,16 @@ Each search starts at a vertex that may lie farthest out or one near to those be
 the question (Takes and Kosters, "Computing the eccentricity distribution of large graphs", 2013), with ties and centres
 by the sum of distances (SumSweep; Borassi, Crescenzi, Habib, Kosters, Marino, Takes, "Fast diameter and radius
 BFS-based computation in (weakly connected) real-world graphs", 2015).
-Exact. O(n m) at worst, and some ten to hundred searches on most networks.
+Exact, but for the rounding of floating sums: eccentricities that differ by no more are equal, and the value of all that
+are the least, or the largest, is that of a search from the first of them.
+O(n m) at worst, and some ten to hundred searches on most networks.
 
 Every vertex must reach every other: an undirected graph connected, a directed one strongly connected.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -36,7 +39,15 @@ def eccentricity(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> 
     >>> tg.algorithms.eccentricity(tg.generators.path(5))
     tensor([4, 3, 2, 3, 4])
     """
-    return _wide(_narrowed(graph, weighted, options, lambda found: found.upper > found.lower).of_all()[0])
+    found = _narrowed(graph, weighted, options, Bounds.are_open)
+    values = found.of_all()[1]
+    if not found.slack:
+        return values.to(torch.int64)
+    known = torch.tensor([*found.searched], device=graph.device)
+    values[known] = torch.stack([*found.searched.values()])
+    for equal in (found.peripheral(), found.central()):
+        values[equal] = found.eccentricity_of(int(equal[0]))
+    return values
 
 
 def diameter(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> float:
@@ -46,6 +57,9 @@ def diameter(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> floa
     >>> tg.algorithms.diameter(tg.generators.grid2d(3, 4))
     5
     """
+    if _is_floating(graph, weighted):
+        found = _narrowed(graph, weighted, options, _may_be_peripheral)
+        return found.eccentricity_of(int(found.peripheral()[0])).item()
     return _narrowed(graph, weighted, options, lambda found: found.upper > found.most).most.item()
 
 
@@ -56,6 +70,9 @@ def radius(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> float:
     >>> tg.algorithms.radius(tg.generators.path(5))
     2
     """
+    if _is_floating(graph, weighted):
+        found = _narrowed(graph, weighted, options, _may_be_central)
+        return found.eccentricity_of(int(found.central()[0])).item()
     return _narrowed(graph, weighted, options, lambda found: found.lower < found.least).least.item()
 
 
@@ -66,12 +83,7 @@ def center(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> Tensor
     >>> tg.algorithms.center(tg.generators.path(5))
     tensor([2])
     """
-
-    def may_be_central(found: Bounds) -> Tensor:
-        return (found.lower <= found.least) & (found.lower < found.upper)
-
-    found = _narrowed(graph, weighted, options, may_be_central)
-    return (found.of_all()[1] == found.least).nonzero().flatten()
+    return _narrowed(graph, weighted, options, _may_be_central).central()
 
 
 def periphery(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> Tensor:
@@ -81,17 +93,20 @@ def periphery(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> Ten
     >>> tg.algorithms.periphery(tg.generators.path(5))
     tensor([0, 4])
     """
-
-    def may_be_peripheral(found: Bounds) -> Tensor:
-        return (found.upper >= found.most) & (found.lower < found.upper)
-
-    found = _narrowed(graph, weighted, options, may_be_peripheral)
-    return (found.of_all()[0] == found.most).nonzero().flatten()
+    return _narrowed(graph, weighted, options, _may_be_peripheral).peripheral()
 
 
-def _narrowed(graph: tg.Graph, weighted: bool, options: dict[str, Any], left: Any) -> Bounds:
+def _may_be_central(found: Bounds) -> Tensor:
+    return found.may_be_central() & found.are_open()
+
+
+def _may_be_peripheral(found: Bounds) -> Tensor:
+    return found.may_be_peripheral() & found.are_open()
+
+
+def _narrowed(graph: tg.Graph, weighted: bool, options: dict[str, Any], left: Callable[[Bounds], Tensor]) -> Bounds:
     return Bounds(graph, weighted, options).narrow(left)
 
 
-def _wide(values: Tensor) -> Tensor:
-    return values if values.is_floating_point() else values.to(torch.int64)
+def _is_floating(graph: tg.Graph, weighted: bool) -> bool:
+    return weighted and graph.weight_dtype is not None and graph.weight_dtype.is_floating_point

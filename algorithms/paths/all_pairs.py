@@ -28,7 +28,8 @@ def all_pairs(
     Each item is (the sources of the block int64 [k], their distances [k, n]). Distances are hops, int32 with -1 where
     unreached, or with `weighted` those of `sssp`: floating with inf, or int64 with -1. Where a weight is negative they
     are float64 with inf. `options` go to `tgraph.run`.
-    Raises NegativeCycleError, and ArgumentError for sources that are no vertices and a block below 1.
+    Raises NegativeCycleError, and ArgumentError for sources that are no vertices, a block below 1, and integer weights,
+    some of them negative, whose sums float64 might round.
 
     >>> for sources, distance in tg.algorithms.all_pairs(tg.generators.path(4), block=2):
     ...     print(sources.tolist(), distance.tolist())
@@ -56,6 +57,7 @@ def _over_weights(graph: tg.Graph, sources: Tensor, **options: Any) -> Tensor:
 
 def _johnson(graph: tg.Graph, sources: Tensor, block: int, options: dict[str, Any]) -> Iterator[tuple[Tensor, Tensor]]:
     graph = graph.decoded()
+    tg.primitives.shortest_paths.check_sums(graph, tg.primitives.shortest_paths.EXACT)
     height = potentials(graph, backend=options.get("backend", "auto")).to(torch.float64)
     source = torch.repeat_interleave(graph.everything().ids, graph.out_degree)
     assert graph.weights is not None

@@ -23,7 +23,8 @@ def floyd_warshall(
 
     `weighted`, over graph.weights, which may be negative; otherwise, and without weights, in hops. Without
     `predecessors` the second is None, at half of the time.
-    Raises NegativeCycleError, whose `cycle` holds the vertices, and ArgumentError for a weight that is NaN.
+    Raises NegativeCycleError, whose `cycle` holds the vertices, and ArgumentError for a weight that is NaN, and for
+    integer weights whose sums float64 might round.
 
     >>> graph = tg.Graph.from_edges([0, 1, 0], [1, 2, 2], [1, 2, 5])
     >>> distance, predecessor = tg.algorithms.floyd_warshall(graph)
@@ -37,6 +38,7 @@ def floyd_warshall(
     target = graph.neighbors.to(torch.int64)
     length = torch.ones(len(target), dtype=torch.float64, device=graph.device)
     if weighted and graph.weights is not None:
+        tg.primitives.shortest_paths.check_sums(graph, tg.primitives.shortest_paths.EXACT)
         length = graph.weights.detach().to(torch.float64)
         _check(graph, length)
     distance = torch.full((n * n,), torch.inf, dtype=torch.float64, device=graph.device)

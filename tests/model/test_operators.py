@@ -550,9 +550,14 @@ def test_totals_of_narrow_integers_do_not_wrap(dtype, mode, backend):
     data = torch.full((4,), largest, dtype=dtype)
     for active in (graph.everything(), graph.select([0, 1, 2])):
         for reduce, expected in (("sum", 3 * largest), ("prod", largest**3 if largest < 2**20 else None)):
-            received = tg.aggregate(subgraph(graph, active, mode, backend), data, reduce)
+            sub = subgraph(graph, active, mode, backend)
+            if expected is None:
+                with pytest.raises(ArgumentError, match=r"a product of about 9.9\d*e\+27 does not fit torch.int64"):
+                    tg.aggregate(sub, data, reduce)
+                continue
+            received = tg.aggregate(sub, data, reduce)
             values = received.values if received.vertices is None else received.values[received.vertices == 3]
-            assert expected is None or values[-1].item() == expected
+            assert values[-1].item() == expected
 
 
 def test_update_refuses_values_that_the_vertex_data_cannot_hold():

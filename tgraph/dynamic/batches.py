@@ -73,9 +73,19 @@ def _column(name: str, dtype: torch.dtype, values: Any, count: int) -> Tensor:
         raise ArgumentError(f"{name}: the store keeps {dtype}, these are {tensor.dtype}; convert them")
     converted = tensor.detach().to(dtype)
     if not dtype.is_floating_point and bool((wrong := converted.to(tensor.dtype) != tensor).any()):
-        place = int(wrong.nonzero()[0])
-        raise ArgumentError(f"{name}: {tensor[place].item()} at position {place} does not fit {dtype}")
+        raise _does_not_fit(name, tensor, wrong, dtype)
+    if dtype.is_floating_point and bool((wrong := converted.isinf() & ~_is_infinite(tensor)).any()):
+        raise _does_not_fit(name, tensor, wrong, dtype)
     return converted
+
+
+def _is_infinite(tensor: Tensor) -> Tensor:
+    return tensor.isinf() if tensor.is_floating_point() else torch.zeros_like(tensor, dtype=torch.bool)
+
+
+def _does_not_fit(name: str, tensor: Tensor, wrong: Tensor, dtype: torch.dtype) -> ArgumentError:
+    place = int(wrong.nonzero()[0])
+    return ArgumentError(f"{name}: {tensor[place].item()} at position {place} does not fit {dtype}")
 
 
 def ends_of_batch(src: Any, dst: Any, ids: GrowingIds | None, new: bool) -> tuple[Tensor, Tensor]:

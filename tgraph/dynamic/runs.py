@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from tgraph.core import sums
 from tgraph.core.building import sorting
 from tgraph.core.rows import offset_of
 from tgraph.dynamic.columns import Place
@@ -94,7 +95,8 @@ def no_arcs(schema: Schema) -> Arcs:
 
 def sorted_run(schema: Schema, src: Tensor, dst: Tensor, data: Sequence[Tensor], directed: bool) -> Run:
     """The run that inserts the arcs src[i] -> dst[i], integers [k], with these columns of data; undirected ones both
-    ways. Raises ArgumentError for a number that is no vertex."""
+    ways. Raises ArgumentError for a number that is no vertex, and for weights that add up to what their dtype cannot
+    hold."""
     items = None
     if not directed:
         src, dst, items = both_ways(src, dst)
@@ -102,7 +104,7 @@ def sorted_run(schema: Schema, src: Tensor, dst: Tensor, data: Sequence[Tensor],
     if order is not None:
         order = order if items is None else items[order]
         data = tuple(column[order] for column in data)
-    return _added_up(schema, Run(changes, tuple(data), num_vertices))
+    return _added_up(schema, Run(changes, tuple(data), num_vertices), checks=True)
 
 
 def deleting_run(schema: Schema, src: Tensor, dst: Tensor, directed: bool) -> Run:
@@ -145,8 +147,9 @@ def rows_added_up(
     return offset_of(degree), (run.changes & 0xFFFFFFFF).to(neighbors.dtype), run.data
 
 
-def _added_up(schema: Schema, run: Run) -> Run:
-    """The run with the weights of parallel arcs added up, where the rule says so."""
+def _added_up(schema: Schema, run: Run, checks: bool = False) -> Run:
+    """The run with the weights of parallel arcs added up, where the rule says so; checks : whether they fit. Batches
+    that were checked wrap round in between at most: what they add up to with those before fits."""
     if schema.parallel != "sum" or run.size < 2:
         return run
     ends = torch.ones(run.size, dtype=torch.bool)
@@ -156,8 +159,12 @@ def _added_up(schema: Schema, run: Run) -> Run:
     data = [column[ends] for column in run.data]
     if schema.summed is not None:
         group = torch.cumsum(ends, 0) - ends.to(torch.int64)
-        total = torch.zeros(len(data[0]), dtype=data[schema.summed].dtype)
-        data[schema.summed] = total.index_add_(0, group, run.data[schema.summed])
+        weights = run.data[schema.summed]
+        if checks:
+            added = sums.by_group(weights, group, len(data[0]), weights.dtype, "weights: those of parallel arcs")
+        else:
+            added = torch.zeros(len(data[0]), dtype=weights.dtype).index_add_(0, group, weights)
+        data[schema.summed] = added
     return Run(run.changes[ends], tuple(data), run.num_vertices)
 
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor
 
+from tgraph.core import sums
 from tgraph.core.building import inputs, sorting
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
@@ -20,9 +21,10 @@ from tgraph.dynamic.batches import columns_of_batch, ends_of_batch, length_of, o
 from tgraph.dynamic.ids import GrowingIds
 from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, deleting_run, merged, no_arcs, sorted_run
 from tgraph.dynamic.snapshots import SnapshotCsr, StreamedSnapshot
+from tgraph.dynamic.times import between
 from tgraph.dynamic.version import Version
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable.changes import Parallel, are_vertices, columns_of, rows_of
+from tgraph.kernels.portable.changes import Parallel, are_vertices, columns_of, inserts, rows_of
 from tgraph.stream.memory import trim_heap
 
 TIMES = "times"
@@ -89,6 +91,7 @@ class Store:
         self._compactor = compaction.Compactor(self._compact_step)
         self._written = {"inserted": 0, "merged": 0, "compacted": 0}  # changes and arcs, for `info`
         self._usual = float("inf")  # seconds of an arc, see `_usual_of`
+        self._largest_sum: int | None = None  # no integer weight is larger, see `_check_sums`; None for unknown
         self._closed = False
         self._followers: weakref.WeakSet[Any] = weakref.WeakSet()  # see `tgraph.dynamic.follow`
         self._kept: tuple[Version, Graph] | None = None  # the last snapshot, of the present version
@@ -140,7 +143,7 @@ class Store:
     def snapshot(self, at: Any = None, since: Any = None) -> Graph:
         """The graph after all batches committed so far, as a Graph that stays as it is; in microseconds.
 
-        at, since : only arcs of times since <= time <= at, in a store that keeps `times`; that copies them.
+        at, since : numbers; only arcs of times since <= time <= at, in a store that keeps `times`; that copies them.
 
         The first that reads its arcs as CSR merges the runs into it, for all snapshots of this version, and for the
         store.
@@ -172,11 +175,7 @@ class Store:
     def _between(self, graph: Graph, since: Any, at: Any) -> Graph:
         if TIMES not in self._schema.columns:
             raise ArgumentError("at, since: the store keeps no times; make it with times=torch.int64")
-        times = self.arc_data(graph)[TIMES]
-        stays = torch.ones_like(times, dtype=torch.bool)
-        stays &= True if since is None else times >= since
-        stays &= True if at is None else times <= at
-        chosen = stays.nonzero().view(-1)
+        chosen = between(self.arc_data(graph)[TIMES], since, at).nonzero().view(-1)
         degree = torch.bincount(sorting.expand_rows(graph.offset)[chosen], minlength=graph.num_vertices)
         offset = torch.cat((degree.new_zeros(1), torch.cumsum(degree, 0)))
         weights = None if graph.weights is None else graph.weights[chosen]
@@ -308,10 +307,41 @@ class Store:
             run = sorted_run(self._schema, src, dst, columns, self.directed)
             if replaces and self.multi != "last":
                 run = merged(self._schema, [deleting_run(self._schema, src, dst, self.directed), run])
+            self._check_sums(run)
             number = self._commit(run)
         self._await(number)
         self._keep_pace(begun, len(src))
         return number
+
+    def _check_sums(self, run: Run) -> None:
+        """Raise ArgumentError for the first integer weight of a run that its dtype cannot hold together with that which
+        it is added to. Held: `_writing`.
+
+        Where the largest weights of all batches together fit nothing is looked up. What is wrapped within a merge of
+        runs alone comes right when the runs before are added."""
+        if (place := self._schema.summed) is None or not run.size or run.data[place].is_floating_point():
+            return
+        added = run.data[place]
+        limits = torch.iinfo(added.dtype)
+        if self._largest_sum is None:
+            held = [self._version.base.data, *(other.data for other in self._version.runs)]
+            self._largest_sum = sum(sums.largest(data[place]) for data in held)
+        self._largest_sum += sums.largest(added)
+        if self._largest_sum <= limits.max:
+            return
+        self._publish_all()
+        self._largest_sum = limits.max
+        there = _weights_there(self._version, place, run)
+        if len(wrong := sums.leaves(there, added.to(torch.int64), "add", limits.min, limits.max).nonzero()):
+            first = int(wrong[0])
+            pair = int(rows_of(run.changes[first])), int(columns_of(run.changes[first]))
+            raise ArgumentError(
+                f"weights: those of the arc {pair[0]} -> {pair[1]} add up to {int(there[first]) + int(added[first])}, "
+                f"which {added.dtype} cannot hold; make the store with a wider dtype"
+            )
+
+    def _publish_all(self) -> None:
+        """Have the present version be that of the newest batch. Held: `_writing`."""
 
     def delete(self, src: Any, dst: Any) -> int:
         """Delete all arcs `src[i]` -> `dst[i]`, vertices [k] each, and of undirected edges their reverses, as one
@@ -577,6 +607,21 @@ def _without_unknown(run: Run, num_vertices: int) -> Run:
         return run
     known = (rows_of(run.changes) < num_vertices) & (columns_of(run.changes) < num_vertices)
     return Run(run.changes[known], tuple(column[known] for column in run.data), num_vertices)
+
+
+def _weights_there(version: Version, place: int, run: Run) -> Tensor:
+    """The weight that the arc of each change of a run has in a version, int64 [k], 0 for what is not there; place : of
+    the weights among the columns."""
+    source, target = rows_of(run.changes), columns_of(run.changes)
+    known = source.unique_consecutive()
+    known = known[known < version.num_vertices]
+    offset, neighbors, data = version.rows(known)
+    pairs = known[sorting.expand_rows(offset)] << 32 | neighbors.to(torch.int64)
+    wanted = source << 32 | target
+    at = torch.searchsorted(pairs, wanted).clamp_(max=max(len(pairs) - 1, 0))
+    if not len(pairs):
+        return torch.zeros_like(wanted)
+    return torch.where(inserts(run.changes) & (pairs[at] == wanted), data[place][at].to(torch.int64), 0)
 
 
 def _version_of(graph: Graph) -> Version:

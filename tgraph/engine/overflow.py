@@ -8,6 +8,7 @@ import math
 import torch
 from torch import Tensor
 
+from tgraph.core import sums
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import InLayout, arc_weights
@@ -115,7 +116,7 @@ class Watch:
         weight = torch.as_tensor(weights, device=values.device).to(torch.int64)
         value = sent_data(held, values).to(torch.int64)
         weight = (column(weight, value) if weight.dim() else weight).expand_as(value)
-        leaves = _leaves(value, weight, program.edge, self._least, self._most) & (value != self._identity)
+        leaves = sums.leaves(value, weight, program.edge, self._least, self._most) & (value != self._identity)
         if not bool(leaves.any()):
             return
         place = tuple(leaves.nonzero()[0].tolist())
@@ -137,16 +138,3 @@ def _longest(program: Relaxation, graph: Graph, rounds: int | None) -> int:
     gains_nothing = smallest >= 0 if program.reduction.name == "min" else largest <= 0
     longest = ENDLESS if rounds is None else rounds
     return min(longest, graph.num_vertices) if program.edge == "add" and gains_nothing else longest
-
-
-def _leaves(value: Tensor, weight: Tensor, edge: str, least: int, most: int) -> Tensor:
-    """Where value + weight, or value * weight, lies outside of least .. most; int64, without leaving it."""
-    if edge == "add":
-        return torch.where(weight > 0, value > most - weight, value < least - weight)
-    negated, none = weight == -1, weight == 0  # divided by below only where neither
-    divisor = torch.where(negated | none, 1, weight)
-    ends = [torch.div(torch.full_like(divisor, end), divisor, rounding_mode="trunc") for end in (least, most)]
-    low, high = torch.minimum(*ends), torch.maximum(*ends)
-    low = torch.where(negated, -most, low)
-    high = torch.where(negated, min(-least, torch.iinfo(torch.int64).max), high)
-    return ~none & ((value < low) | (value > high))

@@ -27,7 +27,7 @@ from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Mode, Received, Subgraph, arc_weights, whole
 from tgraph.core.system.library import in_functorch, needs_grad
 from tgraph.errors import ArgumentError
-from tgraph.kernels import choose, find
+from tgraph.kernels import choose, exactness, find
 from tgraph.kernels.autograd import differentiable, eager
 from tgraph.kernels.call import Call
 from tgraph.kernels.layout import spreading
@@ -131,7 +131,8 @@ def aggregate(
     bool, the sum and product of integers and bools int64, the mean of integers is floating. Differentiable in
     floating data and weights, as often as one likes, where torch.compile(fullgraph=True) traces it too: for a Graph.
     Of a graph that is spread over ranks the data may be that of the rank's own vertices, [k, ...]; so is the result.
-    Raises ArgumentError for data of another length, unknown names, or weights that are missing or do not fit.
+    Raises ArgumentError for data of another length, unknown names, weights that are missing or do not fit, and for
+    integers whose messages or sums do not fit their dtype; not where torch.compile or a transform traces it.
 
     >>> graph = tg.Graph.from_edges([0, 1, 2], [2, 2, 0], [0.5, 2.0, 1.0])
     >>> x = torch.tensor([10.0, 20.0, 30.0])
@@ -154,6 +155,8 @@ def aggregate(
             return summed
     selected = whole(sub, sub.everything(), "pull") if isinstance(sub, Graph) else sub
     call = _checked_call(selected, data, reduce, edge, weights, dtype)
+    if not data.is_floating_point():
+        exactness.check(call, weights is None, lambda other: _values(aggregate(sub, other, reduce, dtype=dtype)))
     refused: dict[str, str] = {}
     run: Any = None
     if selected.graph.layout is not None and selected.backend in ("auto", LAYOUT):
@@ -168,6 +171,10 @@ def aggregate(
             run = choose(selected.backend, call, refused).run
     given: Received = run(selected, data, reduction_of(reduce), edge, call.weights, dtype)
     return given.values if isinstance(sub, Graph) else given
+
+
+def _values(given: Received | Tensor) -> Tensor:
+    return given.values if isinstance(given, Received) else given
 
 
 def _at_once(graph: Graph, data: Tensor, mean: bool, edge: str) -> Tensor | None:
@@ -249,7 +256,7 @@ def update(
         A vertex to which only inactive vertices could send gets the identity of the reduction in a pull and is left
         out in a push: the two agree where function(old, identity) = old.
 
-    Raises ArgumentError for a function that changes the shape.
+    Raises ArgumentError for a function that changes the shape, and for an integer that the vertex data cannot hold.
 
     >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
     >>> received = tg.aggregate(tg.Program().tensorize(graph, graph.select(0), "push"), torch.tensor([3, 9, 1]))
@@ -263,7 +270,7 @@ def update(
         raise ArgumentError(f"function: must keep the shape {list(old.shape)} of its arguments, gave {list(new.shape)}")
     if not torch.can_cast(new.dtype, values.dtype):
         raise ArgumentError(f"function: gave {new.dtype}, which {values.dtype} vertex data cannot hold; convert one")
-    new = new.to(values.dtype)
+    new = _narrowed(new, values.dtype, received.vertices)
     recorder = None if torch.compiler.is_compiling() else recording.get()
     if recorder is not None and active.is_everything and (moved := recorder.changed(old, new)) is not None:
         return new, active if moved else active.graph.nothing()
@@ -279,6 +286,22 @@ def update(
     if new.requires_grad or values.requires_grad:
         return values.index_copy(0, received.vertices, new), following
     return values.index_copy_(0, received.vertices, new), following
+
+
+def _narrowed(new: Tensor, dtype: torch.dtype, vertices: Tensor | None) -> Tensor:
+    """New values in the dtype of the vertex data. Raises ArgumentError for the first integer that it does not hold."""
+    held = new.to(dtype)
+    if dtype == new.dtype or torch.promote_types(dtype, new.dtype) == dtype or not exactness.is_readable(new):
+        return held
+    wrong = (held != new).nonzero()
+    if len(wrong):
+        place = tuple(wrong[0].tolist())
+        vertex = place[0] if vertices is None else int(vertices[place[0]])
+        raise ArgumentError(
+            f"function: gave {new[place].item()} at vertex {vertex}, which {dtype} vertex data cannot hold; let init "
+            f"return {new.dtype}"
+        )
+    return held
 
 
 def _differs(new: Tensor, old: Tensor) -> Tensor:

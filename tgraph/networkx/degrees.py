@@ -9,6 +9,7 @@ from typing import Any
 from networkx.classes import reportviews
 from torch import Tensor
 
+from tgraph.errors import ArgumentError
 from tgraph.networkx.functions._shared import degrees
 from tgraph.networkx.views import Rows
 
@@ -60,14 +61,11 @@ class _Counting:
         """The degree of each node; None where a tensor does not hold the sums."""
         if self._weight is None:
             return self._counts()
-        try:
-            weights = self._graph.weighted(self._weight).weights
-        except NotImplementedError:
-            return None
-        if not weights.is_floating_point() and len(weights) and int(weights.abs().max()) > 2**61 // len(weights):
-            return None
         kind = "in" if isinstance(self, _INWARD) else "out" if isinstance(self, _OUTWARD) else "both"
-        return degrees(self._graph, self._weight, kind)
+        try:
+            return degrees(self._graph, self._weight, kind)
+        except (NotImplementedError, ArgumentError):
+            return None
 
     def _counts(self) -> Tensor:
         graph = self._graph.structure

@@ -16,6 +16,7 @@ from typing import Any
 
 import networkx as nx
 
+from tgraph.errors import ArgumentError
 from tgraph.io.adjacency import paused_collections
 from tgraph.networkx import history, thresholds
 
@@ -157,7 +158,10 @@ def _register(
         history.ran(name)
         is_local = entry.cost_of(args, kwargs)[0] == "local"
         with thresholds.threads_for(args[0] if args else None, is_local), paused_collections():
-            return function(*args, **kwargs)
+            try:
+                return function(*args, **kwargs)
+            except ArgumentError as fault:  # such as integers whose sums fit Python alone
+                raise NotImplementedError(str(fault)) from fault
 
     entry = Entry(name, run, module, gaps, cost, refuses, parts, given or {})
     if name in nx.utils.backends._registered_algorithms:  # not every release has all

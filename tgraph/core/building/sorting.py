@@ -14,6 +14,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
+from tgraph.core import sums
 from tgraph.core.dispatch import setup_operator
 from tgraph.core.system.devices import sort
 from tgraph.errors import ArgumentError
@@ -260,23 +261,9 @@ def _combine(merged: Tensor, target: Tensor, extra: Tensor, how: str) -> Tensor:
     if merged.is_floating_point():
         return merged.index_add(0, target, extra)
     touched, slot = torch.unique_consecutive(target, return_inverse=True)
-    first = merged[touched]
-    total = first.long().index_add(0, slot, extra.long())
-    # Where the int64 sum wraps round it is off by 2**64 at least, which rounding in float64 is far from.
-    rounded = first.double().index_add(0, slot, extra.double())
-    limits = torch.iinfo(merged.dtype)
-    wrong = ((total < limits.min) | (total > limits.max) | ((rounded - total).abs() > 2**63)).nonzero()
-    if wrong.numel():
-        position = int(wrong[0])
-        raise _sum_overflow(int(first[position]) + sum(extra[slot == position].tolist()), merged.dtype)
-    return merged.index_copy(0, touched, total.to(merged.dtype))
-
-
-def _sum_overflow(total: int, dtype: torch.dtype) -> ArgumentError:
-    wider = "torch.float64" if dtype == torch.int64 else "torch.int64 or torch.float64"
-    return ArgumentError(
-        f"weights: those of parallel arcs add up to {total}, which {dtype} cannot hold; convert the weights to {wider}"
-    )
+    values, group = torch.cat((merged[touched], extra)), torch.cat((torch.arange(len(touched)).to(slot), slot))
+    total = sums.by_group(values, group, len(touched), merged.dtype, "weights: those of parallel arcs")
+    return merged.index_copy(0, touched, total)
 
 
 def _parallel_arcs(offset: Tensor, neighbors: Tensor, position: Tensor) -> ArgumentError:

@@ -216,6 +216,9 @@ class WrittenStore(StoreOfFolder):
                         super()._publish(batch.run, batch.num_vertices)
                     self._coming.popleft()
 
+    def _publish_all(self) -> None:
+        self._await(self._last[0])
+
     def delete_arcs(self, arcs: Any, graph: Graph) -> int:
         """See `Store.delete_arcs`."""
         return self._alone(lambda: super(WrittenStore, self).delete_arcs(arcs, graph))
@@ -228,7 +231,7 @@ class WrittenStore(StoreOfFolder):
         """The number of a batch that is made of the newest version."""
         with self._writing:
             self._check_open()
-            self._await(self._last[0])
+            self._publish_all()
             number = change()
             self._await(number)
         return number

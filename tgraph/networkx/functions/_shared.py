@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.core import sums
 
 
 def structure(G: Any, weight: Any = None, default: Any = 1) -> tg.Graph:
@@ -98,8 +99,8 @@ def _weighted_rows(G: Any, weight: Any, default: Any, multi: str, reverse: bool)
         weights = weights[arcs.transpose_permutation]
     order = G._tensors.back_order if reverse else G._tensors.order
     weights = weights if order is None else weights[order]
-    if not weights.is_floating_point() and len(weights) and int(weights.abs().max()) > 2**62 // max(len(offset), 1):
-        raise NotImplementedError(f"{weight!r}: sums of these integers may not fit int64")
+    if not weights.is_floating_point():  # a path has fewer arcs than there are nodes, but parallel ones add up
+        refuse_beyond(sums.largest(weights) * (len(weights) if multi == "sum" else len(offset)), 2**62, weight)
     return _merged(offset, neighbors, weights, multi) if G.is_multigraph() else (offset, neighbors, weights)
 
 
@@ -136,11 +137,25 @@ def degrees(G: Any, weight: Any = None, kind: str = "both") -> Tensor:
     kind : "in", "out" or "both".
     """
     graph = structure(G, weight)
-    if not G.is_directed():
-        return _strength(graph, "out") + _loops(graph)
-    if kind == "both":
-        return _strength(graph, "out") + _strength(graph, "in")
-    return _strength(graph, kind)
+    first = _strength(graph, kind if G.is_directed() and kind != "both" else "out")
+    if G.is_directed() and kind != "both":
+        return first
+    second = _strength(graph, "in") if G.is_directed() else _loops(graph)
+    if graph.weight_dtype is not None and not first.is_floating_point():
+        refuse_beyond(sums.largest(first) + sums.largest(second), sums.MOST, weight)
+    return first + second
+
+
+def refuse_beyond(largest: int, most: int, weight: Any) -> None:
+    """Leave integers as large as this to networkx, whose numbers have no limit."""
+    if largest > most:
+        raise NotImplementedError(f"{weight!r}: integers that sum up to {largest} may not fit")
+
+
+def refuse_rounding(graph: tg.Graph, weight: Any, times: int = 1) -> None:
+    """Leave integer weights to networkx whose sums, each so many times, float64 would round."""
+    if graph.weight_dtype is not None and not graph.weight_dtype.is_floating_point:
+        refuse_beyond(int(max(map(abs, graph.weight_range))) * graph.num_arcs * times, 2**53, weight)
 
 
 def _strength(graph: tg.Graph, kind: str) -> Tensor:
@@ -157,13 +172,14 @@ def _ones(graph: tg.Graph) -> Tensor:
 
 def _loops(graph: tg.Graph) -> Tensor:
     """The weight of the self-loops of each vertex."""
-    found = torch.zeros(graph.num_vertices, dtype=graph.weight_dtype or torch.int64)
-    if graph.num_self_loops:
-        source, target = graph.to_edge_index()
-        loop = source == target
-        weights = graph.decoded().weights
-        found.index_add_(0, source[loop], found.new_ones(int(loop.sum())) if weights is None else weights[loop])
-    return found
+    n, dtype = graph.num_vertices, graph.weight_dtype or torch.int64
+    if not graph.num_self_loops:
+        return torch.zeros(n, dtype=dtype)
+    source, target = graph.to_edge_index()
+    loop = source == target
+    weights = graph.decoded().weights
+    held = torch.ones(int(loop.sum()), dtype=dtype) if weights is None else weights[loop]
+    return sums.by_group(held, source[loop], n, dtype, "weights: those of self-loops")
 
 
 def bunch(G: Any, nodes: Any) -> Tensor:

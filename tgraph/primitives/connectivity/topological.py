@@ -12,6 +12,7 @@ from tgraph.errors import ArgumentError
 from tgraph.kernels import choose, serving
 from tgraph.kernels.call import Call
 from tgraph.kernels.portable.components import transitive
+from tgraph.primitives.paths.shortest_paths import check_sums
 
 
 def generations(graph: Graph, *, backend: str = "auto") -> Tensor:
@@ -63,6 +64,8 @@ def longest(
     weights = graph.weights if weighted else None
     if weighted and weights is None:
         raise ArgumentError("weighted: the graph has no weights; use weighted=False")
+    if weighted:
+        check_sums(graph)
     others = () if weights is None else (weights,)
     return choose(backend, Call("longest", graph.neighbors, others=others)).run(graph, weights, generation)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tgraph.core import sums
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.kernels import serving
 from tgraph.kernels.portable.flow import global_cut as operators
-from tgraph.primitives.paths.shortest_paths import check_sums
+from tgraph.primitives.paths.shortest_paths import LARGEST_SUM, check_sums
 from tgraph.primitives.simple_graph import refuse_directed
 
 
@@ -43,6 +44,7 @@ def max_flow(
     if weighted:
         _check_capacities(graph)
         check_sums(graph)
+        _check_total(graph)
     floating = weighted and graph.weights is not None and graph.weights.is_floating_point()
     dtype = torch.float64 if floating else torch.int64
     carried = torch.zeros(graph.num_arcs, dtype=dtype, device=graph.device) if flow else None
@@ -51,6 +53,15 @@ def max_flow(
     if value == torch.inf:
         raise ArgumentError("weights: a path from source to target has infinite capacities only; the flow has no limit")
     return value, carried, side
+
+
+def _check_total(graph: Graph) -> None:
+    """Raise ArgumentError where integer capacities that add up might not fit int64."""
+    assert graph.weights is not None
+    if graph.weights.is_floating_point() or graph.weight_range[1] * graph.num_arcs < LARGEST_SUM:
+        return
+    if (total := sums.total(graph.weights)) >= LARGEST_SUM:
+        raise ArgumentError(f"weights: all together are {total}, and their sums may exceed int64; use float64")
 
 
 def _check_capacities(graph: Graph) -> None:
@@ -71,7 +82,8 @@ def global_cut(graph: Graph, *, weighted: bool = True) -> tuple[float, Tensor]:
     of the vertices of one that is not larger than the other, bool [n].
 
     `weighted` takes graph.weights, otherwise, and without weights, every edge counts 1. Raises ArgumentError for a
-    directed graph, fewer than two vertices, and a weight that is negative or NaN.
+    directed graph, fewer than two vertices, a weight that is negative or NaN, and integer weights whose sum might not
+    fit int64.
 
     >>> tg.primitives.flow.global_cut(tg.generators.lollipop(4, 1))
     (1, tensor([False, False, False, False,  True]))
@@ -84,9 +96,11 @@ def global_cut(graph: Graph, *, weighted: bool = True) -> tuple[float, Tensor]:
     weights = graph.weights if weighted else None
     if weights is not None:
         _check_capacities(graph)
-    floating = weights is not None and weights.is_floating_point()
-    wide = None if weights is None else weights.detach().to(torch.float64)
-    value, side = operators.global_cut(graph.offset, graph.neighbors, wide)
+        _check_total(graph)
+    else:
+        weights = torch.ones(graph.num_arcs, dtype=torch.int64, device=graph.device)
+    dtype = torch.float64 if weights.is_floating_point() else torch.int64
+    value, side = operators.global_cut(graph.offset, graph.neighbors, weights.detach().to(dtype))
     if 2 * int(side.sum()) > graph.num_vertices:
         side = ~side
-    return value if floating else int(value), side
+    return value, side

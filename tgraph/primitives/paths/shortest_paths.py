@@ -10,12 +10,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tgraph.core import sums
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, NegativeCycleError
 from tgraph.kernels import choose, serving
 from tgraph.kernels.call import Call
 
 LARGEST_SUM = 2**62
+EXACT = 2**53  # up to which all integers are floats of 64 bits
 
 
 def hops(graph: Graph, source: int, target: int, *, backend: str = "auto") -> float:
@@ -63,6 +65,10 @@ def shortest_path(
         graph._check_vertex_data(bound, "bound", dimensions=1)
         if bound.is_floating_point() and bool(bound.isnan().any()):
             raise ArgumentError(f"bound: NaN at position {int(bound.isnan().nonzero()[0])}; use 0 where none is known")
+        if bound.is_floating_point():
+            check_sums(graph, EXACT)
+        elif sums.largest(bound) >= LARGEST_SUM:
+            bound = bound.clamp(-LARGEST_SUM, LARGEST_SUM - 1)  # no distance is larger, and the sum of both fits
     if graph.weights is None and bound is None:
         path = fewest_hops(graph, source, target, backend=backend)
         return path, len(path) - 1 if len(path) else torch.inf
@@ -154,8 +160,9 @@ def check_weights(graph: Graph) -> None:
     )
 
 
-def check_sums(graph: Graph) -> None:
-    """Raise ArgumentError where sums of integer weights along a path might not fit int64.
+def check_sums(graph: Graph, most: int = LARGEST_SUM) -> None:
+    """Raise ArgumentError where sums of integer weights along a path might reach `most`: what fits int64 by default,
+    and EXACT in float64.
 
     >>> tg.primitives.shortest_paths.check_sums(tg.Graph.from_edges([0, 1], [1, 2], [2**62, 2**62]))
     Traceback (most recent call last):
@@ -165,9 +172,10 @@ def check_sums(graph: Graph) -> None:
     if graph.weight_dtype is None or graph.weight_dtype.is_floating_point:
         return
     largest = max(abs(end) for end in graph.weight_range)
-    if largest * max(graph.num_vertices, 1) >= LARGEST_SUM:
+    if largest * max(graph.num_vertices, 1) >= most:
+        limit = "int64" if most == LARGEST_SUM else f"2**{most.bit_length() - 1}, the integers of float64"
         raise ArgumentError(
-            f"weights: sums of {graph.num_vertices} weights as large as {largest} may exceed int64; use float64"
+            f"weights: sums of {graph.num_vertices} weights as large as {largest} may exceed {limit}; use float64"
         )
 
 

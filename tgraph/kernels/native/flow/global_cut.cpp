@@ -17,35 +17,36 @@
 namespace tgraph {
 namespace {
 
-// An undirected graph without self-loops and parallel edges.
+// An undirected graph without self-loops and parallel edges. Weight: int64_t, whose sums are exact, or double.
+template <class Weight>
 struct Contracted {
     std::vector<int64_t> offset, to;
-    std::vector<double> weight;
+    std::vector<Weight> weight;
 
     int64_t size() const { return std::ssize(offset) - 1; }
 
-    double degree(int64_t v) const {
-        double sum = 0;
+    Weight degree(int64_t v) const {
+        Weight sum = 0;
         for (int64_t arc = offset[v]; arc < offset[v + 1]; ++arc) sum += weight[arc];
         return sum;
     }
 };
 
 // The graph whose vertices are the groups: `each_arc(v, visit)` calls visit(neighbor, weight) for the arcs of v.
-template <class EachArc>
-Contracted contract(int64_t n, const std::vector<int64_t>& group, int64_t groups, const EachArc& each_arc) {
+template <class Weight, class EachArc>
+Contracted<Weight> contract(int64_t n, const std::vector<int64_t>& group, int64_t groups, const EachArc& each_arc) {
     std::vector<int64_t> begin(groups + 1), member(n), place(groups, -1);
     for (int64_t v = 0; v < n; ++v) ++begin[group[v] + 1];
     for (int64_t g = 0; g < groups; ++g) begin[g + 1] += begin[g];
     std::vector<int64_t> next(begin.begin(), begin.end() - 1);
     for (int64_t v = 0; v < n; ++v) member[next[group[v]]++] = v;
-    Contracted found;
+    Contracted<Weight> found;
     found.offset.reserve(groups + 1);
     found.offset.push_back(0);
     for (int64_t g = 0; g < groups; ++g) {
         const auto first = std::ssize(found.to);
         for (int64_t i = begin[g]; i < begin[g + 1]; ++i)
-            each_arc(member[i], [&](int64_t neighbor, double weight) {
+            each_arc(member[i], [&](int64_t neighbor, Weight weight) {
                 const int64_t other = group[neighbor];
                 if (other == g || weight == 0) return;
                 if (place[other] < first) {
@@ -60,12 +61,13 @@ Contracted contract(int64_t n, const std::vector<int64_t>& group, int64_t groups
     return found;
 }
 
+template <class Weight>
 class GlobalCut {
 public:
-    GlobalCut(Contracted graph, std::vector<int64_t> label, uint8_t* side)
+    GlobalCut(Contracted<Weight> graph, std::vector<int64_t> label, uint8_t* side)
         : graph_(std::move(graph)), label_(std::move(label)), side_(side) {}
 
-    double run() {
+    Weight run() {
         while (take_smallest_degree(), graph_.size() > 1 && best_ > 0) {
             poll_interruption();
             scan();
@@ -75,14 +77,17 @@ public:
     }
 
 private:
-    Contracted graph_;
+    using Limits = std::numeric_limits<Weight>;
+    static constexpr Weight kMost = Limits::has_infinity ? Limits::infinity() : Limits::max();
+
+    Contracted<Weight> graph_;
     std::vector<int64_t> label_;  // of each vertex of the whole graph, the one that it is part of
     uint8_t* side_;
-    double best_ = std::numeric_limits<double>::infinity();
+    Weight best_ = kMost;
     std::vector<int64_t> root_;
 
     template <class Inside>
-    void keep(double value, const Inside& is_inside) {
+    void keep(Weight value, const Inside& is_inside) {
         best_ = value;
         for (std::size_t v = 0; v < label_.size(); ++v) side_[v] = is_inside(label_[v]);
     }
@@ -90,21 +95,21 @@ private:
     void take_smallest_degree() {
         if (graph_.size() < 2) return;
         int64_t least = 0;
-        double degree = std::numeric_limits<double>::infinity();
+        Weight degree = kMost;
         for (int64_t v = 0; v < graph_.size(); ++v)
-            if (const double found = graph_.degree(v); found < degree) least = v, degree = found;
+            if (const Weight found = graph_.degree(v); found < degree) least = v, degree = found;
         if (degree < best_) keep(degree, [=](int64_t v) { return v == least; });
     }
 
     void scan() {
         const int64_t n = graph_.size();
-        std::vector<double> joined(n);
+        std::vector<Weight> joined(n);
         std::vector<int64_t> number(n, -1);
-        std::priority_queue<std::pair<double, int64_t>> queue;
+        std::priority_queue<std::pair<Weight, int64_t>> queue;
         root_.resize(n);
         for (int64_t v = 0; v < n; ++v) root_[v] = v;
-        queue.emplace(0.0, 0);
-        double cut = 0, smallest = best_;
+        queue.emplace(0, 0);
+        Weight cut = 0, smallest = best_;
         int64_t scanned = 0, prefix = 0, before = 0, last = 0;
         while (!queue.empty()) {
             const int64_t v = -queue.top().second;
@@ -124,7 +129,7 @@ private:
             }
         }
         if (scanned < n) smallest = 0, prefix = scanned;  // the others are not joined to these
-        if (prefix > 0) keep(std::max(smallest, 0.0), [&](int64_t v) { return number[v] >= 0 && number[v] < prefix; });
+        if (prefix > 0) keep(std::max<Weight>(smallest, 0), [&](int64_t v) { return number[v] >= 0 && number[v] < prefix; });
         unite(before, last);  // sums that round may have found no edge
     }
 
@@ -141,35 +146,37 @@ private:
         int64_t groups = 0;
         for (int64_t v = 0; v < n; ++v) group[v] = find(v) == v ? groups++ : group[find(v)];
         for (int64_t& label : label_) label = group[label];
-        graph_ = contract(n, group, groups, [&](int64_t v, const auto& visit) {
+        graph_ = contract<Weight>(n, group, groups, [&](int64_t v, const auto& visit) {
             for (int64_t arc = graph_.offset[v]; arc < graph_.offset[v + 1]; ++arc)
                 visit(graph_.to[arc], graph_.weight[arc]);
         });
     }
 };
 
-template <class Neighbor>
-double global_cut(In<int64_t> offset, In<Neighbor> neighbors, In<double> weights, Out<uint8_t> side) {
+template <class Neighbor, class Weight>
+Weight global_cut(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, Out<uint8_t> side) {
     const auto n = static_cast<int64_t>(offset.shape(0)) - 1;
     std::vector<int64_t> label(n);
     for (int64_t v = 0; v < n; ++v) label[v] = v;
-    Contracted graph = contract(n, label, n, [&](int64_t v, const auto& visit) {
+    auto graph = contract<Weight>(n, label, n, [&](int64_t v, const auto& visit) {
         for (int64_t arc = offset.data()[v]; arc < offset.data()[v + 1]; ++arc)
-            visit(neighbors.data()[arc], weights.is_valid() ? weights.data()[arc] : 1.0);
+            visit(neighbors.data()[arc], weights.data()[arc]);
     });
-    return GlobalCut(std::move(graph), std::move(label), side.data()).run();
+    return GlobalCut<Weight>(std::move(graph), std::move(label), side.data()).run();
 }
 
-template <class Neighbor>
+template <class Neighbor, class Weight>
 void bind(Module& module) {
-    module.def("global_cut", &global_cut<Neighbor>, "offset, neighbors, weights?, side");
+    module.def("global_cut", &global_cut<Neighbor, Weight>, "offset, neighbors, weights, side");
 }
 
 }  // namespace
 
 void bind_global_cut(Module& module) {
-    bind<int32_t>(module);
-    bind<int64_t>(module);
+    bind<int32_t, int64_t>(module);
+    bind<int64_t, int64_t>(module);
+    bind<int32_t, double>(module);
+    bind<int64_t, double>(module);
 }
 
 }  // namespace tgraph

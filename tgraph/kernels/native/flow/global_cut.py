@@ -12,11 +12,11 @@ from tgraph.core.system import native
 from tgraph.kernels.native.base.support import refuses_data
 
 
-def global_cut(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> tuple[float, Tensor]:
+def global_cut(offset: Tensor, neighbors: Tensor, weights: Tensor) -> tuple[float, Tensor]:
     """As the portable one, `tgraph.kernels.portable.flow.global_cut.global_cut`."""
     side = torch.zeros(len(offset) - 1, dtype=torch.uint8, device="cpu")
-    held = None if weights is None else weights.contiguous()
-    value = cast(Any, native.load()).global_cut(offset.contiguous(), neighbors.contiguous(), held, side)
+    arguments = offset.contiguous(), neighbors.contiguous(), weights.contiguous()
+    value = cast(Any, native.load()).global_cut(*arguments, side)
     return value, side.view(torch.bool)
 
 

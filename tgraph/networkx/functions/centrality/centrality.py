@@ -10,6 +10,7 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
+from tgraph.core import sums
 from tgraph.networkx.functions._shared import by_node, degrees, mask, names, number, numbers, structure
 from tgraph.networkx.functions.traversal.searches import reached
 from tgraph.networkx.registry import implements, made_of
@@ -100,7 +101,7 @@ def closeness_centrality(G, u=None, distance=None, wf_improved=True):
     found = {}
     for node in G if u is None else [u]:
         _, far = reached(G, number(G, node), distance, reverse=True)
-        total, closeness = far.sum().item(), 0.0
+        total, closeness = sums.total(far), 0.0
         if total > 0.0 and n > 1:
             closeness = (len(far) - 1.0) / total
             if wf_improved:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from tgraph import algorithms
+from tgraph.core import sums
 from tgraph.io.adjacency import paused_collections
 from tgraph.networkx.functions._shared import edges, names, number, rows, structure
 from tgraph.networkx.registry import implements
@@ -150,5 +151,5 @@ def flow_hierarchy(G, weight=None):
     component = strong(G)
     source, target, weights = edges(G, weight)
     inside = component[source] == component[target]
-    within = inside.sum().item() if weights is None else weights[inside].sum().item()
-    return 1.0 - within / (len(source) if weights is None else weights.sum().item())
+    within = inside.sum().item() if weights is None else sums.total(weights[inside])
+    return 1.0 - within / (len(source) if weights is None else sums.total(weights))

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.core import sums
 from tgraph.networkx.functions._shared import bunch, chosen, marked, mask, names, number, row_entries, rows, structure
 from tgraph.networkx.registry import implements
 
@@ -22,7 +23,7 @@ def _leaving(graph: tg.Graph, vertices: Tensor) -> Arcs:
 
 
 def _sum(graph: tg.Graph, arcs: Tensor) -> Any:
-    return len(arcs) if graph.weights is None else graph.weights[arcs].sum().item()
+    return len(arcs) if graph.weights is None else sums.total(graph.weights[arcs])
 
 
 def _cut(G: Any, S: Iterable[Any], T: Iterable[Any] | None, weight: Any) -> Any:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from tgraph.networkx.functions._shared import structure, weighted_rows
+from tgraph.core import sums
+from tgraph.networkx.functions._shared import refuse_beyond, structure, weighted_rows
 from tgraph.networkx.registry import implements, made_of
 
 made_of("to_numpy_array", cost="superlinear")("floyd_warshall_numpy")
@@ -17,6 +18,8 @@ def _search(G: Any, weight: Any) -> tuple[np.ndarray, np.ndarray, bool]:
     """(distance, predecessor, whether distances are whole numbers): inf and -1 where there is no path."""
     n = len(G)
     offset, neighbors, weights = weighted_rows(G, weight)
+    if not weights.is_floating_point():
+        refuse_beyond(sums.largest(weights) * n, 2**53, weight)
     row = torch.repeat_interleave(torch.arange(n), offset.diff()).numpy()
     distance, before = np.full((n, n), np.inf), np.full((n, n), -1, dtype=np.int64)
     np.fill_diagonal(distance, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import networkx as nx
 
+from tgraph.core import sums
 from tgraph.networkx.functions._shared import bunch, names
 from tgraph.networkx.functions.traversal.searches import reached
 from tgraph.networkx.registry import implements
@@ -57,5 +58,5 @@ def wiener_index(G, weight=None):
     connected = nx.is_strongly_connected(G) if G.is_directed() else nx.is_connected(G)
     if not connected:
         return float("inf")
-    total = sum(reached(G, source, weight)[1].sum().item() for source in range(len(G)))
+    total = sum(sums.total(reached(G, source, weight)[1]) for source in range(len(G)))
     return total if G.is_directed() else total / 2

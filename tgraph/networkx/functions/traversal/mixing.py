@@ -13,7 +13,7 @@ import tgraph as tg
 from tgraph import algorithms
 from tgraph.io.dicts import MISSING
 from tgraph.networkx.functions._building import arcs_of
-from tgraph.networkx.functions._shared import bunch, degrees, mask, structure
+from tgraph.networkx.functions._shared import bunch, degrees, mask, refuse_rounding, structure
 from tgraph.networkx.registry import implements
 
 
@@ -26,6 +26,7 @@ def _joined(G: Any, x: str, y: str, weight: Any, nodes: Any) -> tuple[Tensor, Te
         source, target = source[both], target[both]
     if not G.is_directed():
         x = y = "both"
+    refuse_rounding(structure(G, weight), weight, 2)
     return degrees(G, weight, x)[source], degrees(G, weight, y)[target]
 
 
@@ -141,6 +142,7 @@ def average_degree_connectivity(G, source="in+out", target="in+out", nodes=None,
                 raise nx.NetworkXError(f'{name} must be one of "in", "out", or "in+out"')
     elif source != "in+out" or target != "in+out":
         raise nx.NetworkXError("source and target arguments are only supported for directed graphs")
+    refuse_rounding(structure(G, weight), weight, 2 * G.number_of_edges())
     reached = degrees(G, None, KINDS[target])
     arcs = G.weighted(None, multi="first") if weight is None else structure(G, weight)
     arcs = arcs if source == "in" and G.is_directed() else arcs.transpose()

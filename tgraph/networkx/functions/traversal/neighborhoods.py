@@ -11,7 +11,7 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph.networkx.functions._building import build, induced, listed_edges
-from tgraph.networkx.functions._shared import bunch, degrees, names, number, simple, structure
+from tgraph.networkx.functions._shared import bunch, degrees, names, number, refuse_rounding, simple, structure
 from tgraph.networkx.functions.paths import distances
 from tgraph.networkx.registry import implements
 from tgraph.primitives.cohesion.k_truss import truss_numbers
@@ -33,6 +33,7 @@ def average_neighbor_degree(G, source="out", target="out", nodes=None, weight=No
         raise nx.NetworkXError("source and target arguments are only supported for directed graphs")
     kind = KINDS[source] if G.is_directed() else "both"
     reached = degrees(G, None, KINDS[target] if G.is_directed() else "both").double()
+    refuse_rounding(structure(G, weight), weight, 2 * G.number_of_edges())
     own = degrees(G, weight, kind).double()
     arcs = G.weighted(None, multi="first") if weight is None else structure(G, weight)
     edge = "copy" if weight is None else "mul"
