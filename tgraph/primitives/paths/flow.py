@@ -9,6 +9,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.kernels import serving
 from tgraph.kernels.portable.flow import global_cut as operators
+from tgraph.primitives import weights as kinds
 from tgraph.primitives.paths.shortest_paths import check_sums
 from tgraph.primitives.simple_graph import refuse_directed
 
@@ -41,7 +42,7 @@ def max_flow(
         raise ArgumentError(f"target: {target} is the source; a flow goes from one vertex to another")
     weighted = weighted and graph.weights is not None
     if weighted:
-        _check_capacities(graph)
+        kinds.check(graph, "lengths", "capacities")
         check_sums(graph)
     floating = weighted and graph.weights is not None and graph.weights.is_floating_point()
     dtype = torch.float64 if floating else torch.int64
@@ -53,25 +54,12 @@ def max_flow(
     return value, carried, side
 
 
-def _check_capacities(graph: Graph) -> None:
-    if graph.weight_range[0] >= 0:
-        return
-    weights = graph.weights
-    assert weights is not None
-    position = int((~(weights >= 0)).nonzero()[0])
-    u, v = graph.arc(position)
-    raise ArgumentError(
-        f"weights: {weights[position].item()} at position {position}, arc {u!r} -> {v!r}, is no capacity; "
-        "capacities are not negative"
-    )
-
-
 def global_cut(graph: Graph, *, weighted: bool = True) -> tuple[float, Tensor]:
     """(value, side) of a minimum cut of an undirected graph: the weight of the edges between the two sides, and a mask
     of the vertices of one that is not larger than the other, bool [n].
 
     `weighted` takes graph.weights, otherwise, and without weights, every edge counts 1. Raises ArgumentError for a
-    directed graph, fewer than two vertices, and a weight that is negative or NaN.
+    directed graph, fewer than two vertices, and a weight that is negative or not finite.
 
     >>> tg.primitives.flow.global_cut(tg.generators.lollipop(4, 1))
     (1, tensor([False, False, False, False,  True]))
@@ -83,7 +71,8 @@ def global_cut(graph: Graph, *, weighted: bool = True) -> tuple[float, Tensor]:
     graph = graph.decoded()
     weights = graph.weights if weighted else None
     if weights is not None:
-        _check_capacities(graph)
+        remedy = "drop such arcs, replace their weights, or merge the ends of infinite ones by quotient_graph"
+        kinds.check(graph, "measures", "cuts", remedy)
     floating = weights is not None and weights.is_floating_point()
     wide = None if weights is None else weights.detach().to(torch.float64)
     value, side = operators.global_cut(graph.offset, graph.neighbors, wide)
