@@ -24,15 +24,9 @@ def with_lengths(graph: tg.Graph, *, positive: bool = False) -> tg.Graph:
     """
     if graph.weight_dtype is None:
         raise tg.errors.ArgumentError("weighted: the graph has no weights; leave weighted=False to count hops")
-    if positive and graph.num_arcs and not graph.weight_range[0] > 0:
-        weights = graph.decoded().weights
-        assert weights is not None
-        position = int((~(weights > 0)).nonzero()[0])
-        u, v = graph.arc(position)
-        raise tg.errors.ArgumentError(
-            f"weights: {weights[position].item()} at position {position}, arc {u!r} -> {v!r}; shortest paths are "
-            "counted over weights above zero: drop such arcs or replace their weights"
-        )
+    if positive:
+        tg.primitives.weights.check(graph, "positive lengths", "counts of shortest paths")
+    tg.primitives.shortest_paths.check_weights(graph)
     dtype = torch.float64 if graph.weight_dtype.is_floating_point else torch.int64
     if graph.weight_dtype == dtype:
         return graph

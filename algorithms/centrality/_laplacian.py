@@ -14,24 +14,28 @@ import tgraph as tg
 
 DENSE = 3000  # vertices up to which the pseudo-inverse is computed
 AT_ONCE = 1 << 22  # values of the potentials of a group
+MOST_SPREAD = 1e12  # of conductances, and of eigenvalues: beyond it an inverse has lost more than twelve digits
 
 
-def network(graph: tg.Graph, weighted: bool) -> tg.Graph:
-    """The simple graph with its conductances, float64: weights, those of parallel edges added, or the number of these.
+def network(graph: tg.Graph, weighted: bool) -> tuple[tg.Graph, float]:
+    """(the simple graph with its conductances, float64, their unit): weights, the unit being near the largest, those of
+    parallel edges added, or the number of these.
 
-    Raises ArgumentError for a directed graph, one that is not connected, and weights that are not above zero.
+    Raises ArgumentError for a directed graph, one that is not connected, and weights that are not above zero, or the
+    largest of which is more than 10^12 times the least.
     """
     tg.primitives.simple_graph.refuse_directed(graph)
     arcs = graph.decoded()
     if weighted and arcs.weights is None:
         raise tg.errors.ArgumentError("weighted: the graph has no weights; leave weighted=False")
-    if weighted and graph.num_arcs and not (graph.weight_range[0] > 0 and graph.weight_range[1] < torch.inf):
-        raise tg.errors.ArgumentError(
-            f"weights: conductances are finite and above zero, these range from {graph.weight_range[0]} to "
-            f"{graph.weight_range[1]}; drop such edges or replace their weights"
-        )
-    one = torch.ones(graph.num_arcs, dtype=torch.float64, device=graph.device)
-    weights = arcs.weights.detach().to(torch.float64) if weighted and arcs.weights is not None else one
+    if weighted:
+        tg.primitives.weights.check(graph, "conductances", "conductances")
+        if graph.weight_range[0] * MOST_SPREAD < graph.weight_range[1]:
+            raise _too_far_apart(*graph.weight_range)
+    weights, unit = torch.ones(graph.num_arcs, dtype=torch.float64, device=graph.device), 1.0
+    if weighted and arcs.weights is not None:
+        unit = tg.primitives.weights.unit(graph)
+        weights = arcs.weights.detach().to(torch.float64) / unit
     held = tg.Graph.from_csr(arcs.offset, arcs.neighbors, weights, directed=False)
     label = tg.algorithms.wcc(graph)
     apart = (label != 0).nonzero()
@@ -40,7 +44,7 @@ def network(graph: tg.Graph, weighted: bool) -> tg.Graph:
             f"graph: it is not connected, no current flows between vertices 0 and {int(apart[0])}; take a component "
             "by induced_subgraph(graph, (wcc(graph) == 0).nonzero().flatten())"
         )
-    return tg.primitives.simple_graph.simple(held, "sum")
+    return tg.primitives.simple_graph.simple(held, "sum"), unit
 
 
 def pseudo_inverse(net: tg.Graph) -> Tensor:
@@ -50,15 +54,19 @@ def pseudo_inverse(net: tg.Graph) -> Tensor:
     source = torch.arange(n, device=net.device).repeat_interleave(net.out_degree)
     matrix = torch.full((n, n), 1 / max(n, 1), dtype=torch.float64, device=net.device)
     matrix.index_put_((source, net.neighbors.to(torch.int64)), -net.weights, accumulate=True)
-    matrix.diagonal().add_(conductance(net))
-    try:
-        factor = torch.linalg.cholesky(matrix)
-    except torch.linalg.LinAlgError as fault:
-        least, largest = net.weight_range
-        raise tg.errors.ArgumentError(
-            f"weights: from {least:.3g} to {largest:.3g} they lie too far apart to be computed with; bring them nearer"
-        ) from fault
-    return torch.cholesky_inverse(factor).sub_(1 / max(n, 1))
+    total = conductance(net)
+    matrix.diagonal().add_(total)
+    factor, failed = torch.linalg.cholesky_ex(matrix)
+    inverse = matrix if int(failed) else torch.cholesky_inverse(factor)
+    if int(failed) or (n and not float(total.max() * inverse.diagonal().max()) < MOST_SPREAD):
+        raise _too_far_apart(*net.weight_range)
+    return inverse.sub_(1 / max(n, 1))
+
+
+def _too_far_apart(least: float, largest: float) -> tg.errors.ArgumentError:
+    return tg.errors.ArgumentError(
+        f"weights: from {least:.3g} to {largest:.3g} they lie too far apart to be computed with; bring them nearer"
+    )
 
 
 def conductance(net: tg.Graph) -> Tensor:
@@ -71,8 +79,8 @@ def potentials(net: tg.Graph, current: Tensor, tol: float) -> Tensor:
     """The potentials [n, k] of mean 0 for k currents that go in and out, [n, k], by conjugate gradients.
 
     Each is divided by the conductance at its vertex first (Jacobi's preconditioner); a step is one pass over the arcs
-    for all k. It ends where what is left of each current is at most `tol` of it, in norm; NotConvergedError is raised
-    where rounding does not let it.
+    for all k. It ends where what is left of each current is at most `tol` of it, in norm, those that are so far resting
+    meanwhile; NotConvergedError is raised where rounding does not let it.
     """
     degree = conductance(net)[:, None]
     left = current - current.mean(0)
@@ -83,15 +91,16 @@ def potentials(net: tg.Graph, current: Tensor, tol: float) -> Tensor:
     direction = step
     steps = 10 * net.num_vertices + 10
     for _ in range(steps):
-        if bool((torch.linalg.vector_norm(left, dim=0) <= wanted).all()):
+        moving = torch.linalg.vector_norm(left, dim=0) > wanted
+        if not bool(moving.any()):
             return x - x.mean(0)
         flow = degree * direction - tg.aggregate(net, direction, "sum", edge="mul")
-        length = energy / (direction * flow).sum(0).clamp(min=1e-300)
+        length = torch.where(moving, energy / (direction * flow).sum(0), 0)
         x += length * direction
         left = left - length * flow
         step = left / degree
         energy, before = (left * step).sum(0), energy
-        direction = step + energy / before.clamp(min=1e-300) * direction
+        direction = step + torch.where(moving, energy / before, 0) * direction
     residual = float((torch.linalg.vector_norm(left, dim=0) / wanted.clamp(min=1e-300)).max()) * tol
     raise tg.errors.NotConvergedError(
         f"tol: {residual:.3g} of a current is left after {steps} steps, the tolerance is {tol:g}; allow more, or take "

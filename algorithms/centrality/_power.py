@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor
 
@@ -38,14 +36,21 @@ def fitted(values: Tensor, dtype: torch.dtype) -> Tensor:
 def strength(program: tg.Program, graph: tg.Graph, edge: str) -> Tensor:
     """What leaves each vertex, [n]: its degree for edge="copy", for "mul" the sum of the weights of its arcs.
 
-    Raises ArgumentError for weights that are no measure.
+    Raises ArgumentError for weights that are no measure, or so small that one cannot divide by their sum.
     """
     if edge == "copy":
         return graph.out_degree
-    check_weights(graph)
+    tg.primitives.weights.check(graph, "measures", "shares of what a vertex sends")
     arcs = program.tensorize(graph, graph.everything(), "push").reverse()
     ones = wide(torch.ones(graph.num_vertices, device=graph.device))
-    return tg.aggregate(arcs, ones, "sum", edge=edge).values
+    total = tg.aggregate(arcs, ones, "sum", edge=edge).values
+    tiny = ((total > 0) & (total < torch.finfo(total.dtype).tiny)).nonzero()
+    if len(tiny):
+        raise tg.errors.ArgumentError(
+            f"weights: those at vertex {graph.ids(int(tiny[0]))!r} sum to {float(total[tiny[0]])}, which is too small "
+            "to divide by; multiply all, which changes no share"
+        )
+    return total
 
 
 def inverse(total: Tensor | float) -> Tensor | float:
@@ -53,16 +58,6 @@ def inverse(total: Tensor | float) -> Tensor | float:
     if isinstance(total, Tensor):
         return 1 / torch.where(total == 0, 1, total)
     return 1 / total if total else 1.0
-
-
-def check_weights(graph: tg.Graph) -> None:
-    """Raise ArgumentError unless all weights are finite and not negative."""
-    smallest, largest = graph.weight_range
-    if not 0 <= smallest <= largest < math.inf:
-        raise tg.errors.ArgumentError(
-            f"weights: expected finite weights that are not negative, these range from {smallest} to {largest}; "
-            "replace the others, or leave weighted=False"
-        )
 
 
 def check_dtype(dtype: torch.dtype) -> None:

@@ -38,7 +38,7 @@ def current_flow_closeness(
     >>> tg.algorithms.current_flow_closeness(tg.generators.path(3)).round(decimals=3)
     tensor([0.3330, 0.5000, 0.3330], dtype=torch.float64)
     """
-    net = network(graph, weighted)
+    net, unit = network(graph, weighted)
     n = net.num_vertices
     if n < 2:
         return torch.zeros(n, dtype=torch.float64, device=graph.device)
@@ -53,7 +53,7 @@ def current_flow_closeness(
             current[group, column] = 1
             found.append(potentials(net, current, tol)[group, column])
         own = torch.cat(found)
-    return 1 / (n * own + own.sum())
+    return unit / (n * own + own.sum())
 
 
 def information(graph: tg.Graph, *, weighted: bool = False, method: str = "auto", tol: float = 1e-10) -> Tensor:
@@ -78,7 +78,7 @@ def current_flow_betweenness(
     >>> tg.algorithms.current_flow_betweenness(tg.generators.path(4)).round(decimals=3)
     tensor([0.0000, 0.6670, 0.6670, 0.0000], dtype=torch.float64)
     """
-    net = network(graph, weighted)
+    net, _ = network(graph, weighted)
     n = net.num_vertices
     if n < 3:
         return torch.zeros(n, dtype=torch.float64, device=graph.device)
@@ -102,7 +102,7 @@ def edge_current_flow_betweenness(
     >>> tg.algorithms.edge_current_flow_betweenness(graph, normalized=False).round(decimals=3)
     tensor([1.5000, 1.5000, 2.0000, 2.0000, 1.5000, 1.5000], dtype=torch.float64)
     """
-    net = network(graph, weighted)
+    net, _ = network(graph, weighted)
     n, arcs = net.num_vertices, graph.decoded()
     if n < 2:
         return torch.zeros(graph.num_arcs, dtype=torch.float64, device=graph.device)

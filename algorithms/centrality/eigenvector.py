@@ -2,8 +2,9 @@
 
     y = (A^T y + y) / |y|, x = y / |y|
 
-the power iteration in the L2 norm, on A + I, so that it converges on bipartite graphs too. An iterate is divided by its
-norm in the step after it, so that each is one affine step; O(n + m).
+the power iteration in the L2 norm, on A + I, so that it converges on bipartite graphs too, with A divided by its
+largest weight where that is below 1, so that it is not lost beside I. An iterate is divided by its norm in the step
+after it, so that each is one affine step; O(n + m).
 """
 
 from __future__ import annotations
@@ -50,6 +51,11 @@ class Eigenvector(tg.Program):
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
         n = graph.num_vertices
         self.tolerance = n * self.tol
+        self.unit = 1.0
+        if self.edge == "mul":
+            tg.primitives.weights.check(graph, "numbers", "eigenvectors")
+            unit = tg.primitives.weights.unit(graph)
+            self.unit = 1.0 if 1 <= unit < 1e100 else max(unit, 1e-300)
         self.walks = tg.primitives.linear.AffineMap(edge=self.edge)
         if self.start is None:
             return torch.full((n,), 1 / max(n, 1), dtype=self.dtype, device=graph.device), graph.everything()
@@ -61,7 +67,7 @@ class Eigenvector(tg.Program):
     def compute(self, sub: tg.Subgraph, y: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:
         share = inverse(float(torch.linalg.vector_norm(y)))
         self.walks.replace_bias(y)
-        return self.walks.step(sub, y, alpha=share, beta=share), active
+        return self.walks.step(sub, y, alpha=share / self.unit, beta=share), active
 
     def residual(self, before: Tensor, after: Tensor) -> Tensor:
         share, last = (inverse(float(torch.linalg.vector_norm(y))) for y in (after, before))

@@ -53,6 +53,8 @@ class Katz(AffineProgram):
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
         n, beta = graph.num_vertices, self.beta
         self.tolerance = n * self.tol
+        if self.edge == "mul":
+            tg.primitives.weights.check(graph, "numbers", "counts of walks")
         if isinstance(beta, Tensor) and beta.dim():
             beta = beta.to(graph.device, self.dtype)
             if beta.shape != (n,):

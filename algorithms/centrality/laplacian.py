@@ -20,7 +20,7 @@ def laplacian_centrality(graph: tg.Graph, *, normalized: bool = True, weighted: 
     """The drop of the Laplacian energy by removing each vertex, float64 [n], a share of the energy if `normalized`.
 
     `weighted`, edges count by their weights. Parallel edges add, self-loops are of no effect. Zero where there are no
-    edges. Raises ArgumentError for a directed graph, or missing weights.
+    edges. Raises ArgumentError for a directed graph, and weights that are missing or not finite.
 
     >>> tg.algorithms.laplacian_centrality(tg.generators.path(4), normalized=False)
     tensor([ 6., 12., 12.,  6.], dtype=torch.float64)
@@ -31,9 +31,12 @@ def laplacian_centrality(graph: tg.Graph, *, normalized: bool = True, weighted: 
         )
     if weighted and graph.weight_dtype is None:
         raise tg.errors.ArgumentError("weighted: the graph has no weights; leave weighted=False")
+    if weighted:
+        tg.primitives.weights.check(graph, "numbers", "energies")
     arcs = graph.without_self_loops()
     if weighted or arcs.num_parallel_edges:
-        degree, squares, beside = _weighted_sums(arcs.decoded(), weighted)
+        unit = tg.primitives.weights.unit(graph) if weighted and normalized else 1.0
+        degree, squares, beside = _weighted_sums(arcs.decoded(), weighted, unit)
     else:
         degree = squares = arcs.out_degree.to(torch.float64)
         beside = tg.aggregate(arcs, degree, "sum")
@@ -42,12 +45,13 @@ def laplacian_centrality(graph: tg.Graph, *, normalized: bool = True, weighted: 
     return drop / torch.where(energy == 0, 1, energy) if normalized else drop
 
 
-def _weighted_sums(arcs: tg.Graph, weighted: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """Of each row the sums of w, of w^2, and of the degree of each neighbour times |w|: parallel arcs add up first."""
+def _weighted_sums(arcs: tg.Graph, weighted: bool, unit: float) -> tuple[Tensor, Tensor, Tensor]:
+    """Of each row the sums of w, of w^2, and of the degree of each neighbour times |w|, in units of `unit`: parallel
+    arcs add up first."""
     ones = torch.ones(arcs.num_vertices, dtype=torch.float64, device=arcs.device)
     weights = arcs.weights if weighted else torch.ones_like(arcs.neighbors)
     assert weights is not None
-    simple = tg.Graph(arcs.offset, arcs.neighbors, weights.to(torch.float64), directed=False)
+    simple = tg.Graph(arcs.offset, arcs.neighbors, weights.to(torch.float64) / unit, directed=False)
     if simple.num_parallel_edges:
         simple = simple.to_undirected(multi="sum")
     assert simple.weights is not None

@@ -34,8 +34,9 @@ def clustering(graph: tg.Graph, *, weighted: bool = False) -> Tensor:
 
     Directed, of the triangles that the arcs at a vertex could close, those that are there, in all eight ways to
     direct their arcs (Fagiolo, Physical Review E 2007). `weighted`: a triangle counts by the geometric mean of its
-    weights, divided by the largest weight (Onnela et al., Physical Review E 2005); without weights each is 1.
-    Parallel arcs count once, with the first weight, and self-loops not at all.
+    weights, divided by the largest of the graph (Onnela et al., Physical Review E 2005); without weights each is 1.
+    Parallel arcs count once, with the first weight, and self-loops not at all. Raises ArgumentError for weights that
+    are not finite, or of which the largest is 0.
 
     >>> tg.algorithms.clustering(tg.generators.wheel(5)).round(decimals=3)
     tensor([0.6670, 0.6670, 0.6670, 0.6670, 0.6670], dtype=torch.float64)
@@ -43,8 +44,7 @@ def clustering(graph: tg.Graph, *, weighted: bool = False) -> Tensor:
     arcs = _simple_arcs(graph)
     value = torch.ones(arcs.num_arcs, dtype=torch.float64, device=arcs.device)
     if weighted and arcs.weights is not None and arcs.num_arcs:
-        weight = arcs.weights.to(torch.float64)
-        value = (weight / weight.max()).abs().pow(1 / 3) * weight.sign()
+        value = _cube_roots(graph, arcs.weights)
     undirected = arcs
     if graph.directed:
         undirected = tg.Graph(arcs.offset, arcs.neighbors, value).to_undirected("sum")
@@ -109,6 +109,19 @@ def _simple_arcs(graph: tg.Graph) -> tg.Graph:
     if not graph.directed:
         return tg.primitives.simple_graph.simple(graph)
     return tg.primitives.simple_graph.merged(graph).without_self_loops()
+
+
+def _cube_roots(graph: tg.Graph, weights: Tensor) -> Tensor:
+    """The cube roots of some of the graph's weights over the largest of all, float64."""
+    tg.primitives.weights.check(graph, "numbers", "triangles")
+    largest = graph.weight_range[1]
+    if not largest:
+        own = graph.decoded().weights
+        assert own is not None
+        reason = "triangles count by their weights over the largest, which is 0: replace some, or leave weighted=False"
+        tg.primitives.weights.refuse(graph, largest, int(own.argmax()), reason)
+    ratio = weights.to(torch.float64) / largest
+    return ratio.abs().pow(1 / 3) * ratio.sign()
 
 
 def _ratio(part: Tensor, whole: Tensor) -> Tensor:

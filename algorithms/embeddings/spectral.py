@@ -54,11 +54,7 @@ def spectral_embedding(
     if weighted:
         if graph.weight_dtype is None:
             raise tg.errors.ArgumentError("weighted: the graph has no weights; leave weighted=False")
-        low, high = graph.weight_range
-        if graph.num_arcs and not 0 <= low <= high < torch.inf:
-            raise tg.errors.ArgumentError(
-                f"weights: expected finite weights that are not negative, these range from {low} to {high}"
-            )
+        tg.primitives.weights.check(graph, "measures", "spectral embeddings")
         edge = "mul"
     one = torch.ones(n, dtype=torch.float64, device=graph.device)
     root = tg.aggregate(graph, one, "sum", edge=edge).sqrt()

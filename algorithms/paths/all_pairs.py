@@ -28,8 +28,8 @@ def all_pairs(
     Each item is (the sources of the block int64 [k], their distances [k, n]). Distances are hops, int32 with -1 where
     unreached, or with `weighted` those of `sssp`: floating with inf, or int64 with -1. Where a weight is negative they
     are float64 with inf. `options` go to `tgraph.run`.
-    Raises NegativeCycleError, and ArgumentError for sources that are no vertices, a block below 1, and integer weights,
-    some of them negative, whose sums float64 might round.
+    Raises NegativeCycleError, and ArgumentError for sources that are no vertices, a block below 1, weights that are NaN
+    or -inf, and integer weights, some of them negative, whose sums float64 might round.
 
     >>> for sources, distance in tg.algorithms.all_pairs(tg.generators.path(4), block=2):
     ...     print(sources.tolist(), distance.tolist())
@@ -40,6 +40,8 @@ def all_pairs(
         raise tg.errors.ArgumentError(f"block: expected 1 or more sources, got {block}")
     every = range(graph.num_vertices) if sources is None else sources
     chosen = graph.as_vertices(every, "sources")
+    if weighted:
+        tg.primitives.weights.check(graph, "signed lengths", "shortest paths")
     if weighted and graph.weight_range[0] < 0:
         return _johnson(graph, chosen, block, options)
     search = _over_weights if weighted else hops_from_each

@@ -23,8 +23,8 @@ def floyd_warshall(
 
     `weighted`, over graph.weights, which may be negative; otherwise, and without weights, in hops. Without
     `predecessors` the second is None, at half of the time.
-    Raises NegativeCycleError, whose `cycle` holds the vertices, and ArgumentError for a weight that is NaN, and for
-    integer weights whose sums float64 might round.
+    Raises NegativeCycleError, whose `cycle` holds the vertices, and ArgumentError for a weight that is NaN or -inf, and
+    for integer weights whose sums float64 might round.
 
     >>> graph = tg.Graph.from_edges([0, 1, 0], [1, 2, 2], [1, 2, 5])
     >>> distance, predecessor = tg.algorithms.floyd_warshall(graph)
@@ -38,9 +38,9 @@ def floyd_warshall(
     target = graph.neighbors.to(torch.int64)
     length = torch.ones(len(target), dtype=torch.float64, device=graph.device)
     if weighted and graph.weights is not None:
+        tg.primitives.weights.check(graph, "signed lengths", "shortest paths")
         tg.primitives.shortest_paths.check_sums(graph, tg.primitives.shortest_paths.EXACT)
         length = graph.weights.detach().to(torch.float64)
-        _check(graph, length)
     distance = torch.full((n * n,), torch.inf, dtype=torch.float64, device=graph.device)
     distance.scatter_reduce_(0, source * n + target, length, "amin")
     before = None
@@ -49,17 +49,10 @@ def floyd_warshall(
         before[source * n + target] = source
         before = before.view(n, n).fill_diagonal_(-1)
     distance = distance.view(n, n)
+    if before is not None:
+        before.masked_fill_(distance == torch.inf, -1)
     diagonal = distance.diagonal()
     diagonal.copy_(diagonal.clamp(max=0))  # a self-loop of negative weight is a cycle
     if tg.primitives.all_pairs.shorten(distance, before) >= 0:
         potentials(graph)  # raises it, with the cycle
     return distance, before
-
-
-def _check(graph: tg.Graph, length: Tensor) -> None:
-    missing = length.isnan().nonzero()
-    if len(missing):
-        u, v = graph.arc(int(missing[0]))
-        raise tg.errors.ArgumentError(
-            f"weights: NaN at position {int(missing[0])}, arc {u!r} -> {v!r}, is no length; use weights.nan_to_num()"
-        )

@@ -36,7 +36,7 @@ def predecessors(graph: tg.Graph, source: int, *, weighted: bool = False, **opti
     start, end = distance[before], distance[after]
     weights = graph.weights if weighted else None
     step = torch.ones_like(start) if weights is None else weights.to(distance.dtype)
-    tight = (start >= 0) & (start != torch.inf) & (start + step == end)
+    tight = (start >= 0) & (end != torch.inf) & (start + step == end)
     kept = None if weights is None else weights[tight]
     return tg.Graph.from_edges(
         after[tight], before[tight], kept, num_vertices=graph.num_vertices, vertices=graph.vertices

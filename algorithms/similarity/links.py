@@ -77,7 +77,8 @@ def loops_twice(graph: tg.Graph) -> Tensor:
 
 
 def _weighted(graph: tg.Graph, pairs: Any, backend: str, weight: Any) -> Tensor:
-    """The sum of a weight of their degree over common neighbours."""
+    """The sum of a weight of their degree over common neighbours other than the two vertices, as networkx counts."""
     graph = simple(graph)
     weights = weight(loops_twice(graph).to(torch.float64))
-    return tg.primitives.row_similarity.common_neighbors(graph, pairs_of(graph, pairs), weights, backend=backend)
+    pairs, others = pairs_of(graph, pairs), graph.without_self_loops()
+    return tg.primitives.row_similarity.common_neighbors(others, pairs, weights, backend=backend)

@@ -45,6 +45,8 @@ def simrank(
     n = graph.num_vertices
     if weighted and graph.weight_dtype is None:
         raise tg.errors.ArgumentError("weighted: the graph has no weights; leave weighted=False")
+    if weighted:
+        tg.primitives.weights.check(graph, "measures", "means over neighbours")
     edge = "mul" if weighted else "copy"
     total = tg.aggregate(graph, torch.ones(n, dtype=torch.float64, device=graph.device), "sum", edge=edge)
     share = torch.where(total == 0, 0, 1 / total)[:, None]

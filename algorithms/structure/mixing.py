@@ -18,12 +18,14 @@ def degree_assortativity(graph: tg.Graph, x: str = "out", y: str = "in", *, weig
 
     x, y : for directed graphs, whether the "in" or "out" degree counts at the source and at the target. weighted : add
     the weights of the arcs at a vertex instead of their number. A self-loop adds two to an undirected degree. NaN where
-    all ends have equal degrees.
+    all ends have equal degrees. Raises ArgumentError for weights that are not finite.
 
     >>> round(tg.algorithms.degree_assortativity(tg.generators.star(4)), 3)
     -1.0
     """
     _direction(y, "y")
+    if weighted:
+        tg.primitives.weights.check(graph, "numbers", "correlations")
     first = _degree(graph, x, weighted)
     second = _degree(graph, y, weighted) if graph.directed else first
     return tg.primitives.correlation.over_arcs(graph, first, second)
@@ -72,16 +74,20 @@ def average_neighbor_degree(
 
     source : for directed graphs, whether the "in" or "out" neighbours of a vertex count. target : which degree of
         these.
-    weighted : neighbours count by the weights of the arcs. A self-loop adds two to an undirected degree.
+    weighted : neighbours count by the weights of the arcs, which may be negative; 0 where these sum to 0. A self-loop
+        adds two to an undirected degree.
+    Raises ArgumentError for weights that are not finite.
 
     >>> tg.algorithms.average_neighbor_degree(tg.generators.path(4))
     tensor([2.0000, 1.5000, 1.5000, 2.0000], dtype=torch.float64)
     """
     towards = graph.transpose() if _direction(source, "source") == "in" else graph
     edge = "mul" if weighted else "copy"
+    if weighted:
+        tg.primitives.weights.check(graph, "numbers", "means over neighbours")
     total = tg.multiply(towards, _degree(graph, target, False), "sum", edge)
     size = _degree(graph, source, weighted)
-    return torch.where(size > 0, total / size, 0)
+    return torch.where(size != 0, total / size, 0)
 
 
 def reciprocity(graph: tg.Graph, *, per_vertex: bool = False) -> float | Tensor:

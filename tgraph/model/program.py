@@ -19,6 +19,7 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.messages import across
 from tgraph.kernels.reductions import Reduction, check_edge_operation, reduction_of
 from tgraph.model.operators import neighbor_select, reconstruct, vertex_select
+from tgraph.primitives import weights as kinds
 
 
 class Program:
@@ -276,7 +277,7 @@ class Relaxation(Program):
         >>> tg.algorithms.SSSP(0).check(graph, torch.zeros(2))
         Traceback (most recent call last):
             ...
-        tgraph.errors.ArgumentError: weights: NaN at position 0; a Relaxation compares messages, replace it by ...
+        tgraph.errors.ArgumentError: weights: nan at position 0, arc 0 -> 1; relaxations need weights that are not ...
         """
         if not isinstance(values, Tensor):
             raise ArgumentError(f"init: a Relaxation has one tensor of values, got {type(values).__name__}")
@@ -287,9 +288,8 @@ class Relaxation(Program):
             raise ArgumentError(f"weight: expected a number, a tensor or None, got {type(self.weight).__name__}")
         smallest, largest = self.weight_range(graph)
         if smallest != smallest:
-            weights = graph.decoded().weights if self.weight is None else self.weight
-            place = f" at position {int(weights.isnan().nonzero()[0, 0])}" if isinstance(weights, Tensor) else ""
-            raise ArgumentError(f"weights: NaN{place}; a Relaxation compares messages, replace it by a number")
+            own = graph.decoded().weights if self.weight is None else self.weight
+            kinds.check_values(graph, torch.as_tensor(own).broadcast_to(graph.num_arcs), "ranks", "relaxations")
         if not values.is_floating_point() and isinstance(smallest, int):
             limits = torch.iinfo(values.dtype)
             if not limits.min <= smallest <= largest <= limits.max:

@@ -16,6 +16,7 @@ from tgraph.primitives import (
     simple_graph,
     values,
     walks,
+    weights,
 )
 from tgraph.primitives.centrality import level_accumulate, multi_source, path_counts, sample_paths
 from tgraph.primitives.cohesion import cliques, intersect, k_core, k_truss, triangle_edges
@@ -59,4 +60,5 @@ __all__ = [
     "union_find",
     "values",
     "walks",
+    "weights",
 ]

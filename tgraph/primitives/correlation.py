@@ -23,6 +23,13 @@ def over_arcs(graph: Graph, first: Tensor, second: Tensor) -> float:
     arcs = graph.decoded()
     arcs.ensure_valid()
     is_symmetric = second is first and not graph.directed
+    first, second = _of_moderate_size(first), _of_moderate_size(second)
     degrees = arcs.out_degree, arcs.in_degree
     both, *spread = correlate_ends(arcs.offset, arcs.neighbors, *degrees, first, second, is_symmetric)
     return both / math.sqrt(spread[0]) / math.sqrt(spread[1]) if min(spread) > 0 else math.nan
+
+
+def _of_moderate_size(values: Tensor) -> Tensor:
+    """The values, or where squares of them would be 0 or inf, multiples of them, which correlate alike."""
+    largest = float(values.abs().max())
+    return values if 1e-100 < largest < 1e100 or largest == 0 else values / largest

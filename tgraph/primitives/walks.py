@@ -10,6 +10,7 @@ from torch import Tensor
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.kernels.portable.walks import walks as operators
+from tgraph.primitives import weights as kinds
 
 
 def random_walks(
@@ -58,12 +59,7 @@ def _running_weights(graph: Graph) -> Tensor:
     """Running sums of the weights over all arcs, float64 [m], kept with the graph."""
     if graph.weight_dtype is None:
         raise ArgumentError("weighted: the graph has no weights; leave weighted=False")
-    low, high = graph.weight_range
-    if graph.num_arcs and not 0 <= low <= high < math.inf:
-        raise ArgumentError(
-            f"weights: steps are drawn by finite weights that are not negative, these range from {low} to {high}; "
-            "replace the others, or leave weighted=False"
-        )
+    kinds.check(graph, "measures", "walks")
 
     def compute() -> Tensor:
         weights = graph.decoded().weights

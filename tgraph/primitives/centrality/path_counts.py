@@ -13,6 +13,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.kernels import choose
 from tgraph.kernels.call import Call
+from tgraph.primitives import weights
 
 
 def count_paths(
@@ -28,14 +29,14 @@ def count_paths(
     is the only one. Both are 0 where unreached.
     `backend` names the kernels.
 
-    Raises ArgumentError for distances that do not fit the graph.
+    Raises ArgumentError for distances that do not fit the graph, and weights that are not above zero.
 
     >>> graph = tg.generators.cycle(4)
     >>> counts, onward = tg.primitives.path_counts.count_paths(graph, tg.algorithms.bfs(graph, 0)[None])
     >>> counts, counts * onward - 1
     (tensor([[1., 1., 2., 1.]], dtype=torch.float64), tensor([[3.0000, 0.5000, 0.0000, 0.5000]], dtype=torch.float64))
     """
-    distance = _checked(graph, distance)
+    distance = _checked(graph, distance, weighted)
     arcs = graph.decoded()
     return choose(backend, Call("count_paths", distance, graph=arcs)).run(arcs, distance, weighted, even)
 
@@ -64,7 +65,7 @@ def add_along_arcs(
     >>> tg.primitives.path_counts.add_along_arcs(graph, distance, counts, onward, sums)
     tensor([2., 0., 1., 0.], dtype=torch.float64)
     """
-    distance = _checked(graph, distance)
+    distance = _checked(graph, distance, weighted)
     for name, values, shape in (("left", left, distance.shape), ("right", right, distance.shape)):
         if values.shape != shape or values.dtype != torch.float64:
             raise ArgumentError(f"{name}: expected float64 {list(shape)}, got {values.dtype} {list(values.shape)}")
@@ -77,8 +78,10 @@ def add_along_arcs(
     return choose(backend, call).run(arcs, distance, weighted, left, right, sums)
 
 
-def _checked(graph: Graph, distance: Tensor) -> Tensor:
+def _checked(graph: Graph, distance: Tensor, weighted: bool) -> Tensor:
     graph.ensure_valid()
+    if weighted:
+        weights.check(graph, "positive lengths", "counts of shortest paths")
     if distance.dim() != 2 or distance.shape[1] != graph.num_vertices:
         raise ArgumentError(f"distance: expected [k, {graph.num_vertices}], got {list(distance.shape)}")
     return distance.to(torch.float64 if distance.is_floating_point() else torch.int64)

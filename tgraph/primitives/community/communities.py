@@ -14,6 +14,7 @@ from tgraph.errors import ArgumentError
 from tgraph.kernels import choose
 from tgraph.kernels.call import Call
 from tgraph.kernels.quotient import Moves, Quotient
+from tgraph.primitives import weights as kinds
 
 BATCHES = 32  # of a sweep: fewer have more neighbours choose at once, more leave less to each
 
@@ -22,7 +23,7 @@ def quotient(graph: Graph, *, weighted: bool = False, backend: str = "auto") -> 
     """The graph as a `Quotient` in which each vertex is a group of its own.
 
     weighted : arcs count by graph.weights, rounded to multiples of a power of two so small that 2^52 of it exceed their
-        sum, so that sums are exact.
+        sum, so that sums are exact; in units of the largest where squares of them would leave float64.
     backend : a name of the registry.
     Raises ArgumentError for weights that are negative or not finite.
 
@@ -31,6 +32,8 @@ def quotient(graph: Graph, *, weighted: bool = False, backend: str = "auto") -> 
     (tensor([3., 1., 1., 1.], dtype=torch.float64), 6.0)
     """
     weights = exact_weights(graph) if weighted else None
+    if weights is not None and not 1e-90 < (unit := kinds.unit(graph)) < 1e90:
+        weights = weights / unit  # expectations are products of sums
     arcs = graph.decoded()
     offset, neighbors = arcs.offset.contiguous(), arcs.neighbors.contiguous()
     all_alike = torch.zeros(graph.num_vertices, dtype=torch.int64, device=graph.device)
@@ -186,17 +189,12 @@ def exact_weights(graph: Graph) -> Tensor:
         raise ArgumentError("weighted: the graph has no weights; leave weighted=False, or give it weights")
     weights = graph.decoded().weights
     assert weights is not None
-    wrong = (~torch.isfinite(weights) | (weights < 0)).nonzero()
-    if len(wrong):
-        position = int(wrong[0])
-        raise ArgumentError(
-            f"weights: {weights[position].item()} at position {position}; communities need finite weights of 0 or more"
-        )
+    kinds.check(graph, "measures", "communities")
     held = weights.detach().to(torch.float64)
     largest = float(held.max()) * len(held) * 2 if len(held) else 0.0
     if not largest or not weights.is_floating_point():
         return held.contiguous()
-    step = 2.0 ** (math.frexp(largest)[1] - 52)
+    step = 2.0 ** max(math.frexp(largest)[1] - 52, -1074)
     return held.div(step).round_().mul_(step)
 
 

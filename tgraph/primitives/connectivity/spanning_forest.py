@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.errors import ArgumentError
 from tgraph.kernels.portable.trees import boruvka as operators
+from tgraph.primitives import weights as kinds
 from tgraph.primitives.simple_graph import refuse_directed
 
 
@@ -45,8 +43,5 @@ def _chosen(graph: Graph, weights: Tensor | None) -> Tensor:
     refuse_directed(graph)
     graph.ensure_valid()
     if weights is not None:
-        if weights.shape != (graph.num_arcs,):
-            raise ArgumentError(f"weights: expected one for each arc, [{graph.num_arcs}], got {list(weights.shape)}")
-        if weights.dtype.is_floating_point and len(weights) and math.isnan(float(weights.min())):
-            raise ArgumentError("weights: some are NaN, which has no place in their order; use weights.nan_to_num()")
+        kinds.check_values(graph, weights, "ranks", "spanning forests")
     return operators.spanning_forest(graph.offset, graph.neighbors, weights)

@@ -12,6 +12,7 @@ from tgraph.errors import ArgumentError
 from tgraph.kernels import choose, serving
 from tgraph.kernels.call import Call
 from tgraph.kernels.portable.components import transitive
+from tgraph.primitives import weights as kinds
 from tgraph.primitives.paths.shortest_paths import check_sums
 
 
@@ -49,10 +50,12 @@ def longest(
     vertex before it on such a path, the smallest of several.
 
     generation : int64 [n] as `generations` gives it, of a graph without cycles. weighted : whether to sum the weights,
-    which may be negative, or to count arcs. length : [n], int64, or float64 for floating weights; at least 0, for the
-    path of one vertex. before : int64 [n], -1 where a path begins. `backend` names the kernels. O(n + m).
+    which may be negative, -inf for an arc that is on no longest path, or to count arcs. length : [n], int64, or float64
+    for floating weights; at least 0, for the path of one vertex. before : int64 [n], -1 where a path begins. `backend`
+    names the kernels. O(n + m).
 
-    Raises ArgumentError for generations of another shape or dtype, or that are negative, and for missing weights.
+    Raises ArgumentError for generations of another shape or dtype, or that are negative, and for weights that are
+    missing, NaN or inf.
 
     >>> from tgraph.primitives import topological
     >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
@@ -65,6 +68,7 @@ def longest(
     if weighted and weights is None:
         raise ArgumentError("weighted: the graph has no weights; use weighted=False")
     if weighted:
+        kinds.check(graph, "gains", "longest paths")
         check_sums(graph)
     others = () if weights is None else (weights,)
     return choose(backend, Call("longest", graph.neighbors, others=others)).run(graph, weights, generation)

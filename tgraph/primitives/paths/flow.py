@@ -10,6 +10,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.kernels import serving
 from tgraph.kernels.portable.flow import global_cut as operators
+from tgraph.primitives import weights as kinds
 from tgraph.primitives.paths.shortest_paths import LARGEST_SUM, check_sums
 from tgraph.primitives.simple_graph import refuse_directed
 
@@ -42,7 +43,7 @@ def max_flow(
         raise ArgumentError(f"target: {target} is the source; a flow goes from one vertex to another")
     weighted = weighted and graph.weights is not None
     if weighted:
-        _check_capacities(graph)
+        kinds.check(graph, "lengths", "capacities")
         check_sums(graph)
         _check_total(graph)
     floating = weighted and graph.weights is not None and graph.weights.is_floating_point()
@@ -64,26 +65,13 @@ def _check_total(graph: Graph) -> None:
         raise ArgumentError(f"weights: all together are {total}, and their sums may exceed int64; use float64")
 
 
-def _check_capacities(graph: Graph) -> None:
-    if graph.weight_range[0] >= 0:
-        return
-    weights = graph.weights
-    assert weights is not None
-    position = int((~(weights >= 0)).nonzero()[0])
-    u, v = graph.arc(position)
-    raise ArgumentError(
-        f"weights: {weights[position].item()} at position {position}, arc {u!r} -> {v!r}, is no capacity; "
-        "capacities are not negative"
-    )
-
-
 def global_cut(graph: Graph, *, weighted: bool = True) -> tuple[float, Tensor]:
     """(value, side) of a minimum cut of an undirected graph: the weight of the edges between the two sides, and a mask
     of the vertices of one that is not larger than the other, bool [n].
 
     `weighted` takes graph.weights, otherwise, and without weights, every edge counts 1. Raises ArgumentError for a
-    directed graph, fewer than two vertices, a weight that is negative or NaN, and integer weights whose sum might not
-    fit int64.
+    directed graph, fewer than two vertices, a weight that is negative or not finite, and integer weights whose sum
+    might not fit int64.
 
     >>> tg.primitives.flow.global_cut(tg.generators.lollipop(4, 1))
     (1, tensor([False, False, False, False,  True]))
@@ -95,7 +83,8 @@ def global_cut(graph: Graph, *, weighted: bool = True) -> tuple[float, Tensor]:
     graph = graph.decoded()
     weights = graph.weights if weighted else None
     if weights is not None:
-        _check_capacities(graph)
+        remedy = "drop such arcs, replace their weights, or merge the ends of infinite ones by quotient_graph"
+        kinds.check(graph, "measures", "cuts", remedy)
         _check_total(graph)
     else:
         weights = torch.ones(graph.num_arcs, dtype=torch.int64, device=graph.device)

@@ -2,7 +2,7 @@
 negative.
 
 Weights are those of the graph; without, every arc weighs 1. Sums of integer weights are int64, those of floating ones
-are taken in float64.
+are taken in float64. An arc of weight inf is on no path.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, NegativeCycleError
 from tgraph.kernels import choose, serving
 from tgraph.kernels.call import Call
+from tgraph.primitives import weights as kinds
 
 LARGEST_SUM = 2**62
 EXACT = 2**53  # up to which all integers are floats of 64 bits
@@ -73,7 +74,7 @@ def shortest_path(
         path = fewest_hops(graph, source, target, backend=backend)
         return path, len(path) - 1 if len(path) else torch.inf
     path, length = serving(backend, "shortest_path", graph)(graph, source, target, bound)
-    return path, length if len(path) else torch.inf
+    return (path, length) if len(path) and length < torch.inf else (path[:0], torch.inf)
 
 
 def k_shortest(
@@ -94,7 +95,8 @@ def k_shortest(
         check_weights(graph)
         check_sums(graph)
     found = serving(backend, "k_shortest", graph)(graph, source, target, count, weighted)
-    return [(torch.tensor(path, dtype=torch.int64, device=graph.device), length) for path, length in found]
+    finite = ((path, length) for path, length in found if length < torch.inf)
+    return [(torch.tensor(path, dtype=torch.int64, device=graph.device), length) for path, length in finite]
 
 
 def parents(graph: Graph, distance: Tensor, sources: Tensor, *, backend: str = "auto") -> Tensor:
@@ -123,21 +125,21 @@ def bellman_ford(graph: Graph, sources: Tensor, *, backend: str = "auto") -> tup
 
     The parents are a tree of shortest paths, int64, -1 where unreached and the source itself at a source; unreached
     vertices have the largest value of the dtype as distance. `backend` names the kernels. O(n m).
-    Raises NegativeCycleError where a cycle of negative weight is within reach, and ArgumentError for a NaN weight.
+    Raises NegativeCycleError where a cycle of negative weight is within reach, and ArgumentError for a weight that is
+    NaN or -inf.
 
     >>> graph = tg.Graph.from_edges([0, 0, 2], [1, 2, 1], [4, 5, -3])
     >>> tg.primitives.shortest_paths.bellman_ford(graph, torch.tensor([0]))
     (tensor([0, 2, 5]), tensor([0, 2, 0]))
     """
     graph = graph.decoded()
-    if graph.weight_range[0] != graph.weight_range[0]:
-        raise ArgumentError(f"weights: NaN at position {int(graph.weights.isnan().nonzero()[0])}")  # type: ignore[union-attr]
+    kinds.check(graph, "signed lengths", "shortest paths")
     check_sums(graph)
     distance, parent, cycle = serving(backend, "bellman_ford", graph)(graph, sources)
     if cycle:
         ids = graph.ids(torch.tensor(cycle))
         raise NegativeCycleError(ids.tolist() if isinstance(ids, Tensor) else list(ids), cycle)
-    return distance, parent
+    return distance, parent.masked_fill_(distance == torch.inf, -1) if distance.is_floating_point() else parent
 
 
 def check_weights(graph: Graph) -> None:
@@ -148,16 +150,7 @@ def check_weights(graph: Graph) -> None:
         ...
     tgraph.errors.ArgumentError: weights: -2.0 at position 1, arc 1 -> 2; shortest paths need weights that ...
     """
-    if graph.weight_dtype is None or graph.weight_range[0] >= 0:
-        return
-    weights = graph.decoded().weights
-    assert weights is not None
-    position = int((~(weights >= 0)).nonzero()[0])
-    u, v = graph.arc(position)
-    raise ArgumentError(
-        f"weights: {weights[position].item()} at position {position}, arc {u!r} -> {v!r}; shortest paths need "
-        "weights that are not negative: use bellman_ford, shift or replace them"
-    )
+    kinds.check(graph, "lengths", "shortest paths", "use bellman_ford, shift or replace them")
 
 
 def check_sums(graph: Graph, most: int = LARGEST_SUM) -> None:

@@ -13,6 +13,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.kernels.portable.matching import bipartite
 from tgraph.kernels.portable.matching import suitor as operators
+from tgraph.primitives import weights as kinds
 from tgraph.primitives.simple_graph import refuse_directed
 
 
@@ -37,8 +38,7 @@ def heavy(graph: Graph, weights: Tensor) -> Tensor:
     tensor([-1,  2,  1, -1])
     """
     graph = _arcs(graph)
-    if weights.shape != (graph.num_arcs,):
-        raise ArgumentError(f"weights: expected one for each arc, [{graph.num_arcs}], got {list(weights.shape)}")
+    kinds.check_values(graph, weights, "ranks", "matchings")
     return operators.heavy_matching(graph.offset, graph.neighbors, weights)
 
 

@@ -90,7 +90,7 @@ def parents(graph: Graph, distance: Tensor, parent: Tensor) -> None:
     u, v = sorting.expand_rows(graph.offset), graph.neighbors.to(torch.int64)
     weight = torch.ones_like(u) if graph.weights is None else graph.weights.detach()
     reached = (distance >= 0) & (distance != torch.inf)
-    tight = (distance[u] + weight.to(distance.dtype) == distance[v]) & reached[u] & (parent[v] < 0)
+    tight = (distance[u] + weight.to(distance.dtype) == distance[v]) & reached[u] & reached[v] & (parent[v] < 0)
     u, v = u[tight], v[tight]
 
     def adopt(arc: Tensor) -> None:

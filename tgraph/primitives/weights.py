@@ -1,0 +1,99 @@
+"""Which weights an algorithm takes. Each that reads weights says it by a name of `KINDS`; the first weight that is not
+of the kind is named with its arc, and with what to do about it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import torch
+from torch import Tensor
+
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
+
+# By name, the weights in words, and whether all between two ends are such: of NaN every comparison is false.
+KINDS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
+    "ranks": ("not NaN", lambda low, high: low <= high),
+    "numbers": ("finite", lambda low, high: (low > -math.inf) & (high < math.inf)),
+    "measures": ("finite and not negative", lambda low, high: (low >= 0) & (high < math.inf)),
+    "conductances": ("finite and above zero", lambda low, high: (low > 0) & (high < math.inf)),
+    "lengths": ("not negative", lambda low, high: low >= 0),
+    "positive lengths": ("above zero", lambda low, high: low > 0),
+    "signed lengths": ("above -inf", lambda low, high: low > -math.inf),
+    "gains": ("below inf", lambda low, high: (low <= high) & (high < math.inf)),
+}
+REMEDY = "drop such arcs, or replace their weights"
+
+
+def check(graph: Graph, kind: str, use: str, remedy: str = REMEDY) -> None:
+    """Raise ArgumentError for the first weight of the graph that is not of the `kind`, a name of `KINDS`.
+
+    `use` says what needs such weights, and `remedy` what to do. The range of the weights, which is kept with the graph,
+    tells whether there is one. Sums of "measures" must be finite, too.
+
+    >>> graph = tg.Graph.from_edges([0, 1], [1, 2], [1.0, -2.0])
+    >>> tg.primitives.weights.check(graph, "measures", "walks")
+    Traceback (most recent call last):
+        ...
+    tgraph.errors.ArgumentError: weights: -2.0 at position 1, arc 1 -> 2; walks need weights that are finite and not ...
+    """
+    if graph.weight_dtype is None or not graph.num_arcs:
+        return
+    low, high = graph.weight_range
+    if not KINDS[kind][1](low, high):
+        weights = graph.decoded().weights
+        assert weights is not None
+        _refuse(graph, weights, kind, use, remedy)
+    if kind == "measures" and isinstance(high, float) and 4 * high * graph.num_arcs == math.inf:
+        raise ArgumentError(
+            f"weights: sums of {graph.num_arcs:,} weights as large as {high} exceed float64; divide all by the largest"
+        )
+
+
+def check_values(graph: Graph, weights: Tensor, kind: str, use: str, remedy: str = REMEDY) -> None:
+    """The same for `weights` [m] that are not the graph's own. Raises ArgumentError for another shape, too.
+
+    >>> graph = tg.Graph.from_edges([0, 1], [1, 2])
+    >>> tg.primitives.weights.check_values(graph, torch.tensor([1.0, torch.nan]), "ranks", "matchings")
+    Traceback (most recent call last):
+        ...
+    tgraph.errors.ArgumentError: weights: nan at position 1, arc 1 -> 2; matchings need weights that are not NaN: ...
+    """
+    if weights.shape != (graph.num_arcs,):
+        raise ArgumentError(f"weights: expected one for each arc, [{graph.num_arcs}], got {list(weights.shape)}")
+    if not weights.is_floating_point() or not len(weights):
+        return
+    if not KINDS[kind][1](*(end.item() for end in torch.aminmax(weights.detach()))):
+        _refuse(graph, weights, kind, use, remedy)
+
+
+def unit(graph: Graph) -> float:
+    """A power of two near the largest magnitude of the weights, which they can be divided by without rounding where
+    squares of them might be 0 or inf; 1 where all are 0.
+
+    >>> tg.primitives.weights.unit(tg.Graph.from_edges([0, 1], [1, 2], [1.0, -5.0]))
+    4.0
+    """
+    largest = float(max(map(abs, graph.weight_range)))
+    return 2.0 ** (math.frexp(largest)[1] - 1) if largest else 1.0
+
+
+def refuse(graph: Graph, weight: float, position: int, reason: str) -> NoReturn:
+    """Raise the ArgumentError that names a weight, the position of its arc and the ends of this, and the reason.
+
+    >>> tg.primitives.weights.refuse(tg.Graph.from_edges([0], [1]), 0.0, 0, "it is the largest")
+    Traceback (most recent call last):
+        ...
+    tgraph.errors.ArgumentError: weights: 0.0 at position 0, arc 0 -> 1; it is the largest
+    """
+    u, v = graph.arc(position)
+    raise ArgumentError(f"weights: {weight} at position {position}, arc {u!r} -> {v!r}; {reason}")
+
+
+def _refuse(graph: Graph, weights: Tensor, kind: str, use: str, remedy: str) -> NoReturn:
+    words, fits = KINDS[kind]
+    position = int((~fits(weights.detach(), weights.detach())).nonzero()[0])
+    refuse(graph, weights[position].item(), position, f"{use} need weights that are {words}: {remedy}")
