@@ -2,20 +2,60 @@
 // that one build works with every version of torch; and not by DLPack, which takes ten times as long, more than a small
 // kernel.
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
 
 #include <cstdlib>
+#include <string>
 #include <utility>
+
+#ifndef _WIN32
+#include <dlfcn.h>
+#endif
 
 #include "base/classes.hpp"
 
 namespace tgraph {
 namespace {
 
+// What the stable C interface of torch (that of ahead-of-time compilation) tells about a tensor, in a few nanoseconds
+// each where an attribute of Python takes fifty. Not every version of torch has it, nor is it found on every system.
+struct Interface {
+    using Handle = void* const*;  // to the address in which a tensor of C++ consists
+    int32_t (*contiguous)(Handle, bool*) = nullptr;
+    int32_t (*numel)(Handle, int64_t*) = nullptr;
+    int32_t (*offset)(Handle, int64_t*) = nullptr;
+    int32_t (*storage_size)(Handle, int64_t*) = nullptr;
+
+    bool is_complete() const { return contiguous && numel && offset && storage_size; }
+
+    // Looked up in the library that torch has loaded, in the folder of its package.
+    explicit Interface([[maybe_unused]] const std::string& folder) {
+#ifndef _WIN32
+        for (const char* const file : {"/lib/libtorch_cpu.so", "/lib/libtorch_cpu.dylib"}) {
+            void* const library = dlopen((folder + file).c_str(), RTLD_LAZY | RTLD_NOLOAD);
+            if (!library) continue;
+            find(library, contiguous, "is_contiguous"), find(library, numel, "get_numel");
+            find(library, offset, "get_storage_offset"), find(library, storage_size, "get_storage_size");
+        }
+#endif
+    }
+
+private:
+    template <class Function>
+    static void find([[maybe_unused]] void* library, [[maybe_unused]] Function& function, const char* name) {
+#ifndef _WIN32
+        function = reinterpret_cast<Function>(dlsym(library, (std::string("aoti_torch_") + name).c_str()));
+#endif
+    }
+};
+
 // Interned attribute names, classes and dtypes of torch: looked up once, never released.
 struct Torch {
     PyObject *tensor, *parameter;
     std::pair<PyObject*, DType> types[8];
     PyObject *is_cpu, *requires_grad, *dtype, *numel, *is_contiguous, *data_ptr;
+    PyObject *cdata, *storage, *nbytes, *storage_offset;
+    Interface interface;
 
     explicit Torch(nb::handle torch)
         : tensor(kept(torch.attr("Tensor"))), parameter(kept(torch.attr("nn").attr("Parameter"))),
@@ -24,7 +64,9 @@ struct Torch {
                 {kept(torch.attr("uint8")), DType::uint8},     {kept(torch.attr("int16")), DType::int16},
                 {kept(torch.attr("bool")), DType::boolean},    {kept(torch.attr("int8")), DType::int8}},
           is_cpu(name("is_cpu")), requires_grad(name("requires_grad")), dtype(name("dtype")), numel(name("numel")),
-          is_contiguous(name("is_contiguous")), data_ptr(name("data_ptr")) {}
+          is_contiguous(name("is_contiguous")), data_ptr(name("data_ptr")), cdata(name("_cdata")),
+          storage(name("untyped_storage")), nbytes(name("nbytes")), storage_offset(name("storage_offset")),
+          interface(nb::cast<std::string>(torch.attr("__path__")[0])) {}
 
     static PyObject* kept(nb::object object) { return object.release().ptr(); }
     static PyObject* name(const char* text) { return PyUnicode_InternFromString(text); }
@@ -56,19 +98,58 @@ int64_t integer(PyObject* found) {
     return number;
 }
 
+// The numbers of a contiguous tensor, and those that its storage holds from its first one on. A storage has fewer where
+// it was resized or freed after the tensor was made.
+struct Extent {
+    int64_t size = -1, held = -1;
+
+    Extent(const Torch& torch, PyObject* tensor, int64_t bytes) {
+        int64_t first = -1, stored = -1;
+        if (torch.interface.is_complete()) {
+            const int64_t address = integer(PyObject_GetAttr(tensor, torch.cdata));
+            if (PyErr_Occurred()) return;
+            void* const handle = reinterpret_cast<void*>(address);
+            bool contiguous = false;
+            if (torch.interface.contiguous(&handle, &contiguous) || !contiguous) return;
+            if (torch.interface.numel(&handle, &size) || torch.interface.offset(&handle, &first) ||
+                torch.interface.storage_size(&handle, &stored))
+                return;
+        } else {
+            if (!is_true(call(tensor, torch.is_contiguous))) return;
+            size = integer(call(tensor, torch.numel)), first = integer(call(tensor, torch.storage_offset));
+            PyObject* const storage = call(tensor, torch.storage);
+            stored = storage ? integer(call(storage, torch.nbytes)) : -1;
+            Py_XDECREF(storage);
+        }
+        held = stored / bytes - first;
+    }
+};
+
+// A subclass may answer for its attributes as it likes, and need not have memory: it is not read.
+bool is_plain(const Torch& torch, PyObject* object) {
+    PyTypeObject* const type = Py_TYPE(object);
+    return type == reinterpret_cast<PyTypeObject*>(torch.tensor) ||
+           type == reinterpret_cast<PyTypeObject*>(torch.parameter);
+}
+
+bool is_tensor(const Torch& torch, PyObject* object) {
+    return PyType_IsSubtype(Py_TYPE(object), reinterpret_cast<PyTypeObject*>(torch.tensor));
+}
+
 void read_tensor(const Torch& torch, PyObject* object, Array<void>& found) {
-    if (!is_true(PyObject_GetAttr(object, torch.is_cpu)) || is_true(PyObject_GetAttr(object, torch.requires_grad)) ||
-        !is_true(call(object, torch.is_contiguous)))
+    if (!is_true(PyObject_GetAttr(object, torch.is_cpu)) || is_true(PyObject_GetAttr(object, torch.requires_grad)))
         return;
     PyObject* const dtype = PyObject_GetAttr(object, torch.dtype);
     Py_XDECREF(dtype);  // a singleton that torch keeps alive
     for (const auto& [name, type] : torch.types) {
         if (name != dtype) continue;
-        PyObject* const address = call(object, torch.data_ptr);
+        PyObject* const address = call(object, torch.data_ptr);  // fails for a tensor without storage
         void* const data = address ? PyLong_AsVoidPtr(address) : nullptr;
         Py_XDECREF(address);
-        const int64_t size = integer(call(object, torch.numel));
-        if (!PyErr_Occurred()) found = {data, static_cast<std::size_t>(size), type};  // else a tensor without storage
+        if (PyErr_Occurred()) return;
+        const Extent extent(torch, object, bytes_of(type));
+        if (PyErr_Occurred() || extent.size < 0 || (extent.size && (!data || extent.held < extent.size))) return;
+        found = {data, static_cast<std::size_t>(extent.size), type};
         return;
     }
 }
@@ -112,10 +193,10 @@ bool read_array(PyObject* object, Array<void>& found, nb::object& held) noexcept
     bool writable = true;
     try {
         const Torch* const torch = torch_names();
-        const PyTypeObject* const type = Py_TYPE(object);
-        if (torch && (type == reinterpret_cast<PyTypeObject*>(torch->tensor) ||
-                      type == reinterpret_cast<PyTypeObject*>(torch->parameter)))
+        if (torch && is_plain(*torch, object))
             read_tensor(*torch, object, found);
+        else if (torch && is_tensor(*torch, object))
+            return false;
         else if (!read_buffer(object, found, held))
             writable = false, read_buffer<nb::ro>(object, found, held);
     } catch (...) {
