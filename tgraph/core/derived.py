@@ -11,7 +11,7 @@ import torch
 
 from tgraph.errors import ArgumentError
 
-__all__ = ["AtFirstUse", "Cache", "Derived", "computed_once", "derived", "detached_cache_scope"]
+__all__ = ["AtFirstUse", "Cache", "Derived", "computed_once", "derived", "detached_cache_scope", "is_kept"]
 
 T = TypeVar("T")
 
@@ -57,6 +57,11 @@ class Cache:
                 cached = ", ".join(map(str, self.values)) or "nothing"
                 raise ArgumentError(f"names: {key!r} is not cached; cached now: {cached}")
             del self.values[key]
+
+
+def is_kept(owner: Any, value: Any) -> bool:
+    """Whether the `_cache` of an object holds this very value."""
+    return any(value is each for each in owner._cache.values.values())
 
 
 class Derived(Generic[T]):

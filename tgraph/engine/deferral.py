@@ -18,10 +18,11 @@ not seen.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any, cast
 
@@ -29,6 +30,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from tgraph.core.derived import is_kept
 from tgraph.core.dispatch import is_available
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
@@ -41,6 +43,7 @@ from tgraph.primitives.linear import AffineMap
 
 LEAST_ARCS = 1 << 18  # of smaller graphs, recording takes longer than it saves
 LARGEST = 64  # operations of one expression
+NUMBERS = 2.0**-60, 2.0**60  # absolute values of factors, whose products with data neither overflow nor vanish
 KEPT_VERTICES = 1 << 22  # of graphs with more, constants last for one run
 FLOATS = (torch.float32, torch.float64)
 
@@ -180,6 +183,7 @@ class Deferral(TorchFunctionMode):
         self.used: dict[Any, tuple[Tensor, Any]] = {}  # those of this iteration
         self.variables: dict[int, Tensor] = {}
         self.pending: list[weakref.ref[Deferred]] = []
+        self.made: list[weakref.ref[Deferred]] = []  # in this iteration
         self.versions: dict[int, int] = {}  # of the variables, after the last operation that was seen
         self.is_exposed = False
         self.iterations = 0
@@ -247,6 +251,7 @@ class Deferral(TorchFunctionMode):
         self.variables = {id(each): each for each in _tensors(values)}
         self._see()
         self.like, self.pending = next(each for each in self.variables.values() if each.dim() == 1), []
+        self.made = []
         token = operators.recording.set(self)
         try:
             with self:
@@ -255,12 +260,10 @@ class Deferral(TorchFunctionMode):
                 result = (computed(result[0], True), result[1])
             else:
                 result = computed(result, True)
-            self._flush(owned=True)
             return result
-        except BaseException:
-            self._flush(owned=True)
-            raise
         finally:
+            self._flush(owned=True)
+            self._settle()
             operators.recording.reset(token)
             self.variables = {}
 
@@ -300,7 +303,7 @@ class Deferral(TorchFunctionMode):
             return False
         if isinstance(weights, Tensor):
             plain = type(weights) is Tensor and not weights.requires_grad and not weights.is_inference()
-            return plain and weights.shape == (graph.num_arcs,) and weights.dtype == dtype
+            return plain and weights.shape == (graph.num_arcs,) and weights.dtype == dtype and self._is_seen(weights)
         if edge == "mul" and weights is None and graph.weight_dtype != dtype:
             return False
         own = graph.weights if graph.layout is None else None
@@ -311,6 +314,11 @@ class Deferral(TorchFunctionMode):
         with torch._C.DisableTorchFunction():
             moved = self._moved(old, computed(new))
         return None if moved is None or moved != moved else moved > 0
+
+    def version_of(self, tensor: Tensor) -> int | None:
+        """`operators.version_of` of what may be deferred."""
+        with torch._C.DisableTorchFunction():
+            return operators.version_of(computed(tensor))
 
     # ---- what the program calls --------------------------------------------------------------------------------------
 
@@ -323,8 +331,11 @@ class Deferral(TorchFunctionMode):
         name = getattr(function, "__name__", "")
         if name == "__get__":
             name = getattr(function.__self__, "__name__", name)
-        if args and isinstance(args[0], Deferred) and (name == "detach" or name in KNOWN):
-            return args[0] if name == "detach" else function(*args, **kwargs)
+        if args and isinstance(args[0], Deferred) and name in KNOWN and args[0].node.value is None:
+            return function(*args, **kwargs)
+        if name == "detach" and args and isinstance(args[0], Deferred):
+            self._settle(args[0])  # a Parameter takes no others
+            return self._call(function, args, kwargs, False)
         if by_program:
             found = self._record(name, args, kwargs)
             if found is None and name in FOLDED:
@@ -337,9 +348,12 @@ class Deferral(TorchFunctionMode):
             self._flush()
             self.is_exposed = self.is_exposed or name in EXPOSES
         plain = computed(args, not is_pure)
+        roots = self._roots() if not is_pure and (name.endswith("_") or "out" in kwargs) and _records() else {}
         result = function(*plain, **computed(kwargs, not is_pure))
         if not is_pure:
             self._see()
+        if roots:
+            self._forget((plain, kwargs.get("out")), roots)
         if not (args and isinstance(args[0], Deferred) and result is plain[0]):
             return result
         if result.shape != args[0].shape:
@@ -349,6 +363,25 @@ class Deferral(TorchFunctionMode):
     def _see(self) -> None:
         """Note the versions of the variables, which recorded operations will read."""
         self.versions = {key: each._version for key, each in self.variables.items() if not each.is_inference()}
+
+    def _forget(self, written: Any, before: dict[int, list[tuple[Tensor, int]]]) -> None:
+        """Drop all constants where one was written to by another name, such as its `.data`, whose writes are not
+        counted. `before` are those at each address, with their versions from before the operation."""
+        for each in flat(written):
+            found = before.get(_address(each), ()) if type(each) is Tensor else ()
+            if any(root is not each and root._version == version for root, version in found):
+                for names in (self.constants, self.used, self.steps, self.taken):
+                    names.clear()
+                return
+
+    def _roots(self) -> dict[int, list[tuple[Tensor, int]]]:
+        """The tensors that constants follow from, and their versions, by address."""
+        found: dict[int, list[tuple[Tensor, int]]] = {}
+        for _, held in (*self.constants.values(), *self.used.values(), *self.steps.values(), *self.taken.values()):
+            for each in flat(held):
+                if isinstance(each, Tensor):
+                    found.setdefault(_address(each), []).append((each, each._version))
+        return found
 
     def _check_unchanged(self) -> None:
         """Raise RuntimeError where a variable was written to since, by no operation that was seen."""
@@ -371,12 +404,15 @@ class Deferral(TorchFunctionMode):
             operands = [each for each in found if each is not None]
             if len(operands) < len(found) or not any(self._varies(each) for each in operands):
                 return None
+            operands = operands[::-1] if reverse else operands
+            if recorded == "div" and isinstance(operands[1], (int, float)) and not operands[1]:
+                return None
             dtypes = [each.dtype for each in operands if isinstance(each, (Node, Tensor))]
             dtype = dtypes[0] if len(dtypes) == 1 else torch.promote_types(*dtypes)
-            return self._deferred(Node(recorded, tuple(operands[::-1] if reverse else operands), dtype))
+            return self._deferred(Node(recorded, tuple(operands), dtype))
         if name == "sum" and len(args) == 1 and isinstance(args[0], Deferred):
             total = self._total(args[0].node)
-            return None if total is None else torch.tensor(total, dtype=args[0].node.dtype)
+            return None if total is None else torch.tensor(total, dtype=args[0].node.dtype, device=self.like.device)
         if name == "__getitem__" and isinstance(args[1], Tensor) and args[1].dtype == torch.bool:
             mask = computed(args[1])
             if self._operand(mask) is not None and self._operand(args[0]) is not None:
@@ -386,18 +422,26 @@ class Deferral(TorchFunctionMode):
 
     def _operand(self, each: Any) -> Operand | None:
         """An argument as an operand; None for one that is not recorded."""
-        kind = type(each)
-        if kind is Deferred:
-            return each.node if each.node.value is None else each.node.value
         if isinstance(each, (int, float)):
-            return None if kind is bool else each
-        if kind is Tensor and id(each) in self.variables:
-            return each if each.dim() == 1 else None
-        if kind is not Tensor or each.requires_grad or each.is_inference() or each.device != self.like.device:
+            return each if type(each) is not bool and (each == 0 or NUMBERS[0] < abs(each) < NUMBERS[1]) else None
+        known = type(each) is Deferred
+        if known and each.node.value is None:
+            return each.node
+        tensor = each.node.value if known else each
+        if type(tensor) is not Tensor or tensor.requires_grad or tensor.is_inference():
             return None
-        if each.dim() == 0:
-            return float(each) if each.dtype in FLOATS else None
-        return each if each.shape == self.like.shape else None
+        if tensor.device != self.like.device:
+            return None
+        if tensor.dim() == 0:
+            return self._operand(float(tensor)) if tensor.dtype in FLOATS else None
+        return tensor if tensor.shape == self.like.shape and (known or self._is_seen(tensor)) else None
+
+    def _is_seen(self, tensor: Tensor) -> bool:
+        """Whether all writes to a tensor are counted: its memory is torch's alone, or the graph's, which is immutable."""
+        storage = _storage(tensor)
+        if storage is not None and storage.resizable() and not storage.is_shared():
+            return True
+        return is_kept(self.graph, tensor) or (self.graph.layout is None and tensor is self.graph.weights)
 
     def _varies(self, operand: Operand) -> bool:
         return (isinstance(operand, Node) and not operand.is_constant) or id(operand) in self.variables
@@ -406,7 +450,7 @@ class Deferral(TorchFunctionMode):
         for each in node.operands:
             if isinstance(each, Node):
                 node.size += each.size
-        made = Deferred(node, self.like, self.evaluate)
+        made = self._made(node)
         self.pending.append(weakref.ref(made))
         if node.size > LARGEST:
             made.computed()
@@ -430,11 +474,18 @@ class Deferral(TorchFunctionMode):
         except TypeError:
             return None
         value = self._constant(key, lambda: function(*plain, **kwargs), tensors)
+        if not isinstance(value, Tensor):
+            return value
         for argument, each in zip(args, plain, strict=True):
             if value is each:
                 return argument
-        made = Deferred(Node(name, (), value.dtype, is_constant=True, value=value), self.like, self.evaluate)
+        made = self._made(Node(name, (), value.dtype, is_constant=True, value=value))
         made.holds_constant = True
+        return made
+
+    def _made(self, node: Node) -> Deferred:
+        made = Deferred(node, self.like, self.evaluate)
+        self.made.append(weakref.ref(made))
         return made
 
     # ---- evaluation --------------------------------------------------------------------------------------------------
@@ -442,9 +493,9 @@ class Deferral(TorchFunctionMode):
     def evaluate(self, node: Node) -> Tensor:
         """The value of a node."""
         if node.value is None:
-            if not node.is_constant:
-                self._check_unchanged()
-            with torch._C.DisableTorchFunction(), torch.inference_mode(False):
+            with torch._C.DisableTorchFunction(), torch.inference_mode(False), torch._C._DisableFuncTorch():
+                if not node.is_constant:
+                    self._check_unchanged()
                 node.value = self._value(node)
         return node.value
 
@@ -507,8 +558,10 @@ class Deferral(TorchFunctionMode):
         return result
 
     def _total(self, node: Node) -> float | None:
-        """The sum of the values of a node, where a step has computed it."""
-        inner = node.operands[0] if node.function == "abs" else None
+        """The sum of the values of a node, where a step has computed it, and no gradient is recorded."""
+        if node.value is not None and node.value.requires_grad:
+            return None
+        inner = node.operands[0] if node.function == "abs" and node.operands else None
         if isinstance(inner, Node) and inner.function == "sub":
             one, other = inner.operands
             moved = self._moved(one, other)
@@ -533,6 +586,15 @@ class Deferral(TorchFunctionMode):
             each.computed(owned)
         self.pending.clear()
 
+    def _settle(self, *tensors: Deferred) -> None:
+        """Turn these, or by default all that outlive the iteration, into what they stand for: ordinary tensors."""
+        for each in tensors or [made for reference in self.made if (made := reference()) is not None]:
+            value = each.computed(owned=True)
+            for references in (self.pending, self.made):
+                references[:] = [reference for reference in references if reference() is not each]
+            with torch._C.DisableTorchFunction(), contextlib.suppress(RuntimeError):  # where the program has weak ones
+                torch.utils.swap_tensors(each, value if value.requires_grad else value.detach())
+
     # ---- constants ---------------------------------------------------------------------------------------------------
 
     def _is_variable(self, tensor: Tensor) -> bool:
@@ -548,6 +610,8 @@ class Deferral(TorchFunctionMode):
         known = self.used.get(key) or self.constants.get(key)
         if known is None or known[0]._version != known[1][0]:
             value = function()
+            if not isinstance(value, Tensor):  # NotImplemented
+                return value
             known = value, (value._version, held)
         self.used[key] = known
         return known[0]
@@ -556,6 +620,29 @@ class Deferral(TorchFunctionMode):
         if tensor.dtype == dtype:
             return tensor
         return self._constant(("to", self._key(tensor), dtype), lambda: tensor.to(dtype), (tensor,))
+
+
+def _storage(tensor: Tensor) -> torch.UntypedStorage | None:
+    """The memory of a tensor; None for one that has none of its own, such as a sparse one."""
+    try:
+        return tensor.untyped_storage()
+    except NotImplementedError:
+        return None
+
+
+def _address(tensor: Tensor) -> int:
+    """Where the memory of a tensor begins, that of its views and of all other names for it."""
+    storage = _storage(tensor)
+    return 0 if storage is None else storage.data_ptr()
+
+
+def flat(tree: Any) -> Iterator[Any]:
+    """What lists and tuples hold, however nested."""
+    if isinstance(tree, (list, tuple)):
+        for each in tree:
+            yield from flat(each)
+    else:
+        yield tree
 
 
 def _names(code: Any) -> set[str]:

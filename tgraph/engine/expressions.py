@@ -78,7 +78,7 @@ def _terms(operand: Operand) -> list[Term]:
             for number, other in (operands, operands[::-1]):
                 if isinstance(number, (int, float)):
                     return _times(number, other)
-        case "div" if isinstance(operands[1], (int, float)) and abs(operands[1]) > 1e-300:
+        case "div" if isinstance(operands[1], (int, float)):
             return _times(1 / operands[1], operands[0])
     return [(1.0, operand)]
 

@@ -17,7 +17,7 @@ from tgraph.core.subgraph import Subgraph
 from tgraph.core.system import devices
 from tgraph.core.system.native import one_torch_thread
 from tgraph.deferred import attach
-from tgraph.engine import compiled_loop, identity, planning
+from tgraph.engine import compiled_loop, identity, ownership, planning
 from tgraph.engine.checkpoint import Checkpoint, Keeper, keeper_of
 from tgraph.engine.deferral import Deferral
 from tgraph.engine.delta_stepping import NearFar
@@ -149,6 +149,7 @@ def _begun(
     saved = None if keeper is None else keeper.begin(values)
     plan = planning.plan(program, graph, values, active, backend, mode, max_iterations)
     state = State(program, graph, backend, mode, plan, values, active)
+    state.trusts = ownership.makes_its_own(type(program).compute)
     if trace:
         state.trace = Trace(graph, type(program).__name__)
         has_loop = plan.loop is not None and plan.loop.backend is not None
@@ -172,15 +173,18 @@ def _run_rounds(state: State, advance: Advance, keeper: Keeper | None) -> int:
     if plan.width is not None:
         state.order = NearFar(plan.width, state.values.dtype, state.scratch)
         state.active = state.order.next(state.values, state.active)
+    checked = ownership.is_checked(state.program)
     safe = 0  # so many rounds need no look at the integers that they send
     while not state.is_done:
         if plan.watch is not None:
             safe = (safe or plan.watch.rounds(state.values, state.active)) - 1
-        before, everything = state.values, state.active.is_everything
+        before, everything, versions = state.values, state.active.is_everything, None
+        if checked and everything:
+            before, versions = ownership.before_step(state.program, before)
         devices.end_round(state.graph.device)
         changed = _iterate(state)
         advance(1, len(changed))
-        if everything and _meets_tolerance(state, before):
+        if everything and _meets_tolerance(state, before, versions):
             return 0
         state.active = changed if state.order is None else state.order.next(state.values, changed)
         if keeper is not None:
@@ -203,11 +207,13 @@ def _step(state: State) -> tuple[Subgraph, Frontier]:
     program, graph, policy = state.program, state.graph, cast(DirectionPolicy, state.policy)
     sub = program.tensorize(graph, state.active, policy.choose(state.active))
     sub.backend, sub.scratch = state.backend, state.scratch
+    before = _writable(state, sub.mode)
     if state.deferral is not None and state.deferral.serves(sub, state.values):
         computed = state.deferral.compute(program, sub, state.values, state.active)
     else:
         computed = program.compute(sub, state.values, state.active)
     state.values, changed = _checked(program, graph, computed)
+    state.is_own = state.is_own and (state.trusts or ownership.are_of(state.values, before))
     state.iterations += 1
     return sub, changed
 
@@ -263,7 +269,7 @@ def _first(program: Program, graph: Graph) -> tuple[Any, Frontier]:
                 f"{type(program).__name__}.init: {name} is on {data.device}, the graph on {graph.device}; "
                 "make it with device=graph.device"
             )
-    return values, active
+    return values if ownership.makes_its_own(type(program).init) else ownership.copied(values), active
 
 
 def _checked(program: Program, graph: Graph, result: Any, step: str = "compute") -> tuple[Any, Frontier]:
@@ -297,11 +303,25 @@ def _settles(program: Program, graph: Graph, values: Any, active: Frontier) -> b
     return settles(values, active, program.edge != "copy" and weighted)
 
 
-def _meets_tolerance(state: State, before: Any) -> bool:
+def _writable(state: State, mode: str) -> Any:
+    """The vertex data before a step: copied where the step may write into tensors that a user's COMPUTE returned."""
+    if not state.is_own:
+        if isinstance(state.program, Relaxation) or (mode == "push" and not state.active.is_everything):
+            state.values, state.is_own = ownership.copied(state.values), True
+    return state.values if state.trusts else ownership.copied(state.values, lambda each: each)
+
+
+def _meets_tolerance(state: State, before: Any, versions: ownership.Versions | None) -> bool:
+    """Whether the residual does. With the `versions` of `before`, what the program writes is looked at."""
+    noted: ownership.Versions = []
+    if versions is not None:
+        ownership.check_before(state.program, versions, state.values)
+        noted = ownership.versions(state.values)
     if state.deferral is not None and state.deferral.is_in_use:
         residual = state.deferral.residual(state.program, before, state.values)
     else:
         residual = state.program.residual(before, state.values)
+    ownership.check_after(state.program, noted)
     if residual is None:
         return False
     state.residual = float(residual)

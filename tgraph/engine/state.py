@@ -68,6 +68,8 @@ class State:
     iterations, residual : how many iterations are done, and the residual of the last.
     policy, order : the direction, and the order of buckets, of iterations that the engine runs itself; None before the
         first, and where a backend runs the whole loop.
+    is_own : whether nothing else has the memory of the values, so that steps may write into it. trusts : whether that
+        holds after each COMPUTE, as one of this package keeps nothing.
     deferral : records what the program computes, to fuse it; None where that would save nothing.
     """
 
@@ -83,6 +85,8 @@ class State:
     residual: float | None = None
     policy: DirectionPolicy | None = None
     order: NearFar | None = None
+    is_own: bool = True
+    trusts: bool = True
     deferral: Deferral | None = None
 
     @computed_once

@@ -254,9 +254,11 @@ def update(
         at all (power iterations); otherwise the vertices whose data changed come next.
     function : of the old values [r, ...] and the received ones [r, ...], gives the new ones; by default the received.
         A vertex to which only inactive vertices could send gets the identity of the reduction in a pull and is left
-        out in a push: the two agree where function(old, identity) = old.
+        out in a push: the two agree where function(old, identity) = old. It may write into the received values, not
+        into the old ones, which are compared with the new.
 
-    Raises ArgumentError for a function that changes the shape, and for an integer that the vertex data cannot hold.
+    Raises ArgumentError for a function that changes the shape or the old values, and for an integer that the vertex data
+    cannot hold.
 
     >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
     >>> received = tg.aggregate(tg.Program().tensorize(graph, graph.select(0), "push"), torch.tensor([3, 9, 1]))
@@ -265,7 +267,7 @@ def update(
     (tensor([3, 3, 1]), tensor([1]))
     """
     old = values if received.vertices is None else values.index_select(0, received.vertices)
-    new = received.values if function is None else function(old, received.values)
+    new = received.values if function is None else _applied(function, old, received.values)
     if new.shape != old.shape:
         raise ArgumentError(f"function: must keep the shape {list(old.shape)} of its arguments, gave {list(new.shape)}")
     if not torch.can_cast(new.dtype, values.dtype):
@@ -302,6 +304,32 @@ def _narrowed(new: Tensor, dtype: torch.dtype, vertices: Tensor | None) -> Tenso
             f"return {new.dtype}"
         )
     return held
+
+
+def _applied(function: Callable[[Tensor, Tensor], Tensor], old: Tensor, received: Tensor) -> Tensor:
+    """`function(old, received)`, which must leave the old values as they are."""
+    if torch.compiler.is_compiling():
+        return function(old, received)
+    counted = version_of if (recorder := recording.get()) is None else recorder.version_of
+    if (version := counted(old)) is None:
+        return function(old.clone(), received)
+    new = function(old, received)
+    if counted(old) != version:
+        raise ArgumentError("function: wrote into its first argument, the old values; return a new tensor")
+    return new
+
+
+def version_of(tensor: Tensor) -> int | None:
+    """How often a tensor was written to, as autograd counts it; None for an inference tensor, which has no counter.
+
+    >>> x = torch.zeros(3)
+    >>> before = tg.model.operators.version_of(x)
+    >>> x.add_(1)
+    tensor([1., 1., 1.])
+    >>> tg.model.operators.version_of(x) - before
+    1
+    """
+    return None if tensor.is_inference() else tensor._version
 
 
 def _differs(new: Tensor, old: Tensor) -> Tensor:

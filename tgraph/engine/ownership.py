@@ -1,0 +1,85 @@
+"""Whose memory the vertex data of a run is in, and whether it was written to: by the counters of autograd, in O(1)."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from torch import Tensor
+
+from tgraph.errors import ArgumentError
+from tgraph.model.operators import version_of
+from tgraph.model.program import Program, Relaxation
+
+# The tensors of vertex data, and how often each was written to.
+Versions = list[tuple[Tensor, "int | None"]]
+
+
+def makes_its_own(step: Callable[..., Any]) -> bool:
+    """Whether a method gives tensors that nothing else holds: those of this package do, a user's may return a tensor of
+    the graph, or one that it keeps."""
+    return getattr(step, "__module__", "").startswith("tgraph.")
+
+
+def is_checked(program: Program) -> bool:
+    """Whether a program has a residual, and steps that a user wrote."""
+    has_residual = getattr(program.residual, "__func__", None) is not Program.residual
+    return has_residual and not (makes_its_own(type(program).compute) and makes_its_own(type(program).residual))
+
+
+def copied(values: Any, function: Callable[[Tensor], Any] = Tensor.clone) -> Any:
+    """The vertex data, a tensor or dicts of tensors, in memory of its own; or a function of each of its tensors."""
+    if not isinstance(values, dict):
+        return function(values)
+    made = copy.copy(values)
+    made.update({name: copied(each, function) for name, each in values.items()})
+    return made
+
+
+def versions(values: Any) -> Versions:
+    """The tensors of vertex data, with their versions."""
+    if isinstance(values, dict):
+        return [each for value in values.values() for each in versions(value)]
+    return [(values, version_of(values))]
+
+
+def are_of(values: Any, before: Any) -> bool:
+    """Whether all tensors of `values` are among those of `before`."""
+    if values is before:
+        return True
+    known = {id(each) for each, _ in versions(before)}
+    return all(id(each) in known for each, _ in versions(values))
+
+
+def before_step(program: Program, values: Any) -> tuple[Any, Versions]:
+    """The vertex data from before an iteration, which a residual compares, with its versions: copied where the steps
+    write into it, or writes are not counted."""
+    found = versions(values)
+    if isinstance(program, Relaxation) or any(version is None for _, version in found):
+        return copied(values), []
+    return copied(values, lambda each: each), found
+
+
+def check_before(program: Program, before: Versions, after: Any) -> None:
+    """Raise ArgumentError where COMPUTE has written the values `after` over those `before`."""
+    for each, version in before:
+        if version_of(each) != version and any(_shares(each, other) for other, _ in versions(after)):
+            raise ArgumentError(
+                f"{type(program).__name__}.compute: wrote into the values that it was given, which residual compares "
+                "with those that it returned; return new tensors"
+            )
+
+
+def check_after(program: Program, after: Versions) -> None:
+    """Raise ArgumentError where `residual` has written into the new values."""
+    if any(version_of(each) != version for each, version in after):
+        raise ArgumentError(
+            f"{type(program).__name__}.residual: wrote into the values, which it is to compare; use new tensors"
+        )
+
+
+def _shares(one: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have memory in common."""
+    plain = type(one) is Tensor and type(other) is Tensor
+    return one is other or (plain and one.untyped_storage().data_ptr() == other.untyped_storage().data_ptr())
