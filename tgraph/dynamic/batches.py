@@ -78,9 +78,9 @@ def _column(name: str, dtype: torch.dtype, values: Any, count: int) -> Tensor:
     return converted
 
 
-def ends_of_batch(src: Any, dst: Any, ids: GrowingIds | None, new: bool) -> tuple[Tensor, Tensor]:
-    """The vertex numbers of both ends, integers [k] each. ids : of the store, None where they are the numbers. new :
-    whether unknown ids become vertices; else they raise UnknownVertexError."""
+def ends_of_batch(src: Any, dst: Any, ids: GrowingIds | None, known: int | None) -> tuple[Tensor, Tensor]:
+    """The vertex numbers of both ends, integers [k] each. ids : of the store, None where they are the numbers. known :
+    how many vertices there are, of which others raise UnknownVertexError; None where unknown ids become vertices."""
     length_of(src, dst)
     src, dst = plain(src, "src"), plain(dst, "dst")
     if ids is None:
@@ -89,7 +89,9 @@ def ends_of_batch(src: Any, dst: Any, ids: GrowingIds | None, new: bool) -> tupl
             src, dst = src.to(torch.int64), dst.to(torch.int64)
         src, dst = src.cpu(), dst.cpu()
     if ids is not None:
-        src, dst = ids.number(src, dst) if new else (ids.find(src, "src"), ids.find(dst, "dst"))
+        if known is None:
+            return ids.number(src, dst)
+        src, dst = ids.find(src, "src", known), ids.find(dst, "dst", known)
     return src, dst
 
 

@@ -304,11 +304,16 @@ class Store:
             begun = time.perf_counter()
             self._check_open()
             columns = columns_of_batch(self._schema, given, length_of(src, dst))
-            src, dst = ends_of_batch(src, dst, self._ids, new=True)
-            run = sorted_run(self._schema, src, dst, columns, self.directed)
-            if replaces and self.multi != "last":
-                run = merged(self._schema, [deleting_run(self._schema, src, dst, self.directed), run])
-            number = self._commit(run)
+            try:
+                src, dst = ends_of_batch(src, dst, self._ids, known=None)
+                run = sorted_run(self._schema, src, dst, columns, self.directed)
+                if replaces and self.multi != "last":
+                    run = merged(self._schema, [deleting_run(self._schema, src, dst, self.directed), run])
+                number = self._commit(run)
+            except BaseException:
+                if self._ids is not None:  # those of a batch that is not in the store
+                    self._ids.forget(self._vertices_before())
+                raise
         self._await(number)
         self._keep_pace(begun, len(src))
         return number
@@ -330,7 +335,7 @@ class Store:
         with self._writing:
             begun = time.perf_counter()
             self._check_open()
-            src, dst = ends_of_batch(src, dst, self._ids, new=False)
+            src, dst = ends_of_batch(src, dst, self._ids, self._vertices_before())
             number = self._commit(deleting_run(self._schema, src, dst, self.directed), grows=False)
         self._await(number)
         self._keep_pace(begun, len(src))
@@ -413,7 +418,7 @@ class Store:
 
     def _vertices(self, vertices: Any, version: Version) -> Tensor:
         if self._ids is not None:
-            return self._ids.find(vertices, "vertices")
+            return self._ids.find(vertices, "vertices", version.num_vertices)
         tensor, n = inputs.as_tensor(vertices, "vertices"), version.num_vertices
         if tensor.dtype == torch.int64 and tensor.dim() == 1 and tensor.is_cpu and are_vertices(tensor, n):
             return tensor
