@@ -11,6 +11,7 @@ from torch import Tensor
 
 from tgraph.core.building import inputs
 from tgraph.dynamic.ids import GrowingIds
+from tgraph.dynamic.moments import nanoseconds
 from tgraph.dynamic.runs import WEIGHTS, Schema
 from tgraph.errors import ArgumentError
 from tgraph.io.arrow import column_names
@@ -64,7 +65,10 @@ def columns_of_batch(schema: Schema, given: Mapping[str, Any], count: int) -> tu
 def _column(name: str, dtype: torch.dtype, values: Any, count: int) -> Tensor:
     if values is None:
         raise ArgumentError(f"{name}: the store keeps {dtype} for each arc; give {count} of them")
-    tensor = inputs.as_tensor(plain(values, name), name)
+    moments = nanoseconds(values, name)
+    if moments is not values and dtype.is_floating_point:
+        raise ArgumentError(f"{name}: the store keeps {dtype}, which rounds times; make it with torch.int64")
+    tensor = inputs.as_tensor(plain(moments, name), name)
     if tensor.shape != (count,):
         raise ArgumentError(f"{name}: expected one for each arc, shape [{count}], got {list(tensor.shape)}")
     if tensor.dtype == dtype or not count:

@@ -18,6 +18,7 @@ from tgraph.core.graph import Graph
 from tgraph.dynamic import compaction
 from tgraph.dynamic.batches import columns_of_batch, ends_of_batch, length_of, of_chunk
 from tgraph.dynamic.ids import GrowingIds
+from tgraph.dynamic.moments import moment
 from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, deleting_run, merged, no_arcs, sorted_run
 from tgraph.dynamic.snapshots import SnapshotCsr, StreamedSnapshot
 from tgraph.dynamic.version import Version
@@ -140,7 +141,8 @@ class Store:
     def snapshot(self, at: Any = None, since: Any = None) -> Graph:
         """The graph after all batches committed so far, as a Graph that stays as it is; in microseconds.
 
-        at, since : only arcs of times since <= time <= at, in a store that keeps `times`; that copies them.
+        at, since : only arcs of times since <= time <= at, in a store that keeps `times`; that copies them. Dates and
+            times mean nanoseconds since 1970, as in `insert`.
 
         The first that reads its arcs as CSR merges the runs into it, for all snapshots of this version, and for the
         store.
@@ -153,6 +155,7 @@ class Store:
                 [1, 2]]))
         """
         graph = self._snapshot_of(self._version)
+        at, since = moment(at, "at"), moment(since, "since")
         return graph if at is None and since is None else self._between(graph, since, at)
 
     def _snapshot_of(self, version: Version) -> Graph:
@@ -243,7 +246,8 @@ class Store:
     ) -> int:
         """Insert the arcs `src[i]` -> `dst[i]`, vertices [k] each, as one batch; returns the version that has them.
 
-        weights, times : [k] in a store that keeps them. data : {name: [k]} of its other columns.
+        weights, times : [k] in a store that keeps them. data : {name: [k]} of its other columns. Dates and times, as
+        of numpy, pandas or Arrow, become nanoseconds since 1970 in UTC, for which a column has to be torch.int64.
 
         New vertices come with their arcs. Of parallel arcs, in the batch or not, `multi` says what becomes. Raises
         ArgumentError, and changes nothing, for vertices or data that the store cannot take.
