@@ -7,7 +7,6 @@ import json
 import math
 import mmap
 import os
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -26,7 +25,6 @@ SUFFIX = ".safetensors"
 AHEAD = 256  # blocks that are asked of the disk before they are verified
 IN_FLIGHT = 1 << 24  # bytes of pages that are asked of the disk before those of the rows before them are copied
 REMEDY = "put the tensor again, or fetch the file from a copy"
-_WRITING = threading.Lock()  # temporary files are named by process
 
 
 class DiskStore(BlockStore):
@@ -64,14 +62,14 @@ class DiskStore(BlockStore):
         piece = rows * row_bytes(tensor.dtype, tensor.shape) or checksummed.PIECE
         path = self._path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _WRITING, _turn(path) as present:
+        with _turn(path) as present:
             check_version(key, present, replacing)
             texts = {"rows": str(rows), "notes": json.dumps(dict(notes or {}))}
             checksummed.write(path, {key: tensor}, texts, piece)
 
     def delete(self, key: str) -> bool:
         self._held.pop(key, None)
-        with _WRITING, _turn(self._path(key)) as present:
+        with _turn(self._path(key)) as present:
             self._path(key).unlink(missing_ok=True)
         return present is not None
 
