@@ -26,6 +26,19 @@ class ArgumentError(TGraphError, ValueError):
     """
 
 
+class RowError(ArgumentError, IndexError):
+    """A row that a stored tensor does not have.
+
+    >>> from tgraph import stores
+    >>> store = stores.MemoryStore()
+    >>> store.put("x", torch.zeros(3, 2))
+    >>> store.get_rows(store.stat("x"), torch.tensor([2, 3]))
+    Traceback (most recent call last):
+        ...
+    tgraph.errors.RowError: index: 3 at position 1 is no row of 'x', which has 3
+    """
+
+
 class LayoutError(ArgumentError, AttributeError):
     """A tensor of CSR was asked of a graph whose arcs are stored in a layout.
 

@@ -26,8 +26,8 @@ def test_tensors_return_as_they_were_put(store, dtype, shape):
     assert (stat.shape, stat.dtype, stat.notes) == (shape, dtype, {"note": "text"})
     index = torch.randint(shape[0], (100,)) if shape[0] else torch.empty(0, dtype=torch.int64)
     assert torch.equal(store.get_rows(stat, index), tensor[index])
-    assert torch.equal(BlockStore.get_rows(store, stat, index), tensor[index])
-    assert torch.equal(BlockStore.get_rows(store, stat), tensor)
+    assert torch.equal(BlockStore._rows(store, stat, index), tensor[index])
+    assert torch.equal(BlockStore._rows(store, stat, None), tensor)
     for number, block in enumerate(store.get_blocks(stat, range(stat.num_blocks))):
         assert tuple(block.shape) == stat.block_shape(number)
 

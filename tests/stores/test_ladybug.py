@@ -64,7 +64,7 @@ def test_features_are_those_of_the_tables(database):
         for index in (torch.tensor([5, 3, 5]), torch.randint(PAPERS - 3, (200,))):  # looked up, and of all
             assert torch.equal(features["paper", name, index], expected[index])
         stat = store.stat(f"features/paper/{name}")
-        assert torch.equal(BlockStore.get_rows(store, stat, torch.tensor([50, 2])), expected[[50, 2]])
+        assert torch.equal(BlockStore._rows(store, stat, torch.tensor([50, 2])), expected[[50, 2]])
     known = features["author", "is`known", None]
     assert torch.equal(known, rows(tables["author"], "is`known", store.ids("author").of(range(AUTHORS))))
 

@@ -94,7 +94,8 @@ def test_refused_files(tmp_path):
             put_file(store, tmp_path / name)
     for name, key, message in (
         ("x.csv", "other", "expected a file"),
-        ("x.npy", "features/", "has no tensor 'features/'"),
+        ("x.npy", "features/", "key: expected names"),
+        ("x.npy", "features/w", "has no tensor 'features/w'"),
         ("x.npy", "features/~/z", "a .npy file cannot hold torch.bfloat16"),
         ("x.safetensors", "none", "begins with 'none'"),
     ):

@@ -32,7 +32,7 @@ def stored(store):
         names = [name for name in store._client.scan_iter(f"{store.prefix}:*") if store._client.ttl(name) < 0]
         return [field for name in names if not name.endswith(b":heads") for field in store._client.hkeys(name)]
     if isinstance(store, stores.PostgresStore):
-        return store._rows("", f"SELECT version, number FROM {store._blocks}")
+        return store._fetched("", f"SELECT version, number FROM {store._blocks}")
     if isinstance(store, stores.RocksDbStore):
         return [name for name in store._reader().keys(from_key=b"") if name[:1] != b"k"]
     with store._environment().begin() as transaction:
@@ -202,7 +202,7 @@ def change(store, stat, number, function):
         names = [stat.key]
         if number is not None:
             table, column, where, names = store._blocks, "value", "version = %s AND number = %s", [stat.version, number]
-        value = function(store._rows("", f"SELECT {column} FROM {table} WHERE {where}", *names)[0][0])
+        value = function(store._fetched("", f"SELECT {column} FROM {table} WHERE {where}", *names)[0][0])
         query = (
             f"DELETE FROM {table} WHERE {where}" if value is None else f"UPDATE {table} SET {column} = %s WHERE {where}"
         )

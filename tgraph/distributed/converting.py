@@ -24,9 +24,10 @@ from tgraph.distributed.ranks.failures import together
 from tgraph.distributed.ranks.process_group import made
 from tgraph.files import PathLike
 from tgraph.files.atomic_write import room_for, whole_file
+from tgraph.files.temporary import temporary_folder
 from tgraph.stream.file.block_sorter import BlockSorter
 from tgraph.stream.file.container import Extent
-from tgraph.stream.file.convert import needed, planned, temporary_folder
+from tgraph.stream.file.convert import needed, planned
 from tgraph.stream.file.edge_reader import EdgeReader, PlannedFile
 from tgraph.stream.file.external_sort import Edges
 from tgraph.stream.file.writing import BlockWriter, Written, check_layout, resident_tensors
@@ -72,7 +73,7 @@ def convert(
     with together(team.group, what):
         budget = parse_memory(memory)
         check_layout(layout, None)
-        files = planned(paths, options)
+        files = planned(paths, options, path_out)
         parts = None if parts is None else as_count(parts, "parts")
         progress = progress and team.rank == 0
         with (

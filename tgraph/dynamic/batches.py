@@ -11,6 +11,7 @@ from torch import Tensor
 
 from tgraph.core.building import inputs
 from tgraph.dynamic.ids import GrowingIds
+from tgraph.dynamic.moments import nanoseconds
 from tgraph.dynamic.runs import WEIGHTS, Schema
 from tgraph.errors import ArgumentError
 from tgraph.io.arrow import column_names
@@ -64,7 +65,10 @@ def columns_of_batch(schema: Schema, given: Mapping[str, Any], count: int) -> tu
 def _column(name: str, dtype: torch.dtype, values: Any, count: int) -> Tensor:
     if values is None:
         raise ArgumentError(f"{name}: the store keeps {dtype} for each arc; give {count} of them")
-    tensor = inputs.as_tensor(plain(values, name), name)
+    moments = nanoseconds(values, name)
+    if moments is not values and dtype.is_floating_point:
+        raise ArgumentError(f"{name}: the store keeps {dtype}, which rounds times; make it with torch.int64")
+    tensor = inputs.as_tensor(plain(moments, name), name)
     if tensor.shape != (count,):
         raise ArgumentError(f"{name}: expected one for each arc, shape [{count}], got {list(tensor.shape)}")
     if tensor.dtype == dtype or not count:
@@ -88,9 +92,9 @@ def _does_not_fit(name: str, tensor: Tensor, wrong: Tensor, dtype: torch.dtype) 
     return ArgumentError(f"{name}: {tensor[place].item()} at position {place} does not fit {dtype}")
 
 
-def ends_of_batch(src: Any, dst: Any, ids: GrowingIds | None, new: bool) -> tuple[Tensor, Tensor]:
-    """The vertex numbers of both ends, integers [k] each. ids : of the store, None where they are the numbers. new :
-    whether unknown ids become vertices; else they raise UnknownVertexError."""
+def ends_of_batch(src: Any, dst: Any, ids: GrowingIds | None, known: int | None) -> tuple[Tensor, Tensor]:
+    """The vertex numbers of both ends, integers [k] each. ids : of the store, None where they are the numbers. known :
+    how many vertices there are, of which others raise UnknownVertexError; None where unknown ids become vertices."""
     length_of(src, dst)
     src, dst = plain(src, "src"), plain(dst, "dst")
     if ids is None:
@@ -99,7 +103,9 @@ def ends_of_batch(src: Any, dst: Any, ids: GrowingIds | None, new: bool) -> tupl
             src, dst = src.to(torch.int64), dst.to(torch.int64)
         src, dst = src.cpu(), dst.cpu()
     if ids is not None:
-        src, dst = ids.number(src, dst) if new else (ids.find(src, "src"), ids.find(dst, "dst"))
+        if known is None:
+            return ids.number(src, dst)
+        src, dst = ids.find(src, "src", known), ids.find(dst, "dst", known)
     return src, dst
 
 

@@ -29,33 +29,57 @@ class GrowingIds:
         return len(self._values) if self._integers is None else len(self._integers)
 
     def number(self, src: Any, dst: Any) -> tuple[Tensor, Tensor]:
-        """The numbers of the ids of both ends, int64 [k] each; unknown ids become vertices."""
-        ends = [self._as_ids(src, "src"), self._as_ids(dst, "dst")]
+        """The numbers of the ids of both ends, int64 [k] each; unknown ids become vertices, until `forget`. Raises
+        ArgumentError for ids of the other kind, and for what is none."""
+        ends = _as_ids(src, "src"), _as_ids(dst, "dst")
+        if not len(ends[0]):  # which does not say of which kind ids will be
+            return torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64)
+        self._check_kind(ends[0], "src")
+        self._check_kind(ends[1], "dst")
         if isinstance(ends[0], Tensor) and isinstance(ends[1], Tensor):
-            both = torch.stack((ends[0], ends[1]), 1).view(-1)
-            assert self._integers is not None
-            numbered = self._integers.number(both).view(-1, 2)
-            return numbered[:, 0].contiguous(), numbered[:, 1].contiguous()
-        table, values = {} if self._labels is None else self._labels, self._values
-        numbers: list[list[int]] = [[], []]
-        for pair in zip(*ends, strict=True):
-            for end, label in zip(numbers, pair, strict=True):
-                index = table.setdefault(label, len(values))
-                if index == len(values):
-                    values.append(label)
-                end.append(index)
-        return torch.tensor(numbers[0], dtype=torch.int64), torch.tensor(numbers[1], dtype=torch.int64)
+            return self._number_integers(ends[0], ends[1])
+        if isinstance(ends[0], Tensor) or isinstance(ends[1], Tensor):
+            raise ArgumentError("src and dst: the ids of one are integers, those of the other are labels; convert them")
+        self._labels = {} if self._labels is None else self._labels
+        src_numbers, dst_numbers = [], []
+        try:
+            for label, other in zip(*ends, strict=True):
+                src_numbers.append(self._number_label(label))
+                dst_numbers.append(self._number_label(other))
+        except TypeError:
+            _check_hashable(ends[0], "src")
+            _check_hashable(ends[1], "dst")
+            raise
+        return torch.tensor(src_numbers, dtype=torch.int64), torch.tensor(dst_numbers, dtype=torch.int64)
 
-    def find(self, ids: Any, name: str) -> Tensor:
-        """The numbers of ids, int64 [k]. Raises UnknownVertexError for one that is no vertex."""
-        wanted = self._as_ids(ids, name)
+    def _number_integers(self, src: Tensor, dst: Tensor) -> tuple[Tensor, Tensor]:
+        self._integers = _GrowingIntegers() if self._integers is None else self._integers
+        numbered = self._integers.number(torch.stack((src, dst), 1).view(-1)).view(-1, 2)
+        return numbered[:, 0].contiguous(), numbered[:, 1].contiguous()
+
+    def _number_label(self, label: Hashable) -> int:
+        assert self._labels is not None
+        index = self._labels.get(label)
+        if index is None:
+            index = len(self._values)
+            self._values.append(label)
+            self._labels[label] = index
+        return index
+
+    def find(self, ids: Any, name: str, count: int) -> Tensor:
+        """The numbers of ids, int64 [k]. Raises UnknownVertexError for one that is none of the first `count`
+        vertices, ArgumentError for ids of the other kind."""
+        wanted, integers, labels = _as_ids(ids, name), self._integers, self._labels
+        self._check_kind(wanted, name)
         if isinstance(wanted, Tensor):
-            assert self._integers is not None
-            found = self._integers.find(wanted)
+            found = torch.full_like(wanted, -1) if integers is None else integers.find(wanted)
         else:
-            table = self._labels or {}
-            found = torch.tensor([table.get(label, -1) for label in wanted], dtype=torch.int64)
-        if len(unknown := (found < 0).nonzero()):
+            try:
+                found = torch.tensor([(labels or {}).get(label, -1) for label in wanted], dtype=torch.int64)
+            except TypeError:
+                _check_hashable(wanted, name)
+                raise
+        if len(unknown := ((found < 0) | (found >= count)).nonzero()):
             place = int(unknown[0])
             missing = wanted[place].item() if isinstance(wanted, Tensor) else wanted[place]
             raise UnknownVertexError(
@@ -80,33 +104,41 @@ class GrowingIds:
 
     def forget(self, count: int) -> None:
         """Take back the numbers of all but the first `count`."""
-        if count == 0:  # nor is it known of which kind they are
-            self._integers = self._labels = None
         if self._integers is not None:
             self._integers.forget(count)
         for label in self._values[count:]:
             if self._labels is not None:
-                del self._labels[label]
+                self._labels.pop(label, None)
         del self._values[count:]
+        if count == 0:  # nor is it known of which kind they are
+            self._integers = self._labels = None
 
-    def _as_ids(self, ids: Any, name: str) -> Tensor | Labels:
-        """Integers as an int64 tensor, labels as a sequence; of the same kind as those that came before."""
-        if not len(ids):
-            return [] if self._integers is None else torch.empty(0, dtype=torch.int64)
-        integers = _integers(ids)
-        if self._integers is None and self._labels is None:
-            if integers is None:
-                self._labels = {}
-            else:
-                self._integers = _GrowingIntegers()
-        if integers is not None and self._integers is not None:
-            return inputs.as_index(integers, name).to(torch.int64)
-        if (integers is None) == (self._labels is None):
-            kind, other = ("integers", "labels") if self._integers is not None else ("labels", "integers")
+    def _check_kind(self, ids: Tensor | Labels, name: str) -> None:
+        """Refuse ids of another kind than those that came before."""
+        integers = isinstance(ids, Tensor)
+        if len(ids) and (self._labels if integers else self._integers) is not None:
+            kind, other = ("labels", "integers") if integers else ("integers", "labels")
             raise ArgumentError(f"{name}: the ids of this store are {kind}, these are {other}; convert them")
-        if isinstance(ids, str):
-            raise ArgumentError(f"{name}: expected a sequence of ids, got the string {ids!r}; pass [{ids!r}]")
-        return [label.item() if isinstance(label, np.generic) else label for label in ids]
+
+
+def _as_ids(ids: Any, name: str) -> Tensor | Labels:
+    """Integers as an int64 tensor, labels as a sequence."""
+    if isinstance(ids, (str, bytes)):
+        raise ArgumentError(f"{name}: expected a sequence of ids, got {ids!r}; pass [{ids!r}]")
+    integers = _integers(ids)
+    if integers is not None:
+        return inputs.as_index(integers, name).to("cpu", torch.int64)
+    return [label.item() if isinstance(label, np.generic) else label for label in ids]
+
+
+def _check_hashable(labels: Labels, name: str) -> None:
+    for place, label in enumerate(labels):
+        try:
+            hash(label)
+        except TypeError as fault:
+            raise ArgumentError(
+                f"{name}: {label!r} at position {place} is no id ({fault}); convert it to text or numbers"
+            ) from None
 
 
 def _integers(ids: Any) -> Any:

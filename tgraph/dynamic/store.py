@@ -19,6 +19,7 @@ from tgraph.core.graph import Graph
 from tgraph.dynamic import compaction
 from tgraph.dynamic.batches import columns_of_batch, ends_of_batch, length_of, of_chunk
 from tgraph.dynamic.ids import GrowingIds
+from tgraph.dynamic.moments import moment
 from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, deleting_run, merged, no_arcs, sorted_run
 from tgraph.dynamic.snapshots import SnapshotCsr, StreamedSnapshot
 from tgraph.dynamic.times import between
@@ -143,7 +144,8 @@ class Store:
     def snapshot(self, at: Any = None, since: Any = None) -> Graph:
         """The graph after all batches committed so far, as a Graph that stays as it is; in microseconds.
 
-        at, since : numbers; only arcs of times since <= time <= at, in a store that keeps `times`; that copies them.
+        at, since : numbers; only arcs of times since <= time <= at, in a store that keeps `times`; that copies them. Dates
+            and times mean nanoseconds since 1970, as in `insert`.
 
         The first that reads its arcs as CSR merges the runs into it, for all snapshots of this version, and for the
         store.
@@ -156,6 +158,7 @@ class Store:
                 [1, 2]]))
         """
         graph = self._snapshot_of(self._version)
+        at, since = moment(at, "at"), moment(since, "since")
         return graph if at is None and since is None else self._between(graph, since, at)
 
     def _snapshot_of(self, version: Version) -> Graph:
@@ -242,7 +245,8 @@ class Store:
     ) -> int:
         """Insert the arcs `src[i]` -> `dst[i]`, vertices [k] each, as one batch; returns the version that has them.
 
-        weights, times : [k] in a store that keeps them. data : {name: [k]} of its other columns.
+        weights, times : [k] in a store that keeps them. data : {name: [k]} of its other columns. Dates and times, as
+        of numpy, pandas or Arrow, become nanoseconds since 1970 in UTC, for which a column has to be torch.int64.
 
         New vertices come with their arcs. Of parallel arcs, in the batch or not, `multi` says what becomes. Raises
         ArgumentError, and changes nothing, for vertices or data that the store cannot take.
@@ -303,12 +307,17 @@ class Store:
             begun = time.perf_counter()
             self._check_open()
             columns = columns_of_batch(self._schema, given, length_of(src, dst))
-            src, dst = ends_of_batch(src, dst, self._ids, new=True)
-            run = sorted_run(self._schema, src, dst, columns, self.directed)
-            if replaces and self.multi != "last":
-                run = merged(self._schema, [deleting_run(self._schema, src, dst, self.directed), run])
-            self._check_sums(run)
-            number = self._commit(run)
+            try:
+                src, dst = ends_of_batch(src, dst, self._ids, known=None)
+                run = sorted_run(self._schema, src, dst, columns, self.directed)
+                if replaces and self.multi != "last":
+                    run = merged(self._schema, [deleting_run(self._schema, src, dst, self.directed), run])
+                self._check_sums(run)
+                number = self._commit(run)
+            except BaseException:
+                if self._ids is not None:  # those of a batch that is not in the store
+                    self._ids.forget(self._vertices_before())
+                raise
         self._await(number)
         self._keep_pace(begun, len(src))
         return number
@@ -360,7 +369,7 @@ class Store:
         with self._writing:
             begun = time.perf_counter()
             self._check_open()
-            src, dst = ends_of_batch(src, dst, self._ids, new=False)
+            src, dst = ends_of_batch(src, dst, self._ids, self._vertices_before())
             number = self._commit(deleting_run(self._schema, src, dst, self.directed), grows=False)
         self._await(number)
         self._keep_pace(begun, len(src))
@@ -443,7 +452,7 @@ class Store:
 
     def _vertices(self, vertices: Any, version: Version) -> Tensor:
         if self._ids is not None:
-            return self._ids.find(vertices, "vertices")
+            return self._ids.find(vertices, "vertices", version.num_vertices)
         tensor, n = inputs.as_tensor(vertices, "vertices"), version.num_vertices
         if tensor.dtype == torch.int64 and tensor.dim() == 1 and tensor.is_cpu and are_vertices(tensor, n):
             return tensor

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import glob
+import hashlib
 import os
 import re
+import secrets
 import shutil
 import sys
 from collections.abc import Iterator
@@ -15,25 +17,57 @@ from typing import Any
 
 from tgraph.files import PathLike
 
+_LONG = 200  # bytes of a name, to which others are added
+
 
 @contextmanager
-def replacing(path: PathLike) -> Iterator[Path]:
-    """A temporary path beside `path` that is renamed to it at the end of the block, and removed on failure."""
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+def replacing(path: PathLike, mode: int = 0o666) -> Iterator[Path]:
+    """A new, empty file beside `path`, of these permissions without those of the umask, which is renamed to it at the
+    end of the block, and removed on failure."""
+    with _beside(path, mode) as (file, temporary):
+        os.close(file)
         yield temporary
+
+
+@contextmanager
+def replacing_by(path: PathLike) -> Iterator[Any]:
+    """The same, opened to write bytes."""
+    with _beside(path) as (descriptor, temporary), open(temporary, "wb", opener=lambda *_: descriptor) as file:
+        yield file
+
+
+@contextmanager
+def _beside(path: PathLike, mode: int = 0o666) -> Iterator[tuple[int, Path]]:
+    """A new file, open and by its path. Its name is its own, so that threads do not share it, and no link that was
+    there is followed."""
+    path = Path(path)
+    remove_leftovers(path, "part")
+    temporary = path.with_name(f"{prefix(path)}{secrets.token_hex(4)}.part")
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(temporary, flags | getattr(os, "O_CLOEXEC", 0), mode)
+    try:
+        yield descriptor, temporary
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def prefix(path: Path) -> str:
+    """Names of temporary files beside a path begin with this: hidden, and with the id of the process."""
+    return f".{_stem(path)}.{os.getpid()}."
+
+
+def _stem(path: Path) -> str:
+    """The name of the file, or of a long one its digest, since file systems have names of at most 255 bytes."""
+    name = os.fsencode(path.name)
+    return path.name if len(name) <= _LONG else hashlib.sha256(name).hexdigest()
 
 
 @contextmanager
 def whole_file(path: PathLike, nbytes: int) -> Iterator[Any]:
     """A new file of `nbytes` bytes that replaces `path` once it is written and synced to disk, and is removed on
     failure. Raises OSError, naming path and bytes, where the disk has too little space."""
-    remove_leftovers(path, "part")
-    with replacing(path) as temporary, room_for(path, nbytes), open(temporary, "wb") as file:
+    with room_for(path, nbytes), replacing_by(path) as file:
         reserve(file.fileno(), nbytes)
         yield file
         file.flush()
@@ -65,8 +99,9 @@ def remove_leftovers(path: PathLike, suffix: str) -> None:
     """Remove temporary files and folders of killed processes beside `path`: hidden, named after it, the id of a process
     that no longer runs, and `suffix`."""
     path = Path(path)
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*.{suffix}"):
-        process = re.fullmatch(r"(\d+)(\.\w+)?", left.name[len(path.name) + 2 : -len(suffix) - 1])
+    stem = _stem(path)
+    for left in path.parent.glob(f".{glob.escape(stem)}.*.{suffix}"):
+        process = re.fullmatch(r"(\d+)(\.\w+)?", left.name[len(stem) + 2 : -len(suffix) - 1])
         if process is None or _runs(int(process[1])):
             continue
         if left.is_dir():

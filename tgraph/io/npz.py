@@ -12,7 +12,7 @@ import torch
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
-from tgraph.files.atomic_write import replacing
+from tgraph.files.atomic_write import replacing_by
 from tgraph.io import labels
 
 _OURS = ("offset", "neighbors", "weights", "vertices", "vertex_text", "vertex_text_offset", "directed")
@@ -104,5 +104,5 @@ def write(graph: Graph, path: PathLike) -> None:
         plain["vertices"] = graph.vertices.cpu().numpy()
     elif graph.vertices is not None:
         plain["vertex_text"], plain["vertex_text_offset"] = labels.pack(graph.vertices)
-    with replacing(path) as temporary, open(temporary, "wb") as file:
+    with replacing_by(path) as file:
         np.savez_compressed(file, **plain, directed=np.array(graph.directed))

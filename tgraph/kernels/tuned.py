@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 import platform
 import re
 from dataclasses import asdict, dataclass
@@ -20,6 +19,7 @@ import torch
 from tgraph.core.derived import Derived
 from tgraph.core.graph import Graph
 from tgraph.core.system import cache
+from tgraph.files.atomic_write import replacing
 from tgraph.kernels.call import Call
 
 FILE = "tuned.json"
@@ -119,10 +119,9 @@ def store(measured: dict[str, Measured]) -> None:
     _sizes.cache_clear()
     path = cache.folder() / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(f".{os.getpid()}")
     text = json.dumps({name: asdict(entry) for name, entry in {**_read(), **measured}.items()}, indent=1)
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)  # atomically: a reader never sees half a file
+    with replacing(path) as temporary:  # a reader never sees half a file
+        temporary.write_text(text, encoding="utf-8")
 
 
 def forget() -> None:

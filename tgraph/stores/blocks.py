@@ -11,13 +11,17 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from tgraph.errors import ArgumentError, TGraphError
+from tgraph.errors import ArgumentError, RowError, TGraphError
 from tgraph.files.checksummed import DTYPE_NAMES
 
 BLOCK = 1 << 16  # bytes of a block, about; a block is a whole number of rows
 ATTEMPTS = 100  # of what another's put interrupts
 T = TypeVar("T")
+_INDICES = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+_LONGEST = 400  # characters of a key; LMDB has room for 511,
+_LONGEST_NAME = 200  # and of a name within it, which is that of a file or folder
 _KEY = re.compile(r"[\w,~%-]+(/[\w,~%-]+)*", re.ASCII)
+_BEGINNING = re.compile(r"[\w,~%/-]*", re.ASCII)
 
 
 class ReplacedError(TGraphError, RuntimeError):
@@ -204,8 +208,8 @@ class BlockStore(ABC):
         return torch.cat([torch.empty((0, *stat.shape[1:]), dtype=stat.dtype), *self.get_blocks(stat, numbers)])
 
     def get_rows(self, stat: Stat, index: Tensor | None = None) -> Tensor:
-        """The rows of one version of a tensor, `stat`, at `index`, int64 and in range; by default all. Raises as
-        get_blocks.
+        """The rows of one version of a tensor, `stat`, at `index`, integers [k] from 0 on; by default all. Raises
+        RowError for a row that it does not have, ArgumentError for masks and other indices, and as get_blocks.
 
         >>> from tgraph import stores
         >>> store = stores.DiskStore("folder")
@@ -214,6 +218,10 @@ class BlockStore(ABC):
         tensor([[4., 5.],
                 [0., 1.]])
         """
+        return self.get_many([(stat, index)])[0]
+
+    def _rows(self, stat: Stat, index: Tensor | None) -> Tensor:
+        """`get_rows` of an index that has been checked, int64 [k]."""
         if index is None:
             return self.get_joined(stat, range(stat.num_blocks))
         numbers, place = torch.unique(index // stat.rows, return_inverse=True)
@@ -241,7 +249,11 @@ class BlockStore(ABC):
         >>> store.get_many([(store.stat("x"), torch.tensor([1])), (store.stat("y"), None)])
         [tensor([1.]), tensor([0, 1, 2])]
         """
-        return [self.get_rows(stat, index) for stat, index in wanted]
+        return self._rows_of([(stat, checked_rows(stat, index)) for stat, index in wanted])
+
+    def _rows_of(self, wanted: Sequence[tuple[Stat, Tensor | None]]) -> list[Tensor]:
+        """`get_many` of indices that have been checked, int64 [k] each."""
+        return [self._rows(stat, index) for stat, index in wanted]
 
 
 def read(
@@ -286,14 +298,56 @@ def check_version(key: str, present: str | None, replacing: Stat | None) -> None
         raise ReplacedError(f"{key}: replaced meanwhile, so that nothing was put; read it again")
 
 
+def checked_rows(stat: Stat, index: Tensor | None) -> Tensor | None:
+    """An index as int64 [k] on the CPU, None for all rows. Raises RowError for a row that the tensor does not have,
+    ArgumentError for what is no tensor of row numbers."""
+    if index is None:
+        return None
+    if not isinstance(index, Tensor) or index.ndim != 1 or index.dtype not in _INDICES:
+        got = f"{index.dtype} {list(index.shape)}" if isinstance(index, Tensor) else type(index).__name__
+        remedy = "; mask.nonzero().view(-1) has those of a mask" if got.startswith("torch.bool") else ""
+        raise ArgumentError(f"index: expected row numbers, int64 [k], got {got}{remedy}")
+    index = index.to("cpu", torch.int64)
+    if len(index):
+        low, high = map(int, torch.aminmax(index))
+        if low < 0 or high >= stat.shape[0]:
+            place = int(((index < 0) | (index >= stat.shape[0])).nonzero()[0])
+            raise RowError(
+                f"index: {int(index[place])} at position {place} is no row of {stat.key!r}, which has {stat.shape[0]}"
+            )
+    return index
+
+
+def check_blocks(stat: Stat, numbers: Sequence[int]) -> None:
+    """Raise RowError for a block that the tensor does not have."""
+    if len(numbers) and not 0 <= min(numbers) <= max(numbers) < stat.num_blocks:
+        wrong = next(number for number in numbers if not 0 <= number < stat.num_blocks)
+        raise RowError(f"numbers: {wrong} is no block of {stat.key!r}, which has {stat.num_blocks}")
+
+
+def check_key(key: str) -> str:
+    """The key. Raises ArgumentError for one that is no path of names, or too long for some stores."""
+    if not isinstance(key, str) or not _KEY.fullmatch(key):
+        raise ArgumentError(f"key: expected names of letters, digits and _ , ~ % - between slashes, got {key!r}")
+    if len(key) > _LONGEST or max(map(len, key.split("/"))) > _LONGEST_NAME:
+        raise ArgumentError(
+            f"key: expected at most {_LONGEST} characters, and {_LONGEST_NAME} between slashes, got {key[:40]!r}..."
+        )
+    return key
+
+
+def begins_key(beginning: str) -> bool:
+    """Whether a key may begin so."""
+    return _BEGINNING.fullmatch(beginning) is not None
+
+
 def checked(key: str, tensor: Tensor) -> Tensor:
     """The tensor as it is stored: without gradients, on the CPU, contiguous.
 
-    Raises ArgumentError for a key that is no path of names, single numbers, sparse tensors, and dtypes that files
-    cannot hold.
+    Raises ArgumentError for what `check_key` refuses, single numbers, sparse tensors, and dtypes that files cannot
+    hold.
     """
-    if not _KEY.fullmatch(key):
-        raise ArgumentError(f"key: expected names of letters, digits and _ , ~ % - between slashes, got {key!r}")
+    check_key(key)
     if not isinstance(tensor, Tensor) or tensor.layout != torch.strided:
         raise ArgumentError(f"{key}: expected a dense tensor, got {type(tensor).__name__}")
     if tensor.dtype not in DTYPE_NAMES:

@@ -199,10 +199,7 @@ class CachedStore(BlockStore):
     def get_blocks(self, stat: Stat, numbers: Sequence[int]) -> list[Tensor]:
         return self.store.get_blocks(stat, numbers)
 
-    def get_rows(self, stat: Stat, index: Tensor | None = None) -> Tensor:
-        return self.get_many([(stat, index)])[0]
-
-    def get_many(self, wanted: Sequence[tuple[Stat, Tensor | None]]) -> list[Tensor]:
+    def _rows_of(self, wanted: Sequence[tuple[Stat, Tensor | None]]) -> list[Tensor]:
         lookups = [_Lookup(stat, index, None if index is None else self._of(stat)) for stat, index in wanted]
         with _LOCK:
             for each in lookups:

@@ -7,7 +7,6 @@ import json
 import math
 import mmap
 import os
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -15,10 +14,20 @@ from typing import Any, BinaryIO
 import torch
 from torch import Tensor
 
-from tgraph.errors import FileFormatError
+from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike, checksummed
 from tgraph.files.locking import lock, unlock
-from tgraph.stores.blocks import BlockStore, ReplacedError, Stat, check_version, checked, row_bytes, rows_per_block
+from tgraph.stores.blocks import (
+    BlockStore,
+    ReplacedError,
+    Stat,
+    check_blocks,
+    check_key,
+    check_version,
+    checked,
+    row_bytes,
+    rows_per_block,
+)
 from tgraph.stores.direct import DirectFile
 from tgraph.stores.pages import Pages, read_alone
 
@@ -26,7 +35,6 @@ SUFFIX = ".safetensors"
 AHEAD = 256  # blocks that are asked of the disk before they are verified
 IN_FLIGHT = 1 << 24  # bytes of pages that are asked of the disk before those of the rows before them are copied
 REMEDY = "put the tensor again, or fetch the file from a copy"
-_WRITING = threading.Lock()  # temporary files are named by process
 
 
 class DiskStore(BlockStore):
@@ -34,7 +42,7 @@ class DiskStore(BlockStore):
 
     Rows are read from a memory map, so that what is used often stays in the system's cache and no memory of the process
     is taken. The disk is asked for all rows of a batch at once. A process verifies each block when it reads it for the
-    first time. Processes may share the folder.
+    first time. Processes may share the folder. Links within it that lead out of it are refused.
 
     path : of the folder, which the first put makes.
     direct : whether rows are read past the system's cache, by io_uring on Linux. A row then takes a sector of the disk
@@ -63,16 +71,19 @@ class DiskStore(BlockStore):
         rows = rows_per_block(tensor)
         piece = rows * row_bytes(tensor.dtype, tensor.shape) or checksummed.PIECE
         path = self._path(key)
+        self._check_within(path.parent)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _WRITING, _turn(path) as present:
+        with _turn(path) as present:
             check_version(key, present, replacing)
             texts = {"rows": str(rows), "notes": json.dumps(dict(notes or {}))}
             checksummed.write(path, {key: tensor}, texts, piece)
 
     def delete(self, key: str) -> bool:
+        path = self._path(key)
+        self._check_within(path.parent)
         self._held.pop(key, None)
-        with _WRITING, _turn(self._path(key)) as present:
-            self._path(key).unlink(missing_ok=True)
+        with _turn(path) as present:
+            path.unlink(missing_ok=True)
         return present is not None
 
     def keys(self, beginning: str = "") -> list[str]:
@@ -81,10 +92,10 @@ class DiskStore(BlockStore):
         return sorted(key for key in found if key.startswith(beginning))
 
     def stat(self, key: str) -> Stat | None:
-        held = self._held.get(key)
-        path = self._path(key)
+        path, held = self._path(key), self._held.get(key)
         try:
             if held is None or not held.is_at(path):
+                self._check_within(path)
                 held = self._held[key] = _Mapped.opened(key, path, self.direct)
         except FileNotFoundError:
             self._held.pop(key, None)
@@ -92,21 +103,24 @@ class DiskStore(BlockStore):
         return held.stat
 
     def get_blocks(self, stat: Stat, numbers: Sequence[int]) -> list[Tensor]:
+        check_blocks(stat, numbers)
         held = self._version(stat)
         held.verify(numbers)
         return [held.tensor[number * stat.rows : (number + 1) * stat.rows] for number in numbers]
 
-    def get_rows(self, stat: Stat, index: Tensor | None = None) -> Tensor:
-        return self.get_many([(stat, index)])[0]
-
-    def get_many(self, wanted: Sequence[tuple[Stat, Tensor | None]]) -> list[Tensor]:
+    def _rows_of(self, wanted: Sequence[tuple[Stat, Tensor | None]]) -> list[Tensor]:
         opened = [(self._version(stat), index) for stat, index in wanted]
         for held, index in opened:
             held.verify(held.unread(index))
         return [held.copy() if index is None else held.rows(index) for held, index in opened]
 
     def _path(self, key: str) -> Path:
-        return self.path / f"{key}{SUFFIX}"
+        return self.path / f"{check_key(key)}{SUFFIX}"
+
+    def _check_within(self, path: Path) -> None:
+        """Raise ArgumentError for a path that a link leads out of the folder."""
+        if not path.resolve().is_relative_to(self.path.resolve()):
+            raise ArgumentError(f"key: {path} is a link, or behind one, that leads out of {self.path}; remove the link")
 
     def _version(self, stat: Stat) -> _Mapped:
         """The version of a tensor that `stat` found, which remains readable after another has taken its place."""

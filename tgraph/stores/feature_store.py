@@ -11,7 +11,7 @@ from torch import Tensor
 from torch_geometric import data as pyg
 from torch_geometric.data.feature_store import _FieldStatus
 
-from tgraph.errors import ArgumentError
+from tgraph.errors import ArgumentError, RowError
 from tgraph.stores.blocks import BlockStore, Stat, checked_store, read, read_many, repeated
 from tgraph.stores.memory import MemoryStore
 from tgraph.stores.names import from_key, to_key
@@ -41,7 +41,7 @@ class FeatureStore(pyg.FeatureStore):
     another writer has put it meanwhile: all changes of writers at the same time are kept.
 
     store : by default in memory.
-    Raises KeyError for a tensor that is not stored, IndexError for rows that it does not have, ArgumentError, before
+    Raises KeyError for a tensor that is not stored, RowError for rows that it does not have, ArgumentError, before
     anything is written, for names, dtypes and shapes that do not fit.
 
     >>> from tgraph.stores import DiskStore, FeatureStore
@@ -174,7 +174,7 @@ def _check_rows(stat: Stat, rows: Any, count: int) -> None:
 
 
 def places(index: Any, size: int) -> Tensor | None:
-    """The rows that an index of a tensor of `size` rows names, from 0; None for all. Raises IndexError for rows that it
+    """The rows that an index of a tensor of `size` rows names, from 0; None for all. Raises RowError for rows that it
     does not have, and for indices of other kinds."""
     if _is_all(index):
         return None
@@ -192,11 +192,11 @@ def places(index: Any, size: int) -> Tensor | None:
     if len(found):
         low, high = torch.aminmax(found)
         if int(low) < -size or int(high) >= size:
-            raise IndexError(f"index: {int(low)} to {int(high)} of {size} rows")
+            raise RowError(f"index: {int(low)} to {int(high)} of {size} rows")
         if int(low) < 0:
             found = torch.where(found < 0, found + size, found)
     return found
 
 
 def _refused(index: Any) -> Tensor:
-    raise IndexError(f"index: expected [k] whole numbers, a mask, a slice upwards or None, got {index!r}")
+    raise RowError(f"index: expected [k] whole numbers, a mask, a slice upwards or None, got {index!r}")

@@ -18,7 +18,16 @@ from torch import Tensor
 from tgraph.errors import FileFormatError
 from tgraph.files.checksummed import DTYPE_NAMES, DTYPES, as_bytes
 from tgraph.kernels.native.base.pages import fresh
-from tgraph.stores.blocks import BlockStore, ReplacedError, Stat, checked, rows_per_block
+from tgraph.stores.blocks import (
+    BlockStore,
+    ReplacedError,
+    Stat,
+    begins_key,
+    check_blocks,
+    check_key,
+    checked,
+    rows_per_block,
+)
 
 # Bytes of a block. Random rows are read several times faster than from blocks of 64 KiB, tensors as a whole about as
 # fast. With its seal and what the database keeps beside it, a block fills a page of LMDB or half of one of PostgreSQL.
@@ -78,18 +87,26 @@ class KeyValueStore(BlockStore):
         head = {"dtype": DTYPE_NAMES[stat.dtype], "shape": stat.shape, "rows": stat.rows, "version": stat.version}
         self._replace(NewVersion(stat, tensor, sealed(json.dumps(head | {"notes": stat.notes}).encode())), replacing)
 
+    def delete(self, key: str) -> bool:
+        return self._delete(check_key(key))
+
+    def keys(self, beginning: str = "") -> list[str]:
+        return self._keys(beginning) if begins_key(beginning) else []
+
     def stat(self, key: str) -> Stat | None:
         return self.stat_many([key])[0]
 
     def stat_many(self, keys: Sequence[str]) -> list[Stat | None]:
-        heads = zip(keys, self._heads_of(keys), strict=True)
+        heads = zip(keys, self._heads_of([check_key(key) for key in keys]), strict=True)
         return [None if value is None else self._opened(key, value) for key, value in heads]
 
     def get_blocks(self, stat: Stat, numbers: Sequence[int]) -> list[Tensor]:
+        check_blocks(stat, numbers)
         sizes = [stat.block_shape(number)[0] for number in numbers]
         return list(self.get_joined(stat, numbers).split(sizes)) if sizes else []
 
     def get_joined(self, stat: Stat, numbers: Sequence[int]) -> Tensor:
+        check_blocks(stat, numbers)
         lacking = (stat.num_blocks * stat.rows - stat.shape[0]) * numbers.count(stat.num_blocks - 1)
         found = fresh((len(numbers) * stat.rows - lacking, *stat.shape[1:]), stat.dtype)
         begin = 0
@@ -99,10 +116,7 @@ class KeyValueStore(BlockStore):
             begin = end
         return found
 
-    def get_rows(self, stat: Stat, index: Tensor | None = None) -> Tensor:
-        return self.get_many([(stat, index)])[0]
-
-    def get_many(self, wanted: Sequence[tuple[Stat, Tensor | None]]) -> list[Tensor]:
+    def _rows_of(self, wanted: Sequence[tuple[Stat, Tensor | None]]) -> list[Tensor]:
         sizes = (stat.shape[0] if index is None else len(index) for stat, index in wanted)
         found = [fresh((size, *stat.shape[1:]), stat.dtype) for size, (stat, _) in zip(sizes, wanted, strict=True)]
         both = zip(wanted, found, strict=True)
@@ -123,6 +137,14 @@ class KeyValueStore(BlockStore):
                 begin, end = end, end + len(block)
                 data[begin:end] = block
             blocks.finish()
+
+    @abstractmethod
+    def _delete(self, key: str) -> bool:
+        """As `delete`, of a key that has been checked."""
+
+    @abstractmethod
+    def _keys(self, beginning: str) -> list[str]:
+        """As `keys`, of what a key may begin with."""
 
     @abstractmethod
     def _heads_of(self, keys: Sequence[str]) -> Sequence[bytes | None]:

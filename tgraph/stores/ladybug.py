@@ -15,7 +15,7 @@ from tgraph.core.rows import offset_of
 from tgraph.errors import ArgumentError, MissingDependencyError
 from tgraph.files import PathLike
 from tgraph.io.arrow import to_tensor
-from tgraph.stores.blocks import BLOCK, BlockStore, Stat, row_bytes
+from tgraph.stores.blocks import BLOCK, BlockStore, Stat, check_blocks, check_key, row_bytes
 from tgraph.stores.ids import Ids
 from tgraph.stores.names import from_key, to_key
 
@@ -116,7 +116,7 @@ class LadybugStore(BlockStore):
         return sorted(key for key in found if key.startswith(beginning))
 
     def stat(self, key: str) -> Stat | None:
-        if key not in self.keys(key):
+        if check_key(key) not in self.keys(key):
             return None
         folder, group, name = key.split("/")
         kind = from_key(group)[0]
@@ -134,11 +134,12 @@ class LadybugStore(BlockStore):
         return Stat(key, dtype, (size, *width), rows, "1", notes)
 
     def get_blocks(self, stat: Stat, numbers: Sequence[int]) -> list[Tensor]:
+        check_blocks(stat, numbers)
         size = stat.shape[0]
         rows = [torch.arange(number * stat.rows, min(size, (number + 1) * stat.rows)) for number in numbers]
-        return list(self.get_rows(stat, torch.cat(rows)).split([len(row) for row in rows])) if rows else []
+        return list(self._rows(stat, torch.cat(rows)).split([len(row) for row in rows])) if rows else []
 
-    def get_rows(self, stat: Stat, index: Tensor | None = None) -> Tensor:
+    def _rows(self, stat: Stat, index: Tensor | None) -> Tensor:
         folder, group, name = stat.key.split("/")
         kind = from_key(group)[0]
         if isinstance(kind, str):

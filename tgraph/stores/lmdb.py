@@ -37,12 +37,12 @@ class LmdbStore(KeyValueStore):
         self.place, self.max_bytes = os.fspath(path), max_bytes
         self._environment()
 
-    def delete(self, key: str) -> bool:
+    def _delete(self, key: str) -> bool:
         with self._environment().begin(write=True) as transaction:
             _delete_blocks(transaction, self._present(key, transaction.get(_name(key))))
             return bool(transaction.delete(_name(key)))
 
-    def keys(self, beginning: str = "") -> list[str]:
+    def _keys(self, beginning: str) -> list[str]:
         with self._environment().begin() as transaction:
             return sorted(name[1:].decode() for name in _names(transaction, _name(beginning)))
 

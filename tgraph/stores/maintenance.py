@@ -13,7 +13,7 @@ from torch import Tensor
 
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike, checksummed
-from tgraph.files.atomic_write import replacing, room_for
+from tgraph.files.atomic_write import replacing_by, room_for
 from tgraph.progress import bar
 from tgraph.stores.blocks import BlockStore, Stat, read, repeated
 
@@ -176,7 +176,7 @@ def _write_array(path: Path, tensor: Tensor) -> None:
         array = tensor.numpy()
     except TypeError as fault:
         raise ArgumentError(f"path: a .npy file cannot hold {tensor.dtype}; write .safetensors") from fault
-    with replacing(path) as temporary, room_for(path, array.nbytes), open(temporary, "wb") as file:
+    with room_for(path, array.nbytes), replacing_by(path) as file:
         np.save(file, array)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from torch import Tensor
 
-from tgraph.stores.blocks import BlockStore, ReplacedError, Stat, check_version, checked
+from tgraph.stores.blocks import BlockStore, ReplacedError, Stat, check_blocks, check_key, check_version, checked
 
 _WRITING = threading.Lock()
 
@@ -39,19 +39,20 @@ class MemoryStore(BlockStore):
             self._held[key] = stat, tensor
 
     def delete(self, key: str) -> bool:
-        return self._held.pop(key, None) is not None
+        return self._held.pop(check_key(key), None) is not None
 
     def keys(self, beginning: str = "") -> list[str]:
         return sorted(key for key in self._held if key.startswith(beginning))
 
     def stat(self, key: str) -> Stat | None:
-        held = self._held.get(key)
+        held = self._held.get(check_key(key))
         return None if held is None else held[0]
 
     def get_blocks(self, stat: Stat, numbers: Sequence[int]) -> list[Tensor]:
+        check_blocks(stat, numbers)
         return [self._tensor(stat) for _ in numbers]
 
-    def get_rows(self, stat: Stat, index: Tensor | None = None) -> Tensor:
+    def _rows(self, stat: Stat, index: Tensor | None) -> Tensor:
         tensor = self._tensor(stat)
         return tensor if index is None else tensor.index_select(0, index)
 

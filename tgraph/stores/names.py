@@ -31,7 +31,10 @@ def _part(name: Any) -> str:
 
 
 def _text(name: str) -> str:
-    return quote(name, safe="").replace(".", "%2E").replace("~", "%7E")
+    try:
+        return quote(name, safe="").replace(".", "%2E").replace("~", "%7E")
+    except UnicodeEncodeError:
+        raise ArgumentError(f"expected a name in Unicode, got {name!r}, with half of a character") from None
 
 
 def _name(part: str) -> Any:

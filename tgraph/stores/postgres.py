@@ -67,7 +67,7 @@ class PostgresStore(ServerStore):
             made and (made.used_password or made.needs_password)
         )
 
-    def delete(self, key: str) -> bool:
+    def _delete(self, key: str) -> bool:
         def remove(connection: Any) -> bool:
             with connection.transaction():
                 self._lock(connection, key)
@@ -78,13 +78,13 @@ class PostgresStore(ServerStore):
 
         return self._request(key, remove)
 
-    def keys(self, beginning: str = "") -> list[str]:
+    def _keys(self, beginning: str) -> list[str]:
         query = f"SELECT key FROM {self._heads} WHERE starts_with(key, %s) ORDER BY key"
-        return [key for (key,) in self._rows(beginning, query, beginning)]
+        return [key for (key,) in self._fetched(beginning, query, beginning)]
 
     def _heads_of(self, keys: Sequence[str]) -> list[bytes | None]:
         query = f"SELECT key, head FROM {self._heads} WHERE key = ANY(%s)"
-        found = dict(self._rows(named(keys), query, list(keys)))
+        found = dict(self._fetched(named(keys), query, list(keys)))
         return [found.get(key) for key in keys]
 
     def _values(self, wanted: Wanted) -> list[bytes | None]:
@@ -140,7 +140,7 @@ class PostgresStore(ServerStore):
         found = connection.execute(f"SELECT version FROM {self._heads} WHERE key = %s", [key]).fetchone()
         return found and found[0]
 
-    def _rows(self, key: str, query: str, *values: Any) -> list[Any]:
+    def _fetched(self, key: str, query: str, *values: Any) -> list[Any]:
         return self._request(key, lambda connection: connection.execute(query, values, binary=True).fetchall())
 
     def _request(self, key: str, request: Callable[[Any], T]) -> T:

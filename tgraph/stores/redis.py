@@ -45,7 +45,7 @@ class RedisStore(ServerStore):
         refused = isinstance(fault, (redis.AuthenticationError, redis.exceptions.AuthorizationError))
         return isinstance(fault, (redis.ConnectionError, redis.TimeoutError)) and not refused
 
-    def delete(self, key: str) -> bool:
+    def _delete(self, key: str) -> bool:
         def remove(pipe: Any) -> bool:
             head = pipe.hget(self._heads, key)
             present = self._present(key, head)
@@ -57,7 +57,7 @@ class RedisStore(ServerStore):
 
         return self._ask(key, lambda: self._client.transaction(remove, self._heads, value_from_callable=True))
 
-    def keys(self, beginning: str = "") -> list[str]:
+    def _keys(self, beginning: str) -> list[str]:
         found = self._ask(beginning, lambda: self._client.hkeys(self._heads))
         return sorted(key for key in map(bytes.decode, found) if key.startswith(beginning))
 

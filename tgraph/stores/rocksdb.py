@@ -49,7 +49,7 @@ class RocksDbStore(KeyValueStore):
         if not os.path.exists(os.path.join(self.place, "CURRENT")):
             self._open(_rocksdict().AccessType.read_write()).close()
 
-    def delete(self, key: str) -> bool:
+    def _delete(self, key: str) -> bool:
         database, batch = self._writer(), _batch()
         with _LOCK:
             head = database.get(_name(key))
@@ -58,7 +58,7 @@ class RocksDbStore(KeyValueStore):
             _write(database, batch)
         return head is not None
 
-    def keys(self, beginning: str = "") -> list[str]:
+    def _keys(self, beginning: str) -> list[str]:
         return sorted(name[1:].decode() for name in _names(self._caught_up(), _name(beginning)))
 
     def close(self) -> None:

@@ -289,3 +289,17 @@ def test_memory_stays_bounded(tmp_path):
     command = [sys.executable, "-c", MEASURED, os.fspath(tmp_path)]
     grown = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     assert grown < 130_000_000
+
+
+@pytest.mark.parametrize("name", ["e.el", "./e.el", "hard.el", "soft.tg", "folder/../e.el"])
+def test_a_file_that_is_read_is_not_replaced_by_whatever_name(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "e.el").write_text("0 1\n1 2\n")
+    os.link("e.el", "hard.el")
+    os.symlink("e.el", "soft.tg")
+    for sources in ("e.el", ["other.el", "e.el"]):
+        (tmp_path / "other.el").write_text("5 6\n")
+        with pytest.raises(ArgumentError, match=r"path_out: .* is the file e.el that is read"):
+            convert(sources, name, parts=2)
+    assert (tmp_path / "e.el").read_text() == "0 1\n1 2\n"

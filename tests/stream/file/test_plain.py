@@ -1,9 +1,13 @@
 """Plain .tg files that are read block by block where they lie."""
 
 import os
+import shutil
+import tempfile
+from pathlib import Path
 
 import pytest
 import torch
+from interpreters import run
 from safetensors.torch import save_file
 from strategies import random_graph
 from test_streamed import DECODED, IN_BLOCKS, same
@@ -112,3 +116,37 @@ def test_files_of_earlier_versions_and_others(tmp_path):
     tg.write(random_graph(900, 2000), path)
     with pytest.raises(MemoryBudgetError, match="the data of the vertices needs at least"):
         tg.open(path, "1kB")
+
+
+READ_ONLY = """
+import os, sys, tempfile
+import tgraph as tg
+path = sys.argv[1]
+tg.algorithms.pagerank(tg.open(path, memory="2MB"))
+os.chmod(os.path.dirname(path), 0o555)
+if not os.getuid():  # who may write everywhere
+    os.setuid(65534)
+graph = tg.open(path, memory="2MB")
+assert tg.algorithms.pagerank(graph).sum() > 0.99
+graph = tg.open(path, memory="2MB")
+os.environ["TMPDIR"] = tempfile.tempdir = os.path.dirname(path)
+try:
+    tg.algorithms.pagerank(graph)
+except OSError as fault:
+    print(fault)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "setuid"), reason="the system has no users")
+def test_in_arcs_of_a_file_in_a_read_only_folder_are_sorted_elsewhere(tmp_path):
+    folder = Path(tempfile.mkdtemp())  # which any user may enter
+    try:
+        tg.write(random_graph(50, 400, directed=True), folder / "web.tg")
+        os.chmod(folder / "web.tg", 0o444)
+        outcome = run(READ_ONLY, folder / "web.tg")
+        assert outcome.returncode == 0, outcome.stderr
+        assert str(folder) in outcome.stdout and "Permission denied" in outcome.stdout
+        assert os.listdir(folder) == ["web.tg"]
+    finally:
+        os.chmod(folder, 0o755)
+        shutil.rmtree(folder)

@@ -117,8 +117,8 @@ class SpreadKeeper(Keeper):
         for path in self.path.absolute().parent.iterdir():
             if pattern.fullmatch(path.name) and path.name not in but:
                 path.unlink(missing_ok=True)
-            elif path.suffix == ".part" and pattern.match(path.name[1:]):
-                remove_leftovers(path.with_name(path.name[1:].rpartition(".part")[0].rpartition(".")[0]), "part")
+            elif path.suffix == ".part" and (left := pattern.match(path.name[1:])):
+                remove_leftovers(path.with_name(left[0]), "part")
 
     def finish(self) -> None:
         """Delete the checkpoint, once all ranks have finished the run."""

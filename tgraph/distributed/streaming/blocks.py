@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
-from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -13,6 +12,7 @@ from torch import Tensor
 from tgraph.files.atomic_write import room_for
 from tgraph.files.nameless import without_name
 from tgraph.files.positioned import write_at
+from tgraph.files.temporary import writable_folder
 from tgraph.stream.file.block import Block
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.container import Extent, as_bytes, checksum, places
@@ -30,7 +30,8 @@ class PartBlocks(BlockFile):
     """Blocks of the sides of parts with the interface of a partitioned file. They are in a file without a name, which
     vanishes with the process, and are written by this one.
 
-    path : the file of the graph, beside which the blocks are. neighbor_dtype, weight_dtype : as those have it.
+    path : the file of the graph, beside which the blocks are, or in TMPDIR where its folder is read-only.
+    neighbor_dtype, weight_dtype : as those have it.
     """
 
     path: str
@@ -39,17 +40,17 @@ class PartBlocks(BlockFile):
     weight_dtype: torch.dtype | None
 
     def __init__(self, path: str, neighbor_dtype: torch.dtype, weight_dtype: torch.dtype | None):
-        self._beside = Path(path).absolute()
+        self._beside = writable_folder(path)
         self.path = f"{path} (the blocks of a rank)"
         self.neighbor_dtype, self.weight_dtype = neighbor_dtype, weight_dtype
         self.index: list[Extent] = []
         self._checked_blocks = set()
         self._sides: dict[str, tuple[range, Tensor]] = {}
         self._end = 0
-        self._direct_file = without_name(self._beside.parent)
+        self._direct_file = without_name(self._beside)
         self.direct, self._file = self._direct_file >= 0, -1
         if not self.direct:
-            with room_for(path, "some"), tempfile.TemporaryFile(dir=self._beside.parent) as file:
+            with room_for(path, "some"), tempfile.TemporaryFile(dir=self._beside) as file:
                 self._file = os.dup(file.fileno())
 
     @property

@@ -114,8 +114,9 @@ def encoded_ids(ids: Ids) -> tuple[list[Any], int]:
     """The bytes of ids in parts, and `Header.text`. Raises ArgumentError for ids that are neither integers nor text."""
     if isinstance(ids, Tensor):
         return [as_bytes(ids.contiguous())], 0
-    if wrong := next((label for label in ids if not isinstance(label, str)), None):
-        raise ArgumentError(f"ids: a file holds integers or text, not the label {wrong!r}; convert the labels to text")
+    if wrong := [label for label in ids if not isinstance(label, str)]:
+        said = f"ids: a file holds integers or text, not the label {wrong[0]!r}; convert the labels to text"
+        raise ArgumentError(said)
     words = [label.encode("utf-8", "surrogatepass") for label in ids]
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     return [lengths.view(np.uint8).data, b"".join(words)], 1 + int(lengths.sum())

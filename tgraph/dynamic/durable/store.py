@@ -191,12 +191,7 @@ class WrittenStore(StoreOfFolder):
     def _publish(self, run: Run, num_vertices: int) -> int:
         number, before = self._last[0] + 1, self._last[1]
         ids: Any = () if self._ids is None else self._ids.since(before)
-        try:
-            self._log.append(Batch(number, num_vertices, run, ids))
-        except BaseException:
-            if self._ids is not None:
-                self._ids.forget(before)
-            raise
+        self._log.append(Batch(number, num_vertices, run, ids))
         self._last = (number, num_vertices)
         self._coming.append(Coming(number, num_vertices, run))
         return number

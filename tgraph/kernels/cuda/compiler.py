@@ -191,8 +191,7 @@ def _write(entry: Path, binary: Binary) -> None:
     """A digest of the rest, the symbols as one line, the cubin."""
     body = json.dumps(binary.symbols).encode() + b"\n" + binary.code
     try:
-        with replacing(entry) as temporary:
-            temporary.touch(0o600)
+        with replacing(entry, 0o600) as temporary:
             temporary.write_bytes(hashlib.sha256(body).digest() + body)
     except OSError as fault:
         _warn(fault)

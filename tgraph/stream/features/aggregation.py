@@ -7,11 +7,9 @@ written to the file block by block. Columns are independent of each other, so th
 from __future__ import annotations
 
 import itertools
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -21,6 +19,7 @@ from tgraph.core.dispatch import is_available
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.files import PathLike
+from tgraph.files.temporary import temporary_folder
 from tgraph.kernels.reductions import REDUCTIONS
 from tgraph.progress import bar
 from tgraph.stream.features.applying import apply
@@ -266,6 +265,5 @@ def _by_column(
     if isinstance(features, TensorFeatures) or features.by_column or passes <= _ROW_MAJOR_PASSES:
         yield features
         return
-    path = Path(path)
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", suffix=".columns", dir=path.parent) as folder:
-        yield apply(features, lambda rows: rows, Path(folder) / "columns.safetensors", memory=memory)
+    with temporary_folder(path, "columns") as folder:
+        yield apply(features, lambda rows: rows, folder / "columns.safetensors", memory=memory)

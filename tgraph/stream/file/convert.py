@@ -12,18 +12,15 @@ from __future__ import annotations
 
 import inspect
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from tgraph import io
 from tgraph.core.building.inputs import as_count
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
-from tgraph.files.atomic_write import remove_leftovers, room_for
+from tgraph.files.atomic_write import room_for
+from tgraph.files.temporary import temporary_folder
 from tgraph.io.text import csv, edgelist
 from tgraph.io.text.edgelist import Plan
 from tgraph.stream.file.block_sorter import BlockSorter
@@ -61,8 +58,9 @@ def convert(
     left of it is removed by the next one to the same path. An interrupted conversion starts over. A list of undirected
     edges that contains each in both directions is recognised by a 64-bit hash of all arcs, which errs once in 2**64
     files.
-    Raises FileFormatError for a file that cannot be read, ArgumentError for options that do not fit the format and for
-    too little memory, saying how much is needed; OSError, with the bytes needed, where the disk is full.
+    Raises FileFormatError for a file that cannot be read, ArgumentError for options that do not fit the format, for
+    a result in the place of a file that is read, by whatever name, and for too little memory, saying how much is
+    needed; OSError, with the bytes needed, where the disk is full.
 
     >>> tg.write(tg.generators.grid2d(30, 30), "grid.el")
     >>> tg.stream.convert("grid.el", "blocks.tg", parts=4, directed=False)
@@ -71,7 +69,7 @@ def convert(
     """
     budget = parse_memory(memory)
     check_layout(layout, None)
-    files = planned(path_in, options)
+    files = planned(path_in, options, path_out)
     parts = None if parts is None else as_count(parts, "parts")
     with (
         temporary_folder(path_out) as folder,
@@ -82,11 +80,15 @@ def convert(
         BlockSorter(reading, folder, budget, parts, progress, layout).write(path_out)
 
 
-def planned(paths: PathLike | Sequence[PathLike], options: dict[str, Any]) -> list[PlannedFile]:
-    """How to read each of the files. Raises ArgumentError for none, and where they do not make one list of edges."""
+def planned(paths: PathLike | Sequence[PathLike], options: dict[str, Any], path_out: PathLike) -> list[PlannedFile]:
+    """How to read each of the files. Raises ArgumentError for none, where they do not make one list of edges, and for
+    one that the result would replace."""
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not several:
         raise ArgumentError("path_in: no file is given")
+    for path in several:
+        if os.path.exists(path_out) and os.path.samefile(path, path_out):
+            raise ArgumentError(f"path_out: {path_out} is the file {path} that is read; give the result another name")
     files = [PlannedFile(path, _plan(path, options)) for path in several]
     with_edges = [file for file in files if file.plan.layout is not None]
     for file in with_edges[1:]:
@@ -116,15 +118,3 @@ def _plan(path: PathLike, options: dict[str, Any]) -> Plan:
     if unknown:
         raise ArgumentError(f"{unknown[0]}: no option for {path}; it takes {', '.join(list(known)[1:])}")
     return planning(path, **options)
-
-
-@contextmanager
-def temporary_folder(path: PathLike) -> Iterator[Path]:
-    """A temporary folder beside `path`, removed at the end; the leftovers of killed processes are removed first."""
-    path = Path(path).absolute()
-    remove_leftovers(path, "converting")
-    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.{os.getpid()}.", suffix=".converting", dir=path.parent))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

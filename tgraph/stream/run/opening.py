@@ -35,9 +35,10 @@ def open(path: PathLike, memory: str | int, device: torch.device | str | None = 
     Every program runs on it. Aggregates over all arcs, relaxations and components go block by block; algorithms with
     per-edge access (triangles, cores, communities) decode the graph, and raise MemoryBudgetError where it does not fit.
     A plain file holds no in-arcs. The first operation that needs those of a directed graph (a pull, as in PageRank, or
-    HITS) sorts them by an external sort into temporary files beside it, of up to four times their size in all; one of
-    these remains until the graph is deleted, and none after a crash. The blocks of a plain file hold a megabyte of
-    neighbours or more each; only a partitioned file is ordered by parts, which saves loads.
+    HITS) sorts them by an external sort into temporary files beside it, or in the folder TMPDIR where its own is
+    read-only, of up to four times their size in all; one of these remains until the graph is deleted, and none after a
+    crash. The blocks of a plain file hold a megabyte of neighbours or more each; only a partitioned file is ordered by
+    parts, which saves loads.
     Raises MemoryBudgetError where not one block fits beside the vertex data, FileFormatError for a file that is damaged
     or holds a layout, ArgumentError for an invalid `memory` or `device`.
 

@@ -15,10 +15,10 @@ from torch import Tensor
 
 from tgraph.core.building import sorting
 from tgraph.files.atomic_write import room_for
+from tgraph.files.temporary import temporary_folder, writable_folder
 from tgraph.io.edges import Rules
 from tgraph.stream.file.block_sorter import BlockSorter
 from tgraph.stream.file.blocks import BlockFile
-from tgraph.stream.file.convert import temporary_folder
 from tgraph.stream.file.external_sort import Edges
 from tgraph.stream.memory import page_aligned
 from tgraph.stream.run.budget import vertex_bytes
@@ -27,7 +27,7 @@ from tgraph.stream.run.budget import vertex_bytes
 class OutArcs(BlockFile, ABC):
     """Blocks of out-arcs with the interface of a partitioned file; subclasses say how one is read.
 
-    path : beside which in-arcs are sorted.
+    path : beside which in-arcs are sorted, or in TMPDIR where nothing can be written there.
     """
 
     _memory: int  # the budget within which in-arcs are sorted
@@ -76,7 +76,8 @@ class OutArcs(BlockFile, ABC):
         """The in-arcs, sorted at the first call."""
         if self._reverse is None:
             needed = f"about {4 * self.num_arcs * (self.neighbor_dtype.itemsize + 4)}"
-            with temporary_folder(self.path) as folder, room_for(self.path, needed):
+            beside = writable_folder(self.path)
+            with temporary_folder(self.path, beside=beside) as folder, room_for(folder, needed):
                 memory = max(self._memory - vertex_bytes(self), 1)
                 BlockSorter(_InArcs(self), folder, memory, None, False, None).write(folder / "transpose.tg")
                 self._reverse = BlockFile(folder / "transpose.tg")
