@@ -257,8 +257,8 @@ def update(
         out in a push: the two agree where function(old, identity) = old. It may write into the received values, not
         into the old ones, which are compared with the new.
 
-    Raises ArgumentError for a function that changes the shape or the old values, and for an integer that the vertex data
-    cannot hold.
+    Raises ArgumentError for a function that changes the shape or the old values, and for an integer that the vertex
+    data cannot hold.
 
     >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
     >>> received = tg.aggregate(tg.Program().tensorize(graph, graph.select(0), "push"), torch.tensor([3, 9, 1]))
