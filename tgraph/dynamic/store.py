@@ -144,8 +144,8 @@ class Store:
     def snapshot(self, at: Any = None, since: Any = None) -> Graph:
         """The graph after all batches committed so far, as a Graph that stays as it is; in microseconds.
 
-        at, since : numbers; only arcs of times since <= time <= at, in a store that keeps `times`; that copies them. Dates
-            and times mean nanoseconds since 1970, as in `insert`.
+        at, since : numbers; only arcs of times since <= time <= at, in a store that keeps `times`; that copies them.
+            Dates and times mean nanoseconds since 1970, as in `insert`.
 
         The first that reads its arcs as CSR merges the runs into it, for all snapshots of this version, and for the
         store.
