@@ -44,13 +44,16 @@ def network(graph: tg.Graph, weighted: bool) -> tg.Graph:
 
 
 def pseudo_inverse(net: tg.Graph) -> Tensor:
-    """The pseudo-inverse of the Laplacian, float64 [n, n], by (L + J)^-1 - J, where all entries of J are 1 / n."""
+    """The pseudo-inverse of the Laplacian, float64 [n, n], by (L + s J)^-1 - J / s, where all entries of J are 1 / n and
+    s is the mean conductance of a vertex: as large as what it is added to."""
     n = net.num_vertices
     assert net.weights is not None
     source = torch.arange(n, device=net.device).repeat_interleave(net.out_degree)
-    matrix = torch.full((n, n), 1 / max(n, 1), dtype=torch.float64, device=net.device)
+    held = conductance(net)
+    scale = float(held.mean()) or 1.0
+    matrix = torch.full((n, n), scale / max(n, 1), dtype=torch.float64, device=net.device)
     matrix.index_put_((source, net.neighbors.to(torch.int64)), -net.weights, accumulate=True)
-    matrix.diagonal().add_(conductance(net))
+    matrix.diagonal().add_(held)
     try:
         factor = torch.linalg.cholesky(matrix)
     except torch.linalg.LinAlgError as fault:
@@ -58,7 +61,7 @@ def pseudo_inverse(net: tg.Graph) -> Tensor:
         raise tg.errors.ArgumentError(
             f"weights: from {least:.3g} to {largest:.3g} they lie too far apart to be computed with; bring them nearer"
         ) from fault
-    return torch.cholesky_inverse(factor).sub_(1 / max(n, 1))
+    return torch.cholesky_inverse(factor).sub_(1 / (scale * max(n, 1)))
 
 
 def conductance(net: tg.Graph) -> Tensor:
