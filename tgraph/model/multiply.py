@@ -79,9 +79,10 @@ def multiply(
     backend : the kernels that multiply graphs.
 
     Returns a Graph in CSR, undirected where it is the square of an undirected one, or a tensor [n, ...], differentiable
-    as `aggregate` is. Integers are multiplied, and sums given, in int64; float16 and bfloat16 in float32. Parallel arcs are entries that add up as the reduction says. Terms are reduced in ascending
-    order of k, so that the result is the same on any number of threads. Costs a step for each term, and memory for the
-    result; with a mask, where that is less, a step for each entry of the shorter of the two rows of an arc of the mask.
+    as `aggregate` is. Integers are multiplied, and sums given, in int64; float16 and bfloat16 in float32. Parallel arcs
+    are entries that add up as the reduction says. Terms are reduced in ascending order of k, so that the result is the
+    same on any number of threads. Costs a step for each term, and memory for the result; with a mask, where that is
+    less, a step for each entry of the shorter of the two rows of an arc of the mask.
     Raises ArgumentError for other sizes, dtypes and names, and for integers whose products or sums may not fit int64.
 
     >>> graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3])

@@ -175,9 +175,7 @@ def check_sums(graph: Graph, most: int = LARGEST_SUM, count: int | None = None) 
     count = graph.num_vertices if count is None else count
     if largest * max(count, 1) >= most:
         limit = "int64" if most == LARGEST_SUM else f"2**{most.bit_length() - 1}, the integers of float64"
-        raise ArgumentError(
-            f"weights: sums of {count} weights as large as {largest} may exceed {limit}; use float64"
-        )
+        raise ArgumentError(f"weights: sums of {count} weights as large as {largest} may exceed {limit}; use float64")
 
 
 def _ends(graph: Graph, source: int, target: int) -> tuple[int, int]:
