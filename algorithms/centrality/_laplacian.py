@@ -48,19 +48,21 @@ def network(graph: tg.Graph, weighted: bool) -> tuple[tg.Graph, float]:
 
 
 def pseudo_inverse(net: tg.Graph) -> Tensor:
-    """The pseudo-inverse of the Laplacian, float64 [n, n], by (L + J)^-1 - J, where all entries of J are 1 / n."""
+    """The pseudo-inverse of the Laplacian, float64 [n, n], by (L + s J)^-1 - J / s, where all entries of J are 1 / n and
+    s is the mean conductance of a vertex: as large as what it is added to."""
     n = net.num_vertices
     assert net.weights is not None
     source = torch.arange(n, device=net.device).repeat_interleave(net.out_degree)
-    matrix = torch.full((n, n), 1 / max(n, 1), dtype=torch.float64, device=net.device)
+    held = conductance(net)
+    scale = float(held.mean()) or 1.0
+    matrix = torch.full((n, n), scale / max(n, 1), dtype=torch.float64, device=net.device)
     matrix.index_put_((source, net.neighbors.to(torch.int64)), -net.weights, accumulate=True)
-    total = conductance(net)
-    matrix.diagonal().add_(total)
+    matrix.diagonal().add_(held)
     factor, failed = torch.linalg.cholesky_ex(matrix)
     inverse = matrix if int(failed) else torch.cholesky_inverse(factor)
-    if int(failed) or (n and not float(total.max() * inverse.diagonal().max()) < MOST_SPREAD):
+    if int(failed) or (n and not float(held.max() * inverse.diagonal().max()) < MOST_SPREAD):
         raise _too_far_apart(*net.weight_range)
-    return inverse.sub_(1 / max(n, 1))
+    return inverse.sub_(1 / (scale * max(n, 1)))
 
 
 def _too_far_apart(least: float, largest: float) -> tg.errors.ArgumentError:

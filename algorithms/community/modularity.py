@@ -80,7 +80,8 @@ def partition_quality(graph: tg.Graph, communities: Tensor) -> Quality:
 def community_cuts(graph: tg.Graph, communities: Tensor, *, weighted: bool = False) -> Cuts:
     """The edges inside of each community and out of it, and its conductance.
 
-    communities, weighted : as in `modularity`. Volumes are those of arcs that leave.
+    communities, weighted : as in `modularity`. Volumes are those of arcs that leave. Raises ArgumentError for integer
+    weights whose sums float64 might round.
 
     >>> graph = tg.generators.barbell(3, 0)
     >>> cuts = tg.algorithms.community_cuts(graph, torch.tensor([0, 0, 0, 1, 1, 1]))
@@ -88,6 +89,8 @@ def community_cuts(graph: tg.Graph, communities: Tensor, *, weighted: bool = Fal
     (tensor([0, 3]), [1.0, 1.0], [0.143, 0.143])
     """
     group, first = _numbered(graph, communities)
+    if weighted:
+        tg.primitives.shortest_paths.check_sums(graph, tg.primitives.shortest_paths.EXACT, graph.num_arcs)
     inside = _by_group(tg.primitives.communities.inside(graph, group, weighted=weighted), group, len(first))
     leaving, _ = _strengths(graph, group, len(first), weighted)
     external, rest = leaving - inside, leaving.sum() - leaving

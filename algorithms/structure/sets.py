@@ -162,12 +162,22 @@ def _joined(
 
 
 def _filled(held: Sequence[Tensor | None], sizes: Sequence[int]) -> Tensor | None:
-    """Weights one after the other, ones where only others are there; None without any."""
+    """Weights one after the other, ones where only others are there; None without any. Raises ArgumentError for
+    integers beside floats that cannot hold them."""
     there = [weights for weights in held if weights is not None]
     if not there:
         return None
     given = zip(held, sizes, strict=True)
-    return torch.cat([there[0].new_ones(size) if weights is None else weights for weights, size in given])
+    joined = torch.cat([there[0].new_ones(size) if weights is None else weights for weights, size in given])
+    exact = 2 / torch.finfo(joined.dtype).eps if joined.is_floating_point() else torch.inf
+    for weights in there:
+        if not weights.is_floating_point() and len(weights) and exact < torch.inf:
+            largest = max(abs(int(end)) for end in torch.aminmax(weights))
+            if largest > exact:
+                raise tg.errors.ArgumentError(
+                    f"other: integers as large as {largest} beside {joined.dtype} weights would be rounded; convert one"
+                )
+    return joined
 
 
 def _ids(graph: tg.Graph) -> Any:

@@ -26,7 +26,7 @@ def between(times: Tensor, since: Any, at: Any) -> Tensor:
             if near != limit and (near < limit) == (name == "since"):
                 stays &= wide != near
             continue
-        whole = limit if math.isinf(limit) else rounded(limit)
+        whole = rounded(limit) if isinstance(limit, float) and math.isfinite(limit) else limit
         held = torch.iinfo(times.dtype)
         if held.min <= whole <= held.max:
             stays &= times >= whole if name == "since" else times <= whole
@@ -39,7 +39,7 @@ def _float(number: int | float) -> float:
     try:
         return float(number)
     except OverflowError:
-        return math.copysign(math.inf, number)
+        return math.inf if number > 0 else -math.inf
 
 
 def _number(given: Any, name: str) -> int | float:

@@ -11,6 +11,7 @@ from typing import cast, overload
 import torch
 from torch import Tensor
 
+from tgraph.core import sums
 from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph
@@ -78,11 +79,11 @@ def multiply(
     backend : the kernels that multiply graphs.
 
     Returns a Graph in CSR, undirected where it is the square of an undirected one, or a tensor [n, ...], differentiable
-    as `aggregate` is. Integers are multiplied, and sums given, in int64, where they wrap round as in torch; float16 and
-    bfloat16 in float32. Parallel arcs are entries that add up as the reduction says. Terms are reduced in ascending
-    order of k, so that the result is the same on any number of threads. Costs a step for each term, and memory for the
-    result; with a mask, where that is less, a step for each entry of the shorter of the two rows of an arc of the mask.
-    Raises ArgumentError for other sizes, dtypes and names.
+    as `aggregate` is. Integers are multiplied, and sums given, in int64; float16 and bfloat16 in float32. Parallel arcs
+    are entries that add up as the reduction says. Terms are reduced in ascending order of k, so that the result is the
+    same on any number of threads. Costs a step for each term, and memory for the result; with a mask, where that is
+    less, a step for each entry of the shorter of the two rows of an arc of the mask.
+    Raises ArgumentError for other sizes, dtypes and names, and for integers whose products or sums may not fit int64.
 
     >>> graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3])
     >>> square = tg.multiply(graph, graph)
@@ -132,6 +133,8 @@ def _multiply_graphs(
         if graph is not None and graph.device != a.device:
             raise ArgumentError(f"{name}: on {graph.device} while a is on {a.device}; use graph.to")
     dtype = None if reduce == "any" else _common_dtype(a, b)
+    if dtype == torch.int64:
+        _check_integers(a, b, reduce, edge, mask, complement, backend)
     left, right = _matrix(a, dtype), _matrix(b, dtype)
     only = None if mask is None else _pattern(mask)
     if only is not None and not complement and _is_cheaper_by_pairs(a, b, cast(Graph, mask)):
@@ -144,6 +147,30 @@ def _multiply_graphs(
         values = values.to(narrow)
     square = a is b and not a.directed and edge != "copy" and (mask is None or not mask.directed)
     return Graph(found.offset, found.columns, values, vertices=a.vertices, directed=not square)
+
+
+def _check_integers(
+    a: Graph, b: Graph, reduce: str, edge: str, mask: Graph | None, complement: bool, backend: str
+) -> None:
+    """Raise ArgumentError where entries of a product of integers may not fit int64: by their ranges, and where these do
+    not tell, by the product of the magnitudes in float64."""
+    first, second = (int(max(map(abs, graph.weight_range))) for graph in (a, b))
+    message = {"mul": first * second, "add": first + second, "copy": second}.get(edge, max(first, second))
+    terms = int(a.out_degree.max()) if reduce in ("sum", "prod") and a.num_arcs else 1
+    if (message * terms if reduce != "prod" else message ** min(terms, 64)) <= sums.MOST or not b.num_arcs:
+        return
+    wide = _magnitudes(a), _magnitudes(b)
+    edge, reduce = (edge if edge in ("mul", "add") else "max"), (reduce if reduce in ("sum", "prod") else "max")
+    found = _multiply_graphs(*wide, reduce, edge, mask, complement, backend).weights
+    largest = float(found.max()) if found is not None and len(found) else 0.0
+    if largest >= 2.0**63 * (1 - 2**-20):
+        raise ArgumentError(f"a, b: entries as large as {largest:.6g} may not fit int64; give a or b float64 weights")
+
+
+def _magnitudes(graph: Graph) -> Graph:
+    arcs = graph.decoded()
+    weights = torch.ones(arcs.num_arcs, device=arcs.device) if arcs.weights is None else arcs.weights
+    return Graph(arcs.offset, arcs.neighbors, weights.to(torch.float64).abs(), directed=arcs.directed)
 
 
 def _by_pairs(

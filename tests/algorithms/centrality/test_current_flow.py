@@ -99,3 +99,15 @@ def test_conductances_that_lie_too_far_apart_are_refused():
                 current_flow_closeness(graph, weighted=True, method=method)
     with pytest.raises(NotConvergedError, match=r"tol: .* of a current is left after 2010 steps"):
         current_flow_closeness(graph, weighted=True, method="cg")
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 2.0**33, 1e15])
+def test_conductances_of_any_size(scale):
+    """The dense matrix of conductances is solved as well for large ones."""
+    weights = torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0], dtype=torch.float64)
+    graph = tg.Graph.from_edges([0, 1, 2, 3, 0], [1, 2, 3, 0, 2], weights, directed=False)
+    larger = tg.Graph.from_edges([0, 1, 2, 3, 0], [1, 2, 3, 0, 2], weights * scale, directed=False)
+    expected = tg.algorithms.current_flow_closeness(graph, weighted=True, method="dense") * scale
+    found = tg.algorithms.current_flow_closeness(larger, weighted=True, method="dense")
+    torch.testing.assert_close(found, expected, rtol=1e-9, atol=0)
+    assert bool((found > 0).all())

@@ -1,5 +1,7 @@
 """Eccentricities, diameter, radius, centre and periphery against networkx."""
 
+import random
+
 import networkx as nx
 import pytest
 import torch
@@ -78,3 +80,54 @@ def test_what_cannot_be():
         radius(tg.Graph.from_edges([0, 1], [1, 2], vertices=["a", "b", "c"]))
     with pytest.raises(ArgumentError, match="not negative"):
         center(tg.Graph.from_edges([0, 1], [1, 0], [1, -1]), weighted=True)
+
+
+WEIGHTS = (
+    lambda chance: chance.randint(1, 9) / 10,
+    lambda chance: chance.random(),
+    lambda chance: 0.1,
+    lambda chance: chance.random() * 10 ** chance.randint(-8, 8),
+)
+
+
+def floating_graph(seed):
+    """A connected graph whose distances add up to sums that round, in another order from each vertex."""
+    chance = random.Random(seed)
+    n, directed, weight = chance.randint(2, 60 if seed % 10 == 0 else 9), chance.random() < 0.4, chance.choice(WEIGHTS)
+    edges = [(chance.randrange(v), v) for v in range(1, n)]
+    edges += [(chance.randrange(n), chance.randrange(n)) for _ in range(chance.randint(0, n))]
+    edges += [(v, u) for u, v in edges] if directed else []
+    dtype = chance.choice([torch.float64, torch.float64, torch.float32])
+    weights = torch.tensor([weight(chance) for _ in edges], dtype=dtype)
+    return tg.Graph.from_edges(*zip(*edges, strict=True), weights, num_vertices=n, directed=directed)
+
+
+def check_rounding(seed):
+    """All five agree with one another to the bit, and with brute force but for rounding."""
+    graph = floating_graph(seed)
+    expected = nx.eccentricity(lightest(graph), weight="weight")
+    expected = torch.tensor([expected[v] for v in range(graph.num_vertices)], dtype=torch.float64)
+    found = eccentricity(graph, weighted=True)
+    torch.testing.assert_close(found, expected, rtol=1e-11, atol=0)
+    for value, function, best, number in (
+        (found.min(), center, expected.min(), radius),
+        (found.max(), periphery, expected.max(), diameter),
+    ):
+        assert number(graph, weighted=True) == value
+        chosen = function(graph, weighted=True)
+        assert chosen.tolist() == (found == value).nonzero().flatten().tolist()
+        assert set((expected == best).nonzero().flatten().tolist()) <= set(chosen.tolist())
+        torch.testing.assert_close(expected[chosen], best.expand(len(chosen)), rtol=1e-11, atol=0)
+
+
+def test_sums_that_round():
+    path = tg.Graph.from_edges([0, 0, 2, 3], [1, 2, 3, 4], [0.7, 0.3, 0.1, 0.3], directed=False)
+    assert center(path, weighted=True).tolist() == [0] and radius(path, weighted=True) == 0.7
+    for seed in random.sample(range(10**6), 8):
+        check_rounding(seed)
+
+
+@pytest.mark.thorough
+def test_many_sums_that_round(kernels):
+    for seed in range(3000):
+        check_rounding(seed)

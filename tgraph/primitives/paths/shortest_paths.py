@@ -153,9 +153,9 @@ def check_weights(graph: Graph) -> None:
     kinds.check(graph, "lengths", "shortest paths", "use bellman_ford, shift or replace them")
 
 
-def check_sums(graph: Graph, most: int = LARGEST_SUM) -> None:
-    """Raise ArgumentError where sums of integer weights along a path might reach `most`: what fits int64 by default,
-    and EXACT in float64.
+def check_sums(graph: Graph, most: int = LARGEST_SUM, count: int | None = None) -> None:
+    """Raise ArgumentError where sums of `count` integer weights, by default along a path, might reach `most`: what fits
+    int64 by default, and EXACT in float64.
 
     >>> tg.primitives.shortest_paths.check_sums(tg.Graph.from_edges([0, 1], [1, 2], [2**62, 2**62]))
     Traceback (most recent call last):
@@ -165,11 +165,10 @@ def check_sums(graph: Graph, most: int = LARGEST_SUM) -> None:
     if graph.weight_dtype is None or graph.weight_dtype.is_floating_point:
         return
     largest = max(abs(end) for end in graph.weight_range)
-    if largest * max(graph.num_vertices, 1) >= most:
+    count = graph.num_vertices if count is None else count
+    if largest * max(count, 1) >= most:
         limit = "int64" if most == LARGEST_SUM else f"2**{most.bit_length() - 1}, the integers of float64"
-        raise ArgumentError(
-            f"weights: sums of {graph.num_vertices} weights as large as {largest} may exceed {limit}; use float64"
-        )
+        raise ArgumentError(f"weights: sums of {count} weights as large as {largest} may exceed {limit}; use float64")
 
 
 def _ends(graph: Graph, source: int, target: int) -> tuple[int, int]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import networkx as nx
 
 from tgraph.errors import ArgumentError
@@ -12,6 +15,12 @@ from tgraph.primitives.paths import shortest_paths
 
 @implements(cost="superlinear", gaps="nothing; the order of equally long paths is another than networkx's")
 def shortest_simple_paths(G, source, target, weight=None):
+    if weight is not None and len(G):
+        shortest_paths.check_sums(structure(G, weight))
+    return _paths(G, source, target, weight)
+
+
+def _paths(G: Any, source: Any, target: Any, weight: Any) -> Iterator[list[Any]]:
     for end, kind in ((source, "source"), (target, "target")):
         if end not in G:
             raise nx.NodeNotFound(f"{kind} node {end} not in graph")
