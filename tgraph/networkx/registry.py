@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,12 @@ import networkx as nx
 
 from tgraph.io.adjacency import paused_collections
 from tgraph.networkx import history, thresholds
+from tgraph.networkx.given import as_networkx
 
+LISTS = {  # arguments that are some nodes, or pairs of them
+    *("S", "T", "column_order", "ebunch", "nbunch", "nbunch1", "nbunch2", "nodelist", "nodes", "pairs", "row_order"),
+    *("source", "sources", "targets", "top_nodes", "v"),
+}
 Function = Callable[..., Any]
 
 
@@ -60,6 +65,9 @@ class Entry:
         for name in ("weight", "distance"):
             if callable(self.argument(name, args, kwargs)):
                 return f"{name} is a function"
+        for name in LISTS & self._places.keys():
+            if isinstance(self.argument(name, args, kwargs), Iterator):
+                return f"{name} is an iterator, of which networkx may see a part, or see it twice"
         if self.refuses is None:
             return None
         if (bound := self._bound(args, kwargs)) is not None:
@@ -157,8 +165,9 @@ def _register(
         history.ran(name)
         is_local = entry.cost_of(args, kwargs)[0] == "local"
         with thresholds.threads_for(args[0] if args else None, is_local), paused_collections():
-            return function(*args, **kwargs)
+            return call(*args, **kwargs)
 
+    call = function if parts else as_networkx(name, function)
     entry = Entry(name, run, module, gaps, cost, refuses, parts, given or {})
     if name in nx.utils.backends._registered_algorithms:  # not every release has all
         FUNCTIONS[name] = entry
