@@ -1,6 +1,8 @@
-"""Whether a result is the one that networkx gives: graphs, dicts, matrices and numbers."""
+"""Whether a result is the one that networkx gives: its value, its type, the order of what has one, its exception."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Mapping, Set
+from itertools import islice
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -9,33 +11,108 @@ import scipy.sparse
 
 from tgraph.networkx.convert import convert_to_nx
 
+AT_MOST = 2000  # items of an iterator that are looked at
 
-def same(found, expected, path="") -> None:
+
+def same(found, expected, path="", free=False) -> None:
+    """free : whether the order of dicts, and of what depends on it, is not the algorithm's."""
     if isinstance(expected, nx.Graph):
         found = convert_to_nx(found)
         assert type(found) is type(expected), path
-        assert found.graph == expected.graph, path
-        same(found._node, expected._node, f"{path} nodes")
-        assert list(found) == list(expected)
-        same(found._adj, expected._adj, f"{path} adj")
+        same(found.graph, expected.graph, f"{path} graph")
+        _same_attributes(found._node, expected._node, f"{path} nodes", free)
+        for name in ("_adj", "_pred") if expected.is_directed() else ("_adj",):
+            _same_rows(getattr(found, name), getattr(expected, name), f"{path} {name}", free, expected.is_multigraph())
     elif isinstance(expected, Mapping):
-        assert isinstance(found, Mapping) and set(found) == set(expected), path
+        assert isinstance(found, Mapping), f"{path}: {type(found)} for {type(expected)}"
+        assert isinstance(found, dict) == isinstance(expected, dict), f"{path}: {type(found)} for {type(expected)}"
+        (_same_set if free else _same_order)(list(found), list(expected), f"{path} keys")
         for key, value in expected.items():
-            same(found[key], value, f"{path}[{key!r}]")
+            same(found[key], value, f"{path}[{key!r}]", free)
     elif scipy.sparse.issparse(expected):
-        assert found.format == expected.format and found.shape == expected.shape
-        assert found.dtype == expected.dtype, path
-        np.testing.assert_allclose(found.toarray(), expected.toarray(), atol=1e-9)
+        assert type(found) is type(expected), path
+        assert found.format == expected.format and found.shape == expected.shape, path
+        assert found.dtype == expected.dtype, f"{path}: dtype {found.dtype} for {expected.dtype}"
+        np.testing.assert_allclose(found.toarray(), expected.toarray(), atol=1e-9, err_msg=path)
     elif isinstance(expected, np.ndarray):
-        assert found.dtype == expected.dtype, path
-        np.testing.assert_allclose(found, expected, atol=1e-6)
+        assert type(found) is type(expected) and found.shape == expected.shape, path
+        assert found.dtype == expected.dtype, f"{path}: dtype {found.dtype} for {expected.dtype}"
+        np.testing.assert_allclose(found, expected, atol=1e-6, rtol=1e-6, err_msg=path)
     elif isinstance(expected, (list, tuple)):
-        assert type(found) is type(expected) and len(found) == len(expected), f"{path}: {found} {expected}"
+        assert type(found) is type(expected) and len(found) == len(expected), f"{path}: {found} for {expected}"
         for i, (a, b) in enumerate(zip(found, expected, strict=True)):
-            same(a, b, f"{path}[{i}]")
-    elif isinstance(expected, float) or isinstance(found, float):
-        assert type(found) in (int, float), f"{path}: {type(found)}"
-        assert found == pytest.approx(expected, rel=1e-6, abs=1e-6, nan_ok=True), path
+            same(a, b, f"{path}[{i}]", free)
+    elif isinstance(expected, Set):
+        assert type(found) is type(expected), f"{path}: {type(found)} for {type(expected)}"
+        _same_set(list(found), list(expected), path)
+    elif type(found) is type(expected) and not isinstance(expected, float):
+        assert found == expected, f"{path}: {found!r} for {expected!r}"
     else:
-        assert type(found) is type(expected), f"{path}: {found!r} {expected!r}"
-        assert found == expected, f"{path}: {found!r} {expected!r}"
+        number = expected.item() if isinstance(expected, np.generic) else expected
+        assert type(found) in (type(number), type(expected)), f"{path}: type of {found!r} for {expected!r}"
+        close = pytest.approx(number, rel=1e-6, abs=1e-6, nan_ok=True) if isinstance(number, float) else number
+        assert found == close, f"{path}: {found!r} for {expected!r}"
+
+
+def _same_rows(found, expected, path, free, multi=False) -> None:
+    """The neighbours of each node in order, and in a multigraph the keys."""
+    (_same_set if free else _same_order)(list(found), list(expected), f"{path} keys")
+    for node, row in expected.items():
+        if multi:
+            _same_rows(found[node], row, f"{path}[{node!r}]", free)
+        else:
+            _same_attributes(found[node], row, f"{path}[{node!r}]", free)
+
+
+def _same_attributes(found, expected, path, free) -> None:
+    """Attributes, whose order is that of columns: the same for all nodes or edges."""
+    (_same_set if free else _same_order)(list(found), list(expected), f"{path} keys")
+    for key, attributes in expected.items():
+        same(found[key], attributes, f"{path}[{key!r}]", True)
+
+
+def _same_order(found: list[Any], expected: list[Any], path: str) -> None:
+    _same_set(found, expected, path)
+    assert found == expected, f"{path}: order {found} for {expected}"
+    assert list(map(type, found)) == list(map(type, expected)), f"{path}: types {found} for {expected}"
+
+
+def _same_set(found: list[Any], expected: list[Any], path: str) -> None:
+    kinds = [sorted(map(_typed, each)) for each in (found, expected)]
+    assert len(found) == len(expected) and set(found) == set(expected), f"{path}: {found} for {expected}"
+    assert kinds[0] == kinds[1], f"{path}: types of {found} for {expected}"
+
+
+def _typed(value: Hashable) -> tuple[str, str]:
+    return type(value).__name__, repr(sorted(value, key=repr) if isinstance(value, Set) else value)
+
+
+class Outcome:
+    """What a call comes to: its result, what an iterator gives as a list, and its exception."""
+
+    result: Any = None
+    fault: Exception | None = None
+    began: type | None = None  # the class of an iterator that it returned
+
+    def __init__(self, function: Any, arguments: dict[str, Any], **options: Any):
+        try:
+            result = function(**arguments, **options)
+            self.began = type(result) if isinstance(result, Iterator) else None
+            self.result = [] if self.began else result
+            if self.began:
+                for each in islice(result, AT_MOST):
+                    self.result.append(each)
+        except Exception as fault:
+            self.fault = fault
+
+    def same(self, expected: "Outcome", path: str = "", free: Any = None) -> None:
+        """Raises AssertionError where this is another outcome than networkx's."""
+        fault, other = self.fault, expected.fault
+        assert type(fault) is type(other), f"{path}: exception {fault!r} for {other!r}"
+        if isinstance(other, (nx.NetworkXException, KeyError)):
+            assert str(fault) == str(other), f"{path}: message {fault!r} for {other!r}"
+        assert self.began == expected.began, f"{path}: {self.began} for {expected.began}"
+        if callable(free) and other is None:
+            same(free(self.result), free(expected.result), path)
+        else:
+            same(self.result, expected.result, path, bool(free))

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 import networkx as nx
+import numpy as np
 import torch
 from networkx.classes.coreviews import AdjacencyView, AtlasView
 from torch import Tensor
@@ -17,6 +18,7 @@ from tgraph.core.building import sorting
 from tgraph.io import adjacency
 from tgraph.io.adjacency import Adjacency
 from tgraph.io.columns import Column
+from tgraph.io.dicts import DTYPES, MISSING
 from tgraph.networkx.degrees import counted
 from tgraph.networkx.edges import listed
 from tgraph.networkx.nodes import Nodes
@@ -51,6 +53,7 @@ class Graph(nx.Graph):
     _plain: ClassVar[type[nx.Graph]] = nx.Graph  # the class of networkx with the same interface
 
     frozen = True  # as `networkx.is_frozen` asks
+    given: Mapping[int, Any] = {}  # names of vertices in results, instead of the nodes
     graph: dict[Any, Any]
     _kept: dict[Any, Any]
 
@@ -112,6 +115,12 @@ class Graph(nx.Graph):
         """The nodes by vertex, and vertices by node."""
         return Nodes(self._tensors.nodes)
 
+    def given_as(self: G, nodes: Mapping[int, Any]) -> G:
+        """The same graph, for a call whose results name these vertices by other objects, equal to their nodes."""
+        found = object.__new__(type(self))
+        found.__dict__.update(self.__dict__, given=nodes)
+        return found
+
     @property
     def loops(self) -> Tensor:
         """The number of self-loops of each vertex, int64 [n]."""
@@ -147,10 +156,40 @@ class Graph(nx.Graph):
             tensors = sorting.merge_parallel(*tensors, multi)  # type: ignore[arg-type]
         return tg.Graph(*tensors, directed=self.is_directed())
 
+    def kinds(self, attribute: Any, default: Any = 1) -> set[type]:
+        """The classes of the values of an attribute, and that of `default` where an edge has none."""
+        return self._keep(("kinds", attribute, type(default)), lambda: self._kinds(attribute, default))
+
+    def _kinds(self, attribute: Any, default: Any) -> set[type]:
+        column = self.edge_column(attribute)
+        if column is None:
+            return {type(default)}
+        if isinstance(column.values, Tensor):
+            some = column.present is not None and not bool(column.present.all())
+            return {*(kind for kind, dtype in DTYPES.items() if dtype == column.values.dtype), *[type(default)] * some}
+        return {type(default if value is MISSING else value) for value in column.values.tolist()}
+
+    def whole(self, attribute: Any, default: Any = 1) -> Tensor:
+        """Which arcs have an integer as this attribute, bool [m], or [1] where that is the same for all."""
+        return self._keep(("whole", attribute, type(default)), lambda: self._whole(attribute, default))
+
+    def _whole(self, attribute: Any, default: Any) -> Tensor:
+        column = self.edge_column(attribute)
+        whole = torch.tensor([isinstance(default, int)])
+        if column is None:
+            return whole
+        if isinstance(column.values, Tensor):
+            own = torch.tensor([not column.values.is_floating_point()])
+            return own if column.present is None else torch.where(column.present, own, whole)
+        return torch.tensor([isinstance(default if v is MISSING else v, (int, np.integer)) for v in column.tolist()])
+
     def _weights(self, attribute: Any, default: Any) -> Tensor:
         column = None if attribute is None else self.edge_column(attribute)
         if column is None:
             return torch.full((self.structure.num_arcs,), default, device=self.structure.device)
+        for kind in self.kinds(attribute, default):
+            if issubclass(kind, np.generic) and kind not in (np.int64, np.float64):
+                raise NotImplementedError(f"the attribute {attribute!r} of the edges: networkx adds {kind.__name__} up")
         try:
             weights = column.numbers(default)
         except (TypeError, OverflowError) as fault:

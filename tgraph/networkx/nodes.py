@@ -6,7 +6,12 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
+import networkx as nx
 from torch import Tensor
+
+
+class NoNode(nx.NetworkXError):
+    """An argument is no node of the graph, or cannot be one."""
 
 
 class Nodes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,12 @@ import networkx as nx
 from tgraph.errors import ArgumentError
 from tgraph.io.adjacency import paused_collections
 from tgraph.networkx import history, thresholds
+from tgraph.networkx.given import as_networkx
 
+LISTS = {  # arguments that are some nodes, or pairs of them
+    *("S", "T", "column_order", "ebunch", "nbunch", "nbunch1", "nbunch2", "nodelist", "nodes", "pairs", "row_order"),
+    *("source", "sources", "targets", "top_nodes", "v"),
+}
 Function = Callable[..., Any]
 
 
@@ -61,6 +66,9 @@ class Entry:
         for name in ("weight", "distance"):
             if callable(self.argument(name, args, kwargs)):
                 return f"{name} is a function"
+        for name in LISTS & self._places.keys():
+            if isinstance(self.argument(name, args, kwargs), Iterator):
+                return f"{name} is an iterator, of which networkx may see a part, or see it twice"
         if self.refuses is None:
             return None
         if (bound := self._bound(args, kwargs)) is not None:
@@ -159,10 +167,11 @@ def _register(
         is_local = entry.cost_of(args, kwargs)[0] == "local"
         with thresholds.threads_for(args[0] if args else None, is_local), paused_collections():
             try:
-                return function(*args, **kwargs)
+                return call(*args, **kwargs)
             except ArgumentError as fault:  # such as integers whose sums fit Python alone
                 raise NotImplementedError(str(fault)) from fault
 
+    call = function if parts else as_networkx(name, function)
     entry = Entry(name, run, module, gaps, cost, refuses, parts, given or {})
     if name in nx.utils.backends._registered_algorithms:  # not every release has all
         FUNCTIONS[name] = entry

@@ -122,10 +122,12 @@ def column_of(values: list[Any]) -> Column:
 def induced(G: Graph, nodes: Iterable[Any]) -> Graph:
     """As `G.subgraph(nodes).copy()`: with all attributes, nodes in the order in which networkx's view has them."""
     chosen = {node for node in nodes if node in G}
+    names = list(chosen)
     if 2 * len(chosen) < len(G):
         vertices = torch.tensor(G.labels.indices(chosen), dtype=torch.int64)
     else:
         vertices = torch.tensor([v for v, node in enumerate(G) if node in chosen], dtype=torch.int64)
+        names = G.labels.of(vertices)
     source, target, arc = _arcs_within(G, vertices)
     if not G.is_directed():
         once = target >= source
@@ -133,7 +135,7 @@ def induced(G: Graph, nodes: Iterable[Any]) -> Graph:
     tensors = G._tensors
     return build(
         G.is_directed(),
-        compact(G.labels.of(vertices)),
+        compact(names),
         source,
         target,
         multigraph=G.is_multigraph(),

@@ -5,18 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import torch
 from torch import Tensor
 
 import tgraph as tg
 from tgraph.core import sums
+from tgraph.networkx.nodes import NoNode
 
 
 def structure(G: Any, weight: Any = None, default: Any = 1) -> tg.Graph:
     """The arcs, with an attribute as weights where one is named."""
     return G.structure if weight is None else G.weighted(weight, default)
+
+
+def require_one_kind(G: Any, weight: Any, default: Any = 1) -> bool:
+    """Whether the weights are integers. Raises NotImplementedError for integers among floats, where the type of a sum
+    depends on its summands."""
+    kinds = {issubclass(kind, (int, np.integer)) for kind in G.kinds(weight, default)}
+    if len(kinds) > 1:
+        raise NotImplementedError(f"the attribute {weight!r} of the edges: integers among floats")
+    return True in kinds
 
 
 def simple(G: Any) -> tg.Graph:
@@ -27,20 +36,27 @@ def simple(G: Any) -> tg.Graph:
 
 
 def names(G: Any, vertices: Tensor | list[int]) -> list[Any]:
-    """The nodes of vertices."""
-    return G.labels.of(vertices)
+    """The nodes of vertices, as they were given."""
+    if not G.given:
+        return G.labels.of(vertices)
+    found = list(vertices.tolist() if isinstance(vertices, Tensor) else vertices)
+    given = [(i, G.given[v]) for i, v in enumerate(found) if v in G.given]
+    found = list(G.labels.of(found))
+    for i, node in given:
+        found[i] = node
+    return found
 
 
 def number(G: Any, node: Any) -> int:
-    """The vertex of a node. Raises NetworkXError where it is none."""
+    """The vertex of a node. Raises NoNode where it is none."""
     try:
         return G.labels.index(node)
-    except KeyError:
-        raise nx.NetworkXError(f"The node {node} is not in the {'di' * G.is_directed()}graph.") from None
+    except (KeyError, TypeError):
+        raise NoNode(f"The node {node} is not in the {'di' * G.is_directed()}graph.") from None
 
 
 def numbers(G: Any, nodes: Iterable[Any]) -> Tensor:
-    """The vertices of nodes, int64 [k]. Raises NetworkXError where one is none."""
+    """The vertices of nodes, int64 [k]. Raises NoNode where one is none."""
     nodes = list(nodes)
     try:
         if isinstance(G.labels.names, range) and set(map(type, nodes)) <= {int}:
@@ -48,8 +64,13 @@ def numbers(G: Any, nodes: Iterable[Any]) -> Tensor:
             if not len(found) or (int(found.min()) >= 0 and int(found.max()) < len(G.labels)):
                 return found
         return torch.tensor(G.labels.indices(nodes), dtype=torch.int64)
-    except (KeyError, ValueError, RuntimeError):  # no node, or no int64
+    except (KeyError, TypeError, ValueError, RuntimeError):  # no node, or no int64
         return torch.tensor([number(G, node) for node in nodes], dtype=torch.int64)
+
+
+def python_sums(values: Tensor) -> list[Any]:
+    """Sums as Python's `sum` has them: without a summand the integer 0."""
+    return [value or 0 for value in values.tolist()]
 
 
 def by_node(G: Any, values: Tensor) -> dict[Any, Any]:
@@ -76,6 +97,13 @@ def row_entries(offset: Tensor, vertices: Tensor) -> tuple[Tensor, Tensor]:
     i = torch.arange(len(vertices)).repeat_interleave(degree)
     before = degree.cumsum(0) - degree
     return i, torch.arange(len(i)) + (begin - before)[i]
+
+
+def ends_of_rows(G: Any, vertices: Tensor) -> tuple[Tensor, Tensor]:
+    """(source, target) of the arcs of the rows of some vertices, in networkx's order."""
+    offset, neighbors = rows(G)
+    i, arc = row_entries(offset, vertices)
+    return vertices[i], neighbors[arc].to(torch.int64)
 
 
 def weighted_rows(
@@ -125,6 +153,8 @@ def matrix(G: Any, weight: Any, multi: str = "sum") -> Any:
     weights = torch.ones(arcs.num_arcs, dtype=torch.int64) if arcs.weights is None else arcs.weights.clone()
     if not arcs.num_arcs:
         weights = weights.double()  # as numpy does of an empty list
+    elif G.kinds(weight) == {bool}:
+        weights = weights.bool()
     tensors = weights.numpy(), arcs.neighbors.clone().numpy(), arcs.offset.clone().numpy()
     found = scipy.sparse.csr_array(tensors, shape=(len(G), len(G)))
     found.has_canonical_format = True
@@ -189,7 +219,7 @@ def bunch(G: Any, nodes: Any) -> Tensor:
     if isinstance(nodes, (list, set)):
         try:
             return numbers(G, nodes)
-        except (nx.NetworkXError, TypeError):  # some are no nodes
+        except NoNode:  # some are no nodes
             pass
     return torch.tensor([G.labels.index(node) for node in G.nbunch_iter(nodes)], dtype=torch.int64)
 
@@ -211,7 +241,7 @@ def chosen(G: Any, nodes: Iterable[Any]) -> Tensor:
     nodes = list(nodes)
     try:
         return numbers(G, nodes).unique()
-    except nx.NetworkXError:
+    except NoNode:
         return numbers(G, [node for node in nodes if node in G]).unique()
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 import tgraph as tg
 from tgraph import algorithms
 from tgraph.core import sums
-from tgraph.networkx.functions._shared import by_node, degrees, mask, names, number, numbers, structure
+from tgraph.networkx.functions._shared import by_node, degrees, number, numbers, python_sums, structure
 from tgraph.networkx.functions.traversal.searches import reached
 from tgraph.networkx.registry import implements, made_of
 
@@ -70,6 +70,8 @@ def katz_centrality(G, alpha=0.1, beta=1.0, max_iter=1000, tol=1.0e-6, nstart=No
         return {}
     x = torch.zeros(n, dtype=torch.float64)
     if nstart is not None:
+        if list(nstart) != list(G):
+            raise NotImplementedError("nstart has other nodes than the graph, or in another order")
         x = torch.tensor([nstart[node] for node in G], dtype=torch.float64)
     try:
         bias = torch.full((n,), float(beta), dtype=torch.float64)
@@ -112,18 +114,17 @@ def closeness_centrality(G, u=None, distance=None, wf_improved=True):
 
 @implements(cost="superlinear", given={"nbunch": "linear", "sources": "linear"})
 def harmonic_centrality(G, nbunch=None, distance=None, sources=None):
-    targets = set(G.nbunch_iter(nbunch))
+    targets = set(G.nodes if nbunch is None else G.nbunch_iter(nbunch))
     if sources is None and distance is None:
-        return dict(zip(targets, algorithms.harmonic(G.structure, numbers(G, targets)).tolist(), strict=True))
+        return dict(zip(targets, python_sums(algorithms.harmonic(G.structure, numbers(G, targets))), strict=True))
     if sources is None:
         found = {}
         for node in targets:
             _, far = reached(G, number(G, node), distance, reverse=True)
-            found[node] = (1 / far[far != 0].to(torch.float64)).sum().item()
+            found[node] = (1 / far[far != 0].to(torch.float64)).sum().item() or 0
         return found
-    inside = mask(G, targets)
     total = torch.zeros(len(G), dtype=torch.float64)
     for node in set(G.nbunch_iter(sources)):
         order, far = reached(G, number(G, node), distance)
         total[order] += torch.where(far == 0, 0.0, 1 / far.to(torch.float64))
-    return dict(zip(names(G, inside.nonzero().flatten()), total[inside].tolist(), strict=True))
+    return dict(zip(targets, python_sums(total[numbers(G, targets)]), strict=True))

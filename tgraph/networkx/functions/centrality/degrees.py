@@ -18,7 +18,7 @@ def _isolated(G: Any) -> Tensor:
 
 @implements(cost="light")
 def isolates(G):
-    return iter(names(G, _isolated(G).nonzero().flatten()))
+    return (node for node in names(G, _isolated(G).nonzero().flatten()))
 
 
 @implements(cost="light")
@@ -76,12 +76,17 @@ def s_metric(G):
     return float((degree[source] * degree[target]).sum())
 
 
-@implements(cost="linear")
+def _refuses_multigraph(G, nodes=None):
+    return "multigraphs" if G.is_multigraph() else None
+
+
+@implements(cost="linear", refuses=_refuses_multigraph, gaps="multigraphs")
 def overall_reciprocity(G):
-    arcs = structure(G).num_arcs
+    arcs = G.number_of_edges()
     if arcs == 0:
         raise nx.NetworkXError("Not defined for empty graphs")
-    return (arcs - structure(G).to_undirected().num_edges) * 2 / arcs
+    both_ways = arcs - structure(G).to_undirected().num_edges  # networkx takes an undirected edge for one direction
+    return both_ways * 2 / arcs
 
 
 def _mutual(G: Any) -> Tensor:
@@ -92,14 +97,15 @@ def _mutual(G: Any) -> Tensor:
     return source[torch.isin(key, reverse)].bincount(minlength=n)
 
 
-@implements(cost="linear", given={"nodes": "local"})
+@implements(cost="linear", given={"nodes": "local"}, refuses=_refuses_multigraph, gaps="multigraphs")
 def reciprocity(G, nodes=None):
     if nodes is None:
         return overall_reciprocity(G)
-    loops = torch.zeros(len(G), dtype=torch.int64)
     single = nodes in G
     chosen = bunch(G, nodes)
-    total = (degrees(G) - loops)[chosen].tolist()
+    if not G.is_directed() and len(chosen):
+        raise AttributeError("'Graph' object has no attribute 'predecessors'")  # as networkx does
+    total = degrees(G)[chosen].tolist()
     both = _mutual(G)[chosen].tolist()
     found = [None if all_of == 0 else 2 * mutual / all_of for mutual, all_of in zip(both, total, strict=True)]
     if not single:
@@ -119,5 +125,6 @@ def degree_centrality(G, nodes):
     top = set(nodes)
     bottom = set(G) - top
     degree = by_node(G, degrees(G).to(torch.float64))
-    found = {node: degree[node] * (1.0 / len(bottom)) for node in top if node in degree}
+    scale = 1.0 / len(bottom)
+    found = {node: degree[node] * scale for node in top if node in degree}
     return found | {node: degree[node] * (1.0 / len(top)) for node in bottom}

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.networkx.functions._shared import by_node, structure
+from tgraph.networkx.functions._shared import by_node, matrix, structure
 from tgraph.networkx.registry import implements, made_of
 
 
@@ -54,5 +55,25 @@ def pagerank(
     raise nx.PowerIterationFailedConvergence(max_iter)
 
 
-made_of("adjacency_matrix")("hits")
+@implements()
+def hits(G, max_iter=100, tol=1.0e-8, nstart=None, normalized=True):
+    import scipy.sparse.linalg
+
+    if not len(G):
+        return {}, {}
+    arcs = matrix(G, "weight").astype(np.float64)
+    if max_iter <= 0:
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    start = np.ones(len(G)) if nstart is None else np.array(list(nstart.values()))
+    try:
+        _, _, rows = scipy.sparse.linalg.svds(arcs, k=1, v0=start, maxiter=max_iter, tol=tol)
+    except scipy.sparse.linalg.ArpackNoConvergence as fault:
+        raise nx.PowerIterationFailedConvergence(max_iter) from fault
+    authorities = rows.flatten().real
+    hubs = arcs @ authorities
+    if normalized:
+        hubs, authorities = hubs / hubs.sum(), authorities / authorities.sum()
+    return tuple(dict(zip(G, each.tolist(), strict=True)) for each in (hubs, authorities))
+
+
 made_of("to_numpy_array")("google_matrix")

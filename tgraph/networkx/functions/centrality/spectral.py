@@ -41,7 +41,11 @@ def current_flow_closeness_centrality(G, weight=None, dtype=float, solver="lu"):
     return by_node(G, found)
 
 
-@implements(cost="superlinear", refuses=_refuses_solver, gaps="dtype; weights that are not positive")
+def _refuses_multigraph(G, *options):
+    return "multigraphs" if G.is_multigraph() else _refuses_solver(G, *options)
+
+
+@implements(cost="superlinear", refuses=_refuses_multigraph, gaps="dtype; multigraphs; weights that are not positive")
 def current_flow_betweenness_centrality(G, normalized=True, weight=None, dtype=float, solver="full"):
     _require_connected(G)
     if len(G) < 3:
@@ -51,10 +55,12 @@ def current_flow_betweenness_centrality(G, normalized=True, weight=None, dtype=f
 
 
 def _refuses_directed(G, normalized=True, nodelist=None, weight="weight", walk_type=None, alpha=0.95):
+    if not (nodelist is None or isinstance(nodelist, list)):
+        return "nodelist is no list"
     return "directed graphs" if G.is_directed() else None
 
 
-@implements(cost="superlinear", refuses=_refuses_directed, gaps="directed graphs")
+@implements(cost="superlinear", refuses=_refuses_directed, gaps="directed graphs; nodelist but lists")
 def laplacian_centrality(G, normalized=True, nodelist=None, weight="weight", walk_type=None, alpha=0.95):
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("null graph has no centrality defined")
@@ -66,6 +72,8 @@ def laplacian_centrality(G, normalized=True, nodelist=None, weight="weight", wal
             raise ZeroDivisionError("graph with no edges has zero full energy")
         return dict.fromkeys(G, 0)
     graph = structure(G, weight)
+    if graph.num_self_loops == graph.num_edges:
+        raise NotImplementedError("a graph of self-loops")
     found = by_tensors(algorithms.laplacian_centrality, graph, normalized=normalized, weighted=weight is not None)
     return dict(zip(names(G, chosen), found[chosen].tolist(), strict=True))
 
@@ -80,7 +88,7 @@ def subgraph_centrality(G, *, normalized=False):
 @implements(cost="superlinear")
 def estrada_index(G):
     if G.is_directed() or G.is_multigraph():
-        kind = "directed" if G.is_directed() else "multigraph"
+        kind = "multigraph" if G.is_multigraph() else "directed"
         raise nx.NetworkXNotImplemented(f"not implemented for {kind} type")
     return sum(algorithms.subgraph_centrality(structure(G)).tolist())
 

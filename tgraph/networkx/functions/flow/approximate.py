@@ -65,11 +65,11 @@ def _count(G: Any, source: Any, target: Any, cutoff: float | None = None) -> int
     most = min(leaving[source], reaching[target], math.inf if cutoff is None else cutoff)
     onward, back = _lists(G, False), _lists(G, True)
     used: set[int] = set()
-    count = 0
-    while count < most and (path := _path(onward, back, s, t, used)):
+    for count in range(most):
+        if not (path := _path(onward, back, s, t, used)):
+            return count
         used.update(path)
-        count += 1
-    return count
+    return max(most, 0)
 
 
 @implements(name="approximate_local_node_connectivity", cost="superlinear")

@@ -81,6 +81,8 @@ def _value(graph: tg.Graph, s: int, t: int) -> int:
 
 
 def _nodes_between(G: Any, s: Any, t: Any) -> int:
+    if s == t:
+        raise NotImplementedError("a node and itself")
     return _value(_by_nodes(G), G.labels.index(s) + len(G), G.labels.index(t))
 
 

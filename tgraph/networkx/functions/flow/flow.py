@@ -10,10 +10,12 @@ import math
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.io.dicts import MISSING
 from tgraph.networkx.functions._building import arcs_of
 from tgraph.networkx.functions._shared import names
 from tgraph.networkx.registry import implements
@@ -66,16 +68,27 @@ def solve(
         raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.") from fault
 
 
-def is_whole(G: Any, capacity: Any) -> bool:
-    """Whether the capacities that there are are integers: so is the flow then."""
+def whole(G: Any, capacity: Any) -> bool:
+    """Whether the finite capacities are integers: so is the flow then. Raises NotImplementedError for integers among
+    floats."""
     column = G.edge_column(capacity)
-    return column is not None and isinstance(column.values, Tensor) and not column.values.is_floating_point()
+    if column is None or isinstance(column.values, Tensor):
+        return column is None or not column.values.is_floating_point()
+    kinds = {isinstance(value, (int, np.integer)) for value in column.tolist() if value not in (MISSING, math.inf)}
+    if len(kinds) > 1:
+        raise NotImplementedError(f"the attribute {capacity!r} of the edges: integers among floats")
+    return False not in kinds
+
+
+def number_of(value: float, integer: bool) -> int | float:
+    """A flow, which is an integer where capacities are, or where there is none."""
+    return int(value) if integer or not value else value
 
 
 @implements(refuses=_refuses, gaps="multigraphs; a flow_func of one's own; its options")
 def maximum_flow_value(flowG, _s, _t, capacity="capacity", flow_func=None, **kwargs):
     value, _, _ = solve(flowG, _s, _t, capacity)
-    return int(value) if is_whole(flowG, capacity) else value
+    return number_of(value, whole(flowG, capacity))
 
 
 @implements(refuses=_refuses, gaps="multigraphs; a flow_func of one's own; its options")
@@ -88,12 +101,11 @@ def maximum_flow(flowG, _s, _t, capacity="capacity", flow_func=None, **kwargs):
     value, flow, _ = solve(flowG, _s, _t, capacity, flow=True)
     assert flow is not None
     source, target, arc = arcs_of(flowG)
-    if is_whole(flowG, capacity):
-        value, flow = int(value), flow.long()
+    integer = whole(flowG, capacity)
     found: dict[Any, dict[Any, Any]] = {node: {} for node in flowG}
     for u, v, carried in zip(names(flowG, source), names(flowG, target), flow[arc].tolist(), strict=True):
-        found[u][v] = carried
-    return value, found
+        found[u][v] = number_of(carried, integer)
+    return number_of(value, integer), found
 
 
 @implements(refuses=_refuses, gaps="multigraphs; a flow_func of one's own; its options")
@@ -101,4 +113,4 @@ def minimum_cut(flowG, _s, _t, capacity="capacity", flow_func=None, **kwargs):
     value, _, side = solve(flowG, _s, _t, capacity, source_side=True)
     assert side is not None
     partition = set(names(flowG, side.nonzero().flatten())), set(names(flowG, (~side).nonzero().flatten()))
-    return int(value) if is_whole(flowG, capacity) else value, partition
+    return number_of(value, whole(flowG, capacity)), partition

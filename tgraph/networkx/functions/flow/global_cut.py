@@ -6,7 +6,7 @@ import networkx as nx
 from networkx.utils import BinaryHeap
 
 import tgraph as tg
-from tgraph.networkx.functions._shared import names, structure
+from tgraph.networkx.functions._shared import names, require_one_kind, structure
 from tgraph.networkx.functions.groups.components import count_weak
 from tgraph.networkx.registry import implements
 
@@ -17,6 +17,7 @@ def stoer_wagner(G, weight="weight", heap=BinaryHeap):
         raise nx.NetworkXError("graph has less than two nodes.")
     if count_weak(G) > 1:
         raise nx.NetworkXError("graph is not connected.")
+    require_one_kind(G, weight)
     graph = structure(G, weight)
     if graph.weight_dtype is not None and graph.weight_range[0] < 0:
         raise nx.NetworkXError("graph has a negative-weighted edge.")

@@ -9,7 +9,7 @@ import torch
 
 from tgraph.io.columns import Column
 from tgraph.networkx.functions._building import build, column_of
-from tgraph.networkx.functions.flow.flow import is_whole, own_solver, solve
+from tgraph.networkx.functions.flow.flow import number_of, own_solver, solve, whole
 from tgraph.networkx.registry import implements
 
 
@@ -29,7 +29,7 @@ def gomory_hu_tree(G, capacity="capacity", flow_func=None):
         other = above[v]
         cut, _, side = solve(G, nodes[v], nodes[other], capacity, source_side=True)
         assert side is not None
-        value[v] = int(cut) if is_whole(G, capacity) else cut
+        value[v] = number_of(cut, whole(G, capacity))
         inside = side.tolist()
         for w in range(1, n):
             if w != v and inside[w] and above[w] == other:

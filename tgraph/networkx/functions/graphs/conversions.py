@@ -12,6 +12,7 @@ from torch import Tensor
 
 from tgraph.io.columns import Column
 from tgraph.networkx.functions._building import Graph, build, column_of, compact, first_of_each, kind_of
+from tgraph.networkx.functions._shared import numbers
 from tgraph.networkx.registry import implements
 
 NOT_A_CLASS = "create_using is not one of networkx's four classes"
@@ -108,6 +109,7 @@ def from_dict_of_lists(d, create_using=None):
 def to_dict_of_lists(G, nodelist=None):
     if nodelist is None:
         return {node: list(row) for node, row in G._adj.items()}
+    numbers(G, nodelist)
     return {node: [other for other in G._adj[node] if other in nodelist] for node in nodelist}
 
 

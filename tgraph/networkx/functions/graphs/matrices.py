@@ -7,7 +7,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from tgraph.networkx.functions._shared import matrix, number
+from tgraph.networkx.functions._shared import matrix, number, require_one_kind
 from tgraph.networkx.graph import Graph
 from tgraph.networkx.registry import implements, made_of
 
@@ -32,6 +32,8 @@ def to_scipy_sparse_array(G, nodelist=None, dtype=None, weight="weight", format=
     if nodelist is not None and len(nodelist) == 0:
         raise nx.NetworkXError("nodelist has no nodes")
     places = _places(G, nodelist)
+    if places is not None:
+        require_one_kind(G, weight)
     found = matrix(G, weight)
     if places is not None:
         found = found[places][:, places]
@@ -72,6 +74,8 @@ def to_numpy_array(G, nodelist=None, dtype=None, order=None, multigraph_weight=s
     if places is not None:
         found = found[places][:, places]
     entries = found.tocoo()
+    if G.is_multigraph() and not entries.nnz:
+        raise ValueError("not enough values to unpack (expected 2, got 0)")  # as networkx does
     dense[entries.row, entries.col] = entries.data
     return dense
 
@@ -86,8 +90,13 @@ def biadjacency_matrix(G, row_order, column_order=None, dtype=None, weight="weig
         column_order = list(set(G) - set(row_order))
     if len(column_order) != len(set(column_order)):
         raise nx.NetworkXError("Ambiguous ordering: `column_order` contained duplicates.")
+    require_one_kind(G, weight)
+    if not G.is_directed() and not set(row_order).isdisjoint(column_order):
+        raise NotImplementedError("nodes both in row_order and in column_order")
     entries = matrix(G, weight)[[number(G, node) for node in row_order]]
     found = entries[:, [number(G, node) for node in column_order]]
+    if G.number_of_edges() and not found.nnz:
+        raise ValueError("not enough values to unpack (expected 3, got 0)")  # as networkx does
     if dtype is not None:
         found = found.astype(dtype)
     try:

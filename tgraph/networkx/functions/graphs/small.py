@@ -14,6 +14,7 @@ from tgraph.networkx.functions._shared import edges, mask, names, number, number
 from tgraph.networkx.functions.centrality import degrees
 from tgraph.networkx.functions.groups import components
 from tgraph.networkx.functions.traversal.searches import reached
+from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements, made_of
 
 ABSENT: Any = object()  # an attribute that is not there
@@ -35,7 +36,14 @@ def is_triad(G):
 
 @implements(cost="local")
 def mutual_weight(G, u, v, weight=None):
-    return sum(G[a][b].get(weight, 1) if a in G and b in G[a] else 0 for a, b in ((u, v), (v, u)))
+    return _weight(G, u, v, weight) + _weight(G, v, u, weight)
+
+
+def _weight(G: Any, u: Any, v: Any, weight: Any) -> Any:
+    try:
+        return G[u][v].get(weight, 1)
+    except KeyError:
+        return 0
 
 
 def _refuses_edge(G, edge, weight):
@@ -98,7 +106,7 @@ def labels_of(G: Any, partition: Iterable[Iterable[Any]]) -> Tensor | None:
     parts = [set(part) for part in partition]
     try:
         vertices = numbers(G, chain.from_iterable(parts))
-    except nx.NetworkXError:  # what is no node is passed over
+    except NoNode:  # what is no node is passed over
         parts = [{node for node in part if node in G} for part in parts]
         vertices = numbers(G, chain.from_iterable(parts))
     number_of = torch.arange(len(parts)).repeat_interleave(torch.tensor(list(map(len, parts)), dtype=torch.int64))
@@ -120,11 +128,14 @@ def intra_community_edges(G, partition):
 
 @implements(cost="light", refuses=lambda G, partition: _refuses_multigraph(G), gaps="multigraphs")
 def inter_community_edges(G, partition):
-    label = labels_of(G, partition)
-    if label is None or bool((label < 0).any()):
+    parts = list(partition.values() if isinstance(partition, dict) else partition)
+    inside = {node for part in parts for node in part if node in G}
+    if len(inside) != sum(map(len, parts)):
         raise nx.NetworkXException("each node must be in exactly one part of `partition`")
+    label = labels_of(G, parts)
+    assert label is not None
     source, target, _ = edges(G)
-    return int((label[source] != label[target]).sum())
+    return int(((label[source] != label[target]) & (label[source] >= 0) & (label[target] >= 0)).sum())
 
 
 made_of("ancestors", "is_directed_acyclic_graph")("lowest_common_ancestor", "all_pairs_lowest_common_ancestor")

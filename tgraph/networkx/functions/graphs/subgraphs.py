@@ -53,6 +53,8 @@ def k_crust(G, k=None, core_number=None):
 @implements(cost="superlinear")
 def k_corona(G, k, core_number=None):
     core = clustering.core_number(G) if core_number is None else core_number
+    if not core.keys() >= set(G):
+        raise NotImplementedError("core_number of some nodes")
     levels = torch.tensor([core[node] for node in G])
     offset, neighbors = rows(G)
     source = torch.repeat_interleave(torch.arange(len(G)), offset.diff())

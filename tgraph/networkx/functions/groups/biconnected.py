@@ -12,18 +12,43 @@ from torch import Tensor
 
 from tgraph import algorithms
 from tgraph.networkx.functions._building import listed_edges
-from tgraph.networkx.functions._shared import names, number, simple, structure
+from tgraph.networkx.functions._shared import marked, names, number, row_entries, rows, simple, structure
 from tgraph.networkx.functions.groups.components import component_of
 from tgraph.networkx.registry import implements
+from tgraph.primitives.paths import search
 
 
-def _components(G: Any) -> tuple[Tensor, Tensor]:
-    return G._keep("biconnected components", lambda: algorithms.biconnected_components(simple(G)))
+def _components(G: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """(offset, vertices, top) of the components, in the order in which networkx's depth-first search leaves them; the
+    search enters each at its top."""
+    return G._keep("biconnected components", lambda: _in_order(G))
+
+
+def _in_order(G: Any) -> tuple[Tensor, Tensor, Tensor]:
+    offset, vertices = algorithms.biconnected_components(simple(G))
+    rank, _ = _search(G)
+    size = offset.diff()
+    component = torch.arange(len(size)).repeat_interleave(size)
+    order = rank[vertices].argsort()
+    order = order[component[order].argsort(stable=True)]
+    vertices = vertices[order]  # of each component the top last: it is left after all others
+    last = rank[vertices[offset[1:] - 2]].argsort()
+    i, place = row_entries(offset, last)
+    offset = torch.cat((offset[:1], size[last].cumsum(0)))
+    return offset, vertices[place], vertices[place][offset[1:] - 1]
+
+
+def _search(G: Any) -> tuple[Tensor, Tensor]:
+    """When a depth-first search leaves each vertex, and who found it, int64 [n]."""
+    _, left, finder = search.depth_first(*rows(G), torch.arange(len(G)))
+    rank = torch.empty_like(left)
+    rank[left] = torch.arange(len(left))
+    return rank, finder
 
 
 @implements()
 def biconnected_components(G):
-    offset, vertices = _components(G)
+    offset, vertices, _ = _components(G)
     bounds, members = offset.tolist(), names(G, vertices)
     for begin, end in pairwise(bounds):
         yield set(members[begin:end])
@@ -48,12 +73,17 @@ def biconnected_component_edges(G):
 
 @implements()
 def articulation_points(G):
-    yield from names(G, algorithms.articulation_points(simple(G)))
+    offset, vertices, top = _components(G)
+    rank, finder = _search(G)
+    seen = torch.where(finder[top] < 0, rank[top], rank[vertices[offset[1:] - 2]])  # a root once all of it is left
+    cut = marked(G, algorithms.articulation_points(simple(G)))
+    order = top[seen.argsort(stable=True)]
+    yield from dict.fromkeys(names(G, order[cut[order]]))
 
 
 @implements()
 def is_biconnected(G):
-    offset, vertices = _components(G)
+    offset, vertices, _ = _components(G)
     return len(offset) == 2 and len(vertices) == len(G)
 
 

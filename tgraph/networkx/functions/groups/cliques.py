@@ -38,7 +38,7 @@ def find_cliques(G, nodes=None):
 
 @implements(cost="superlinear", refuses=_refuses_nodes, gaps="nodes")
 def find_cliques_recursive(G, nodes=None):
-    return _cliques(G)
+    return _cliques(G) if len(G) else iter([])
 
 
 @implements(cost="superlinear", refuses=_refuses_nodes, gaps="nodes, cliques and separate_nodes")
@@ -120,4 +120,10 @@ def onion_layers(G):
             "Input graph contains self loops which is not permitted; "
             "Consider using G.remove_edges_from(nx.selfloop_edges(G))."
         )
-    return by_node(G, algorithms.onion_layers(structure(G)))
+    graph = structure(G)
+    layer = algorithms.onion_layers(graph)
+    source, target = graph.to_edge_index()
+    left = source[layer[target] >= layer[source]].bincount(minlength=len(G))  # the degree when the layer is taken away
+    order = left.argsort(stable=True)
+    order = order[layer[order].argsort(stable=True)]
+    return dict(zip(names(G, order), layer[order].tolist(), strict=True))

@@ -11,7 +11,7 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
-from tgraph.networkx.functions._shared import bunch, by_node, mask, names, simple
+from tgraph.networkx.functions._shared import bunch, by_node, mask, names, python_sums, simple
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.cohesion.triangle_edges import edge_triangles, triangle_products
 
@@ -42,7 +42,7 @@ def _triangles(G: Any, nodes: Any) -> tuple[Tensor, Tensor, Tensor]:
 
 def _answer(G: Any, nodes: Any, chosen: Tensor, values: Tensor) -> Any:
     """By node, or the one value where `nodes` is a node."""
-    found = values.tolist()
+    found = python_sums(values)
     if nodes is not None and nodes in G:
         return found[0]
     return dict(zip(names(G, chosen), found, strict=True))
@@ -102,11 +102,12 @@ def clustering(G, nodes=None, weight=None):
 
 @implements(cost="superlinear", given={"nodes": "local"})
 def average_clustering(G, nodes=None, weight=None, count_zeros=True):
+    chosen, values = _clustering(G, nodes, weight)
     if nodes is not None and nodes in G:
         raise AttributeError("'float' object has no attribute 'values'")  # as networkx does
-    _, found = _clustering(G, nodes, weight)
-    found = found if count_zeros else found[found.abs() > 0]
-    return sum(found.tolist()) / len(found)
+    found = dict(zip(chosen.tolist(), values.tolist(), strict=True)).values()  # a node that is named twice counts once
+    found = list(found) if count_zeros else [value for value in found if abs(value) > 0]
+    return sum(found) / len(found)
 
 
 @implements(cost="superlinear")
@@ -167,8 +168,10 @@ def square_clustering(G, nodes=None):
         around = tg.aggregate(graph.transpose(), degree, "sum")[part]
         own = degree[part]
         potential = around * (own - 1) - own * (own - 1) - inside - squares
-        value = torch.where((own > 1) & (potential > 0), squares.double() / potential.clamp(min=1), 0.0)
-        found += value.tolist()
+        some = (own > 1) & (potential > 0)
+        found += [
+            value if kept else 0 for value, kept in zip((squares / potential).tolist(), some.tolist(), strict=True)
+        ]
     return found[0] if nodes is not None and nodes in G else dict(zip(names(G, chosen), found, strict=True))
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import networkx as nx
@@ -11,7 +13,7 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
-from tgraph.networkx.functions._shared import by_node, degrees, mask, names, structure
+from tgraph.networkx.functions._shared import degrees, mask, names, rows, structure
 from tgraph.networkx.functions.groups.components import component_of, count_weak
 from tgraph.networkx.registry import implements
 
@@ -39,7 +41,32 @@ def is_bipartite(G):
 
 @implements(cost="light")
 def color(G):
-    return by_node(G, _sides(G))
+    side = _sides(G)
+    found = dict.fromkeys(_walk(G))
+    order = torch.tensor([*found, *(v for v in (degrees(G) == 0).nonzero().flatten().tolist())], dtype=torch.int64)
+    return dict(zip(names(G, order), side[order].tolist(), strict=True))
+
+
+def _walk(G: Any) -> Iterator[int]:
+    """The vertices in the order in which networkx colours them: from the last one that was coloured on."""
+    lists = [[row.tolist() for row in neighbors.tensor_split(offset[1:-1])] for offset, neighbors in _both_ways(G)]
+    seen = [False] * len(G)
+    for first in range(len(G)):
+        stack = [] if seen[first] or not lists[-1][first] else [first]
+        while stack:
+            v = stack.pop()
+            if not seen[v]:
+                seen[v] = True
+                yield v
+            for w in chain.from_iterable(each[v] for each in lists):
+                if not seen[w]:
+                    seen[w] = True
+                    yield w
+                    stack.append(w)
+
+
+def _both_ways(G: Any) -> list[tuple[Tensor, Tensor]]:
+    return [rows(G, reverse=True), rows(G)] if G.is_directed() else [rows(G)]
 
 
 @implements(cost="light")

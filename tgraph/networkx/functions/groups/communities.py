@@ -86,7 +86,7 @@ def modularity(G, communities, weight="weight", resolution=1):
 @implements()
 def partition_quality(G, partition):
     found = algorithms.partition_quality(G.structure, _parts(G, list(partition)))
-    if not G.number_of_edges() or len(G) < 2:
+    if not G.number_of_edges() or (len(G) < 2 and not G.is_multigraph()):
         raise ZeroDivisionError("division by zero")
     return found.coverage, -1.0 if G.is_multigraph() else found.performance
 

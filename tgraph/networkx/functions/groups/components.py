@@ -102,7 +102,13 @@ def _refuses_source(G, source=None):
 
 @implements(refuses=_refuses_source, gaps="source")
 def kosaraju_strongly_connected_components(G, source=None):
-    yield from groups(G, strong(G))
+    component = strong(G)
+    _, left, _ = search.depth_first(*rows(G, reverse=True), torch.arange(len(G)))
+    last = torch.zeros(len(component.unique()), dtype=torch.int64)
+    last.scatter_reduce_(0, component[left], torch.arange(len(left)), "amax")
+    rank = torch.empty_like(last)
+    rank[last.argsort(descending=True)] = torch.arange(len(last))
+    yield from groups(G, rank[component])
 
 
 @implements()

@@ -10,7 +10,18 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph.core import sums
-from tgraph.networkx.functions._shared import bunch, chosen, marked, mask, names, number, row_entries, rows, structure
+from tgraph.networkx.functions._shared import (
+    bunch,
+    chosen,
+    marked,
+    mask,
+    names,
+    number,
+    require_one_kind,
+    row_entries,
+    rows,
+    structure,
+)
 from tgraph.networkx.registry import implements
 
 Arcs = tuple[Tensor, Tensor, Tensor]  # source, target, place
@@ -23,12 +34,13 @@ def _leaving(graph: tg.Graph, vertices: Tensor) -> Arcs:
 
 
 def _sum(graph: tg.Graph, arcs: Tensor) -> Any:
-    return len(arcs) if graph.weights is None else sums.total(graph.weights[arcs])
+    return len(arcs) if graph.weights is None else sums.total(graph.weights[arcs]) or 0
 
 
 def _cut(G: Any, S: Iterable[Any], T: Iterable[Any] | None, weight: Any) -> Any:
     """The weight of the edges between S and T, or the rest; of a directed graph both ways, each counted. Only the rows
     of these are looked at."""
+    require_one_kind(G, weight)
     graph, left = structure(G, weight).decoded(), chosen(G, S)
     inside = marked(G, left)
     u, v, arc = _leaving(graph, left)
@@ -51,6 +63,9 @@ def _rest(G: Any, S: Iterable[Any]) -> set[Any]:
 
 
 def _volume(G: Any, S: Any, weight: Any) -> Any:
+    if S in G:
+        raise TypeError("a degree is not iterable")  # as networkx does
+    require_one_kind(G, weight)
     graph, vertices = structure(G, weight).decoded(), bunch(G, S)
     u, v, arc = _leaving(graph, vertices)
     total = _sum(graph, arc)
@@ -76,7 +91,8 @@ def conductance(G, S, T=None, weight=None):
 @implements(cost="light", given={"S": "local"})
 def normalized_cut_size(G, S, T=None, weight=None):
     T = _rest(G, S) if T is None else T
-    return _cut(G, S, T, weight) * (1 / _volume(G, S, weight) + 1 / _volume(G, T, weight))
+    cut, first, second = _cut(G, S, T, weight), _volume(G, S, weight), _volume(G, T, weight)
+    return cut * (1 / first + 1 / second)
 
 
 @implements(cost="light", given={"S": "local"})
@@ -147,7 +163,7 @@ def edge_boundary(G, nbunch1, nbunch2=None, data=False, keys=False, default=None
         listed = (inside[u] & other[v]) | (inside[v] & other[u])
     if not G.is_directed():
         listed &= place[v] >= place[u]  # an edge within is listed by the end that comes first
-    yield from zip(names(G, u[listed]), names(G, v[listed]), strict=True)
+    return (edge for edge in zip(names(G, u[listed]), names(G, v[listed]), strict=True))
 
 
 @implements(cost="light")

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from tgraph import algorithms
 from tgraph.io.dicts import MISSING
-from tgraph.networkx.functions._shared import degrees, names, numbers, simple
+from tgraph.networkx.functions._shared import degrees, names, numbers, python_sums, simple
+from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements
 from tgraph.primitives.row_similarity import common_neighbors
 
@@ -27,7 +28,7 @@ def _predictions(G: Any, ebunch: Iterable[tuple[Any, Any]] | None, score: Score)
     ebunch = list(ebunch)
     try:
         numbers(G, chain.from_iterable(ebunch))
-    except nx.NetworkXError:
+    except NoNode:
         missing = next(node for pair in ebunch for node in pair if node not in G)
         raise nx.NodeNotFound(f"Node {missing} not in G.") from None
     return _in_batches(G, iter(ebunch), score)
@@ -35,8 +36,17 @@ def _predictions(G: Any, ebunch: Iterable[tuple[Any, Any]] | None, score: Score)
 
 def _in_batches(G: Any, pairs: Iterator[tuple[Any, Any]], score: Score) -> Iterator[tuple[Any, Any, Any]]:
     while batch := list(islice(pairs, PAIRS_AT_ONCE)):
-        u, v = zip(*batch, strict=True)
-        yield from zip(u, v, score(numbers(G, u), numbers(G, v)), strict=True)
+        try:
+            values = _scores(G, batch, score)
+        except (nx.NetworkXException, ZeroDivisionError):  # of one pair: those before it have scores
+            for pair in batch:
+                yield *pair, *_scores(G, [pair], score)
+        else:
+            yield from zip(*zip(*batch, strict=True), values, strict=True)
+
+
+def _scores(G: Any, pairs: list[tuple[Any, Any]], score: Score) -> list[Any]:
+    return score(*(numbers(G, ends) for ends in zip(*pairs, strict=True)))
 
 
 def common(G: Any, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
@@ -69,8 +79,8 @@ def _count(G: Any, u: Tensor, v: Tensor) -> Tensor:
     return common_neighbors(simple(G), torch.stack((u, v), 1))
 
 
-def _sum(G: Any, values: Tensor, pair: Tensor, vertex: Tensor, count: int) -> list[float]:
-    return torch.zeros(count, dtype=torch.float64).index_add_(0, pair, values[vertex]).tolist()
+def _sum(values: Tensor, pair: Tensor, vertex: Tensor, count: int) -> list[float]:
+    return python_sums(torch.zeros(count, dtype=torch.float64).index_add_(0, pair, values[vertex]))
 
 
 @implements(cost="superlinear", given={"ebunch": "local"})
@@ -86,14 +96,21 @@ def jaccard_coefficient(G, ebunch=None):
 
 
 def _zero(values: Tensor, where: Tensor) -> list[Any]:
-    """The values, with the integer 0 for those without neighbours, as networkx has it."""
+    """The values, the integer 0 elsewhere, as networkx has it."""
     return [value if kept else 0 for value, kept in zip(values.tolist(), where.tolist(), strict=True)]
 
 
 def _weighed(G: Any, ebunch: Any, weight: Tensor) -> Iterator[tuple[Any, Any, Any]]:
     """The weights of the common neighbours of each pair added."""
     graph = simple(G)
-    return _predictions(G, ebunch, lambda u, v: common_neighbors(graph, torch.stack((u, v), 1), weight).tolist())
+
+    def score(u: Tensor, v: Tensor) -> list[Any]:
+        found = python_sums(common_neighbors(graph, torch.stack((u, v), 1), weight))
+        if torch.inf in found:
+            raise ZeroDivisionError("float division by zero")  # the logarithm of a degree of 1
+        return found
+
+    return _predictions(G, ebunch, score)
 
 
 @implements(cost="superlinear", given={"ebunch": "local"})
@@ -182,7 +199,7 @@ def ra_index_soundarajan_hopcroft(G, ebunch=None, community="community"):
 
     def score(u: Tensor, v: Tensor) -> list[Any]:
         _, pair, vertex, inside = _within(G, of, u, v)
-        return _sum(G, weight, pair[inside], vertex[inside], len(u))
+        return _sum(weight, pair[inside], vertex[inside], len(u))
 
     return _predictions(G, ebunch, score)
 
@@ -194,9 +211,9 @@ def within_inter_cluster(G, ebunch=None, delta=0.001, community="community"):
     of = Communities(G, community)
 
     def score(u: Tensor, v: Tensor) -> list[Any]:
-        _, pair, _, inside = _within(G, of, u, v)
+        together, pair, _, inside = _within(G, of, u, v)
         within = pair[inside].bincount(minlength=len(u))
         outside = pair[~inside].bincount(minlength=len(u))
-        return (within.double() / (outside.double() + delta)).tolist()
+        return _zero(within.double() / (outside.double() + delta), together)
 
     return _predictions(G, ebunch, score)

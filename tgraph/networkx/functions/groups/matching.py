@@ -48,6 +48,8 @@ def _refuses_nodes(G, nodes=None, seed=None):
 def maximal_independent_set(G, nodes=None, seed=None):
     if structure(G).num_self_loops:
         raise NotImplementedError("self-loops")
+    if not len(G):
+        raise IndexError("Cannot choose from an empty sequence")
     return names(G, algorithms.maximal_independent_set(structure(G), seed=seed.getrandbits(31)))
 
 
@@ -59,4 +61,6 @@ def _refuses_start(G, start_with=None):
 
 @implements(refuses=_refuses_start, gaps="start_with; directed graphs")
 def dominating_set(G, start_with=None):
+    if not len(G):
+        raise StopIteration  # as networkx does
     return set(names(G, algorithms.dominating_set(structure(G))))

@@ -83,18 +83,20 @@ def _tree(G: Any, weight: Any, minimum: bool) -> Any:
     )
 
 
-def _refuses_edges(G, algorithm, *options):
+def _refuses_edges(G, algorithm, weight, keys, data, ignore_nan):
+    if data not in (True, False):
+        return "data that is neither True nor False"
     return None if algorithm == "kruskal" else f"algorithm={algorithm!r}"
 
 
 @implements(refuses=_refuses_edges, gaps=GAPS)
 def minimum_spanning_edges(G, algorithm="kruskal", weight="weight", keys=True, data=True, ignore_nan=False):
-    return _edges(G, weight, keys, data, True)
+    yield from _edges(G, weight, keys, data, True)
 
 
 @implements(refuses=_refuses_edges, gaps=GAPS)
 def maximum_spanning_edges(G, algorithm="kruskal", weight="weight", keys=True, data=True, ignore_nan=False):
-    return _edges(G, weight, keys, data, False)
+    yield from _edges(G, weight, keys, data, False)
 
 
 def _refuses_tree(G, weight, algorithm, ignore_nan):

@@ -8,16 +8,29 @@ import numpy as np
 import torch
 
 from tgraph.core import sums
-from tgraph.networkx.functions._shared import refuse_beyond, structure, weighted_rows
+from tgraph.networkx.functions._building import listed_edges
+from tgraph.networkx.functions._shared import refuse_beyond, require_one_kind, weighted_rows
 from tgraph.networkx.registry import implements, made_of
 
 made_of("to_numpy_array", cost="superlinear")("floyd_warshall_numpy")
 
 
-def _search(G: Any, weight: Any) -> tuple[np.ndarray, np.ndarray, bool]:
-    """(distance, predecessor, whether distances are whole numbers): inf and -1 where there is no path."""
+Found = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def _search(G: Any, weight: Any) -> Found:
+    """(distance, predecessor, when each pair was found), [n, n]: inf and -1 where there is no path. Pairs that an edge
+    joins are found in the order of `G.edges`, before all others, which are by the node that a path of them leads
+    through."""
+    if bool in G.kinds(weight):
+        raise NotImplementedError("bool as weights")
     n = len(G)
-    offset, neighbors, weights = weighted_rows(G, weight)
+    source, target, _ = (each.numpy() for each in listed_edges(G))
+    if not G.is_directed():
+        source, target = (np.stack(ends, 1).ravel() for ends in ((source, target), (target, source)))
+    since = np.full((n, n), n)
+    np.minimum.at(since, (source, target), np.arange(len(source)) - len(source))
+    offset, neighbors, weights = weighted_rows(G, weight, 1.0)
     if not weights.is_floating_point():
         refuse_beyond(sums.largest(weights) * n, 2**53, weight)
     row = torch.repeat_interleave(torch.arange(n), offset.diff()).numpy()
@@ -29,33 +42,47 @@ def _search(G: Any, weight: Any) -> tuple[np.ndarray, np.ndarray, bool]:
     for w in range(n):
         onward = distance[:, w, None] + distance[w]
         nearer = distance > onward
+        since[nearer] = np.minimum(since[nearer], w)
         distance = np.where(nearer, onward, distance)
         before = np.where(nearer, before[w], before)
     if (distance.diagonal() < 0).any():
         raise NotImplementedError("a negative cycle")
-    return distance, before, structure(G, weight).weight_dtype is not None and not weights.is_floating_point()
+    return distance, before, since
 
 
-def _by_pair(G: Any, distance: np.ndarray, whole: bool) -> dict[Any, dict[Any, float]]:
-    nodes = list(G)
-    rows = distance.tolist()
+def _distances(G: Any, weight: Any, distance: np.ndarray, since: np.ndarray) -> dict[Any, dict[Any, float]]:
+    """By node and node: itself first, then those that an edge leads to, then all others."""
+    whole = G.edge_column(weight) is not None and require_one_kind(G, weight, 1.0)
+    rank = np.minimum(since, 0)
+    np.fill_diagonal(rank, rank.min(initial=0) - 1)
+    order = rank.argsort(axis=1, kind="stable")
+    lengths = np.take_along_axis(distance, order, 1).tolist()
     if whole:
-        rows = [[far if far == np.inf else int(far) for far in row] for row in rows]
-    return {node: dict(zip(nodes, row, strict=True)) for node, row in zip(nodes, rows, strict=True)}
+        lengths = [[far if far == np.inf else int(far) for far in row] for row in lengths]
+    nodes = list(G)
+    found = {}
+    for u, places, row in zip(nodes, order.tolist(), lengths, strict=True):
+        found[u] = dict(zip([nodes[v] for v in places], row, strict=True))
+        found[u][u] = 0
+    return found
 
 
 @implements(cost="superlinear", gaps="negative cycles")
 def floyd_warshall(G, weight="weight"):
-    distance, _, whole = _search(G, weight)
-    return _by_pair(G, distance, whole)
+    distance, _, since = _search(G, weight)
+    return _distances(G, weight, distance, since)
 
 
 @implements(cost="superlinear", gaps="negative cycles")
 def floyd_warshall_predecessor_and_distance(G, weight="weight"):
-    distance, before, whole = _search(G, weight)
-    nodes = list(G)
-    found = {
-        node: {nodes[v]: nodes[u] for v, u in enumerate(row) if u >= 0}
-        for node, row in zip(nodes, before.tolist(), strict=True)
-    }
-    return {node: row for node, row in found.items() if row}, _by_pair(G, distance, whole)
+    distance, before, since = _search(G, weight)
+    nodes, n = list(G), len(G)
+    reached = since < n
+    found = {}
+    for u in since.min(axis=1, initial=n).argsort(kind="stable").tolist():
+        order = since[u].argsort(kind="stable")[: reached[u].sum()]
+        if len(order):
+            found[nodes[u]] = {
+                nodes[v]: nodes[w] for v, w in zip(order.tolist(), before[u, order].tolist(), strict=True)
+            }
+    return found, _distances(G, weight, distance, since)

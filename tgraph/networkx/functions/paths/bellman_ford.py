@@ -8,7 +8,7 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import names, number, numbers, weighted_rows
+from tgraph.networkx.functions._shared import names, number, numbers, require_one_kind, weighted_rows
 from tgraph.networkx.functions.paths.weighted_paths import tree_paths
 from tgraph.networkx.registry import implements
 from tgraph.primitives.paths import search
@@ -18,16 +18,14 @@ Found = tuple[list[int], list[list[int]], Tensor]
 
 def _search(G: Any, sources: list[Any], weight: Any, early: bool = True) -> Found:
     """See `tgraph.primitives.search.bellman_ford`."""
-    for source in sources:
-        if source not in G:
-            raise nx.NodeNotFound(f"Source {source} not in G")
     found = search.bellman_ford(*weighted_rows(G, weight), numbers(G, sources), early=early)
     if found is None:
         raise nx.NetworkXUnbounded("Negative cycle detected.")
     return found
 
 
-def _distances(G: Any, source: Any, found: Found) -> dict[Any, Any]:
+def _distances(G: Any, source: Any, found: Found, weight: Any) -> dict[Any, Any]:
+    require_one_kind(G, weight)
     met, _, distance = found
     return dict(zip(names(G, met), distance[met].tolist(), strict=True)) | {source: 0}
 
@@ -48,16 +46,16 @@ def _paths(G: Any, found: Found, only: Any = None) -> dict[Any, list[Any]]:
 
 @implements()
 def single_source_bellman_ford(G, source, target=None, weight="weight"):
+    ends = numbers(G, [source] if target is None else [source, target])
     if source == target:
-        if source not in G:
-            raise nx.NodeNotFound(f"Node {source} is not found in the graph")
         return 0, [source]
     found = _search(G, [source], weight)
     if target is None:
-        return _distances(G, source, found), _paths(G, found)
-    if target not in G or number(G, target) not in found[0]:
-        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
-    return found[2][number(G, target)].item(), _paths(G, found, target)[target]
+        return _distances(G, source, found, weight), _paths(G, found)
+    if int(ends[1]) not in found[0]:
+        raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
+    require_one_kind(G, weight)
+    return found[2][ends[1]].item(), _paths(G, found, target)[target]
 
 
 @implements()
@@ -67,7 +65,7 @@ def single_source_bellman_ford_path(G, source, weight="weight"):
 
 @implements()
 def single_source_bellman_ford_path_length(G, source, weight="weight"):
-    return _distances(G, source, _search(G, [source], weight))
+    return _distances(G, source, _search(G, [source], weight), weight)
 
 
 @implements()
@@ -77,14 +75,14 @@ def bellman_ford_path(G, source, target, weight="weight"):
 
 @implements()
 def bellman_ford_path_length(G, source, target, weight="weight"):
+    ends = numbers(G, [source, target])
     if source == target:
-        if source not in G:
-            raise nx.NodeNotFound(f"Node {source} is not found in the graph")
         return 0
     found = _search(G, [source], weight)
-    if target not in G or number(G, target) not in found[0]:
+    if int(ends[1]) not in found[0]:
         raise nx.NetworkXNoPath(f"node {target} not reachable from {source}")
-    return found[2][number(G, target)].item()
+    require_one_kind(G, weight)
+    return found[2][ends[1]].item()
 
 
 @implements(cost="superlinear")
@@ -96,7 +94,7 @@ def all_pairs_bellman_ford_path(G, weight="weight"):
 @implements(cost="superlinear")
 def all_pairs_bellman_ford_path_length(G, weight="weight"):
     for source in G:
-        yield source, _distances(G, source, _search(G, [source], weight))
+        yield source, _distances(G, source, _search(G, [source], weight), weight)
 
 
 def _check_loops(G: Any, weight: Any) -> None:
@@ -108,14 +106,13 @@ def _check_loops(G: Any, weight: Any) -> None:
 
 @implements()
 def bellman_ford_predecessor_and_distance(G, source, target=None, weight="weight", heuristic=False):
-    if source not in G:
-        raise nx.NodeNotFound(f"Node {source} is not found in the graph")
+    number(G, source)
     _check_loops(G, weight)
     if len(G) == 1:
         return {source: []}, {source: 0}
     met, before, _ = found = _search(G, [source], weight, heuristic)
     lists = [names(G, above) for above in before]
-    return dict(zip(names(G, met), lists, strict=True)), _distances(G, source, found)
+    return dict(zip(names(G, met), lists, strict=True)), _distances(G, source, found, weight)
 
 
 @implements()

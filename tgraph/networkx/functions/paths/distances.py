@@ -5,13 +5,14 @@ from __future__ import annotations
 import networkx as nx
 
 from tgraph.core import sums
-from tgraph.networkx.functions._shared import bunch, names
+from tgraph.networkx.functions._shared import bunch, names, require_one_kind
 from tgraph.networkx.functions.traversal.searches import reached
 from tgraph.networkx.registry import implements
 
 
 @implements(cost="superlinear", refuses=lambda G, v, sp, weight: None if sp is None else "sp is given")
 def eccentricity(G, v=None, sp=None, weight=None):
+    require_one_kind(G, weight)
     chosen = bunch(G, v)
     found = []
     for source in chosen.tolist():
@@ -58,5 +59,6 @@ def wiener_index(G, weight=None):
     connected = nx.is_strongly_connected(G) if G.is_directed() else nx.is_connected(G)
     if not connected:
         return float("inf")
+    require_one_kind(G, weight)
     total = sum(sums.total(reached(G, source, weight)[1]) for source in range(len(G)))
     return total if G.is_directed() else total / 2

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import networkx as nx
 import torch
 from networkx.algorithms.shortest_paths.generic import _build_paths_from_predecessors
 
@@ -69,7 +68,6 @@ def shortest_path(G, source=None, target=None, weight=None, method="dijkstra"):
         if source is None:
             if target is None:
                 return unweighted_paths.all_pairs_shortest_path(G)
-            _require_source(G, target)
             return unweighted_paths.tree_paths(G, target, None, reverse=True)
         if target is None:
             return unweighted_paths.single_source_shortest_path(G, source)
@@ -94,7 +92,6 @@ def shortest_path_length(G, source=None, target=None, weight=None, method="dijks
         if source is None:
             if target is None:
                 return unweighted_paths.all_pairs_shortest_path_length(G)
-            _require_source(G, target, "is ")
             return unweighted_paths.tree_lengths(G, target, None, reverse=True)
         if target is None:
             return unweighted_paths.single_source_shortest_path_length(G, source)
@@ -103,11 +100,6 @@ def shortest_path_length(G, source=None, target=None, weight=None, method="dijks
     if source is None:
         return every(G, weight=weight) if target is None else single(G, target, weight=weight)
     return single(G, source, weight=weight) if target is None else pair(G, source, target, weight)
-
-
-def _require_source(G: Any, node: Any, verb: str = "") -> None:
-    if node not in G:
-        raise nx.NodeNotFound(f"Source {node} {verb}not in G")
 
 
 def _predecessors(G: Any, source: Any, cutoff: float | None = None) -> tuple[dict[Any, list[Any]], dict[Any, int]]:
@@ -132,8 +124,6 @@ def _predecessors(G: Any, source: Any, cutoff: float | None = None) -> tuple[dic
 
 @implements()
 def predecessor(G, source, target=None, cutoff=None, return_seen=None):
-    if source not in G:
-        raise nx.NodeNotFound(f"Source {source} not in G")
     before, seen = _predecessors(G, source, cutoff)
     if target is None:
         return (before, seen) if return_seen else before
@@ -143,7 +133,7 @@ def predecessor(G, source, target=None, cutoff=None, return_seen=None):
 
 
 def _before(G: Any, source: Any, weight: Any, method: str) -> dict[Any, list[Any]]:
-    if weight is None:
+    if weight is None or method == "unweighted":
         return predecessor(G, source)
     if method == "dijkstra":
         return weighted_paths.dijkstra_predecessor_and_distance(G, source, weight=weight)[0]
@@ -154,7 +144,8 @@ def _before(G: Any, source: Any, weight: Any, method: str) -> dict[Any, list[Any
 
 @implements()
 def all_shortest_paths(G, source, target, weight=None, method="dijkstra"):
-    return _build_paths_from_predecessors({source}, target, _before(G, source, weight, method))
+    before = _before(G, source, weight, method)
+    return _build_paths_from_predecessors({source}, target, before)
 
 
 def _from(G: Any, source: Any, weight: Any, method: str) -> Iterator[tuple[Any, list[list[Any]]]]:

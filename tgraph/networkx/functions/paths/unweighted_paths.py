@@ -41,20 +41,13 @@ def tree_paths(G: Any, source: Any, cutoff: float | None, reverse: bool = False)
     return paths
 
 
-def _require(G: Any, node: Any, kind: str, verb: str = "") -> None:
-    if node not in G:
-        raise nx.NodeNotFound(f"{kind} {node} {verb}not in G")
-
-
 @implements(cost="light")
 def single_source_shortest_path_length(G, source, cutoff=None):
-    _require(G, source, "Source", "is ")
     return tree_lengths(G, source, cutoff)
 
 
 @implements(cost="light")
 def single_target_shortest_path_length(G, target, cutoff=None):
-    _require(G, target, "Target", "is ")
     return tree_lengths(G, target, cutoff, reverse=True)
 
 
@@ -66,13 +59,11 @@ def all_pairs_shortest_path_length(G, cutoff=None):
 
 @implements(cost="light")
 def single_source_shortest_path(G, source, cutoff=None):
-    _require(G, source, "Source")
     return tree_paths(G, source, cutoff)
 
 
 @implements(cost="light")
 def single_target_shortest_path(G, target, cutoff=None):
-    _require(G, target, "Target")
     return tree_paths(G, target, cutoff, reverse=True)
 
 

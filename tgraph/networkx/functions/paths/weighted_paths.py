@@ -10,7 +10,7 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import names, number, numbers, weighted_rows
+from tgraph.networkx.functions._shared import names, number, numbers, require_one_kind, weighted_rows
 from tgraph.networkx.registry import implements
 from tgraph.primitives.paths import search
 
@@ -21,7 +21,9 @@ def _search(
     """See `tgraph.primitives.search.dijkstra`."""
     offset, neighbors, weights = weighted_rows(G, weight)
     if cutoff is not None and not weights.is_floating_point():
-        cutoff = None if cutoff >= 2**62 else math.floor(cutoff)
+        cutoff = None if cutoff >= 2**62 else int(math.floor(cutoff))
+    elif cutoff is not None:
+        cutoff = float(cutoff)
     end = None if target is None or target not in G else number(G, target)
     found = search.dijkstra(offset, neighbors, weights, numbers(G, sources), cutoff=cutoff, target=end)
     if found is None:
@@ -29,17 +31,39 @@ def _search(
     return found
 
 
-def _distances(G: Any, sources: Iterable[Any], found: tuple[Tensor, ...]) -> dict[Any, Any]:
-    order, _, _, distance = found
-    return dict(zip(names(G, order), distance[order].tolist(), strict=True)) | dict.fromkeys(sources, 0)
+def _distances(G: Any, sources: Iterable[Any], found: tuple[Tensor, ...], weight: Any) -> dict[Any, Any]:
+    order, _, parent, distance = found
+    return dict(zip(names(G, order), lengths(G, order, parent, distance, weight), strict=True)) | dict.fromkeys(
+        sources, 0
+    )
+
+
+def lengths(G: Any, order: Tensor, parent: Tensor, distance: Tensor, weight: Any) -> list[Any]:
+    """The distances of vertices, each after its parent, as sums of what the arcs to them weigh: integers where these
+    all are."""
+    found = distance[order].tolist()
+    whole = G.whole(weight)
+    if not distance.is_floating_point() or not whole.any():
+        return found
+    if G.is_multigraph():
+        require_one_kind(G, weight)
+    row = torch.repeat_interleave(torch.arange(len(G)), G.structure.decoded().offset.diff())
+    key = row * len(G) + G.structure.decoded().neighbors
+    arc = torch.searchsorted(key, parent[order].clamp(min=0) * len(G) + order).clamp(max=len(key) - 1)
+    exact = {-1: True}
+    whole = (whole if len(whole) == len(key) else whole.expand(len(key)))[arc]
+    for v, above, own in zip(order.tolist(), parent[order].tolist(), whole.tolist(), strict=True):
+        exact[v] = exact[above] and (own or above < 0)
+    return [int(far) if exact[v] else far for v, far in zip(order.tolist(), found, strict=True)]
 
 
 def tree_paths(G: Any, found: tuple[Tensor, ...]) -> dict[Any, list[Any]]:
-    order, met, parent, _ = found
+    order, _, parent, _ = found
     paths: dict[int, list[Any]] = {}
-    for v, label, above in zip(order.tolist(), names(G, order), parent[order].tolist(), strict=True):
+    labels = names(G, order)
+    for v, label, above in zip(order.tolist(), labels, parent[order].tolist(), strict=True):
         paths[v] = [label] if above < 0 else [*paths[above], label]
-    return dict(zip(names(G, met), map(paths.__getitem__, met.tolist()), strict=True))
+    return dict(zip(labels, paths.values(), strict=True))
 
 
 def _chain(G: Any, found: tuple[Tensor, ...], target: Any) -> list[Any]:
@@ -52,12 +76,17 @@ def _chain(G: Any, found: tuple[Tensor, ...], target: Any) -> list[Any]:
     return names(G, path[::-1])
 
 
+def _length(G: Any, found: tuple[Tensor, ...], target: Any, weight: Any) -> Any:
+    """The length of the path to one vertex."""
+    if found[3].is_floating_point():
+        return dict(zip(found[0].tolist(), lengths(G, found[0], *found[2:], weight), strict=True))[number(G, target)]
+    return found[3][number(G, target)].item()
+
+
 def _check(G: Any, sources: Any) -> None:
     if not sources:
         raise ValueError("sources must not be empty")
-    for source in sources:
-        if source not in G:
-            raise nx.NodeNotFound(f"Node {source} not found in graph")
+    numbers(G, sources)
 
 
 def _reaches(G: Any, found: tuple[Tensor, ...], target: Any) -> bool:
@@ -67,14 +96,16 @@ def _reaches(G: Any, found: tuple[Tensor, ...], target: Any) -> bool:
 @implements()
 def multi_source_dijkstra(G, sources, target=None, cutoff=None, weight="weight"):
     _check(G, sources)
+    if target is not None:
+        number(G, target)
     if target in sources:
         return 0, [target]
     found = _search(G, sources, weight, cutoff, target)
     if target is None:
-        return _distances(G, sources, found), tree_paths(G, found)
+        return _distances(G, sources, found, weight), tree_paths(G, found)
     if not _reaches(G, found, target):
         raise nx.NetworkXNoPath(f"No path to {target}.")
-    return found[3][number(G, target)].item(), _chain(G, found, target)
+    return _length(G, found, target, weight), _chain(G, found, target)
 
 
 @implements()
@@ -86,7 +117,7 @@ def multi_source_dijkstra_path(G, sources, cutoff=None, weight="weight"):
 @implements()
 def multi_source_dijkstra_path_length(G, sources, cutoff=None, weight="weight"):
     _check(G, sources)
-    return _distances(G, sources, _search(G, sources, weight, cutoff))
+    return _distances(G, sources, _search(G, sources, weight, cutoff), weight)
 
 
 @implements()
@@ -111,21 +142,20 @@ def dijkstra_path(G, source, target, weight="weight"):
 
 @implements()
 def dijkstra_path_length(G, source, target, weight="weight"):
-    if source not in G:
-        raise nx.NodeNotFound(f"Node {source} not found in graph")
+    number(G, source)
     if source == target:
         return 0
     found = _search(G, [source], weight, target=target)
     if not _reaches(G, found, target):
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
-    return found[3][number(G, target)].item()
+    return _length(G, found, target, weight)
 
 
 @implements(cost="superlinear")
 def all_pairs_dijkstra(G, cutoff=None, weight="weight"):
     for source in G:
         found = _search(G, [source], weight, cutoff)
-        yield source, (_distances(G, [source], found), tree_paths(G, found))
+        yield source, (_distances(G, [source], found, weight), tree_paths(G, found))
 
 
 @implements(cost="superlinear")
@@ -137,13 +167,11 @@ def all_pairs_dijkstra_path(G, cutoff=None, weight="weight"):
 @implements(cost="superlinear")
 def all_pairs_dijkstra_path_length(G, cutoff=None, weight="weight"):
     for source in G:
-        yield source, _distances(G, [source], _search(G, [source], weight, cutoff))
+        yield source, _distances(G, [source], _search(G, [source], weight, cutoff), weight)
 
 
 @implements()
 def dijkstra_predecessor_and_distance(G, source, cutoff=None, weight="weight"):
-    if source not in G:
-        raise nx.NodeNotFound(f"Node {source} is not found in the graph")
     order, met, _, distance = found = _search(G, [source], weight, cutoff)
     place = torch.full((len(G),), -1)
     place[order] = torch.arange(len(order))
@@ -155,18 +183,17 @@ def dijkstra_predecessor_and_distance(G, source, cutoff=None, weight="weight"):
     by_place = place[row].argsort(stable=True)
     for u, v in zip(names(G, row[by_place]), names(G, target[by_place]), strict=True):
         before[v].append(u)
-    return before, _distances(G, [source], found)
+    return before, _distances(G, [source], found, weight)
 
 
 @implements()
 def bidirectional_dijkstra(G, source, target, weight="weight"):
-    for end, kind in ((source, "Source"), (target, "Target")):
-        if end not in G:
-            raise nx.NodeNotFound(f"{kind} {end} is not in G")
+    ends = number(G, source), number(G, target)
     if source == target:
         return 0, [source]
+    require_one_kind(G, weight)
     arcs, back = weighted_rows(G, weight), weighted_rows(G, weight, reverse=True)
-    found = search.meet_weighted(*arcs, *back, number(G, source), number(G, target))
+    found = search.meet_weighted(*arcs, *back, *ends)
     if found is None:
         raise ValueError("Contradictory paths found: negative weights?")
     if not found[0]:

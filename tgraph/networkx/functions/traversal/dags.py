@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tgraph import algorithms
 from tgraph.networkx.functions._building import build
-from tgraph.networkx.functions._shared import names, rows, simple, structure, weighted_rows
+from tgraph.networkx.functions._shared import names, numbers, require_one_kind, rows, simple, structure, weighted_rows
 from tgraph.networkx.registry import implements
 from tgraph.primitives.connectivity import topological
 from tgraph.primitives.paths import search
@@ -89,12 +89,15 @@ def dag_longest_path(G, weight="weight", default_weight=1, topo_order=None):
 
 @implements(cost="linear", refuses=_refuses_default, gaps="default_weight without weight")
 def dag_longest_path_length(G, weight="weight", default_weight=1):
-    return _longest(G, weight, default_weight)[1].max().item() if len(G) else 0
+    require_one_kind(G, weight, default_weight)
+    return (_longest(G, weight, default_weight)[1].max().item() or 0) if len(G) else 0
 
 
 @implements(cost="superlinear")
 def transitive_reduction(G):
     if not is_directed_acyclic_graph(G):
         raise nx.NetworkXError("Directed Acyclic Graph required for transitive_reduction")
-    source, target = algorithms.transitive_reduction(simple(G)).to_edge_index()
+    kept = set(zip(*(names(G, end) for end in algorithms.transitive_reduction(simple(G)).to_edge_index()), strict=True))
+    listed = [(u, v) for u, row in G._adj.items() for v in set(row) if (u, v) in kept]
+    source, target = (numbers(G, (edge[i] for edge in listed)) for i in range(2))
     return build(True, G.labels.names, source, target)

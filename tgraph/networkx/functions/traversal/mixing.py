@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
 from typing import Any
 
 import networkx as nx
@@ -13,24 +13,35 @@ import tgraph as tg
 from tgraph import algorithms
 from tgraph.io.dicts import MISSING
 from tgraph.networkx.functions._building import arcs_of
-from tgraph.networkx.functions._shared import bunch, degrees, mask, refuse_rounding, structure
+from tgraph.networkx.functions._shared import (
+    bunch,
+    degrees,
+    ends_of_rows,
+    marked,
+    mask,
+    python_sums,
+    refuse_rounding,
+    require_one_kind,
+    structure,
+)
 from tgraph.networkx.registry import implements
 
 
 def _joined(G: Any, x: str, y: str, weight: Any, nodes: Any) -> tuple[Tensor, Tensor]:
-    """The degrees at both ends of each arc among some nodes."""
-    source, target, _ = arcs_of(G)
-    if nodes is not None:
-        inside = mask(G, nodes)
-        both = inside[source] & inside[target]
-        source, target = source[both], target[both]
+    """The degrees at both ends of each arc among some nodes, in networkx's order: that of a set of the nodes."""
+    chosen = set(G) if nodes is None else set(nodes)
+    vertices = torch.tensor(G.labels.indices(node for node in chosen if node in G), dtype=torch.int64)
+    source, target = ends_of_rows(G, vertices)
+    inside = marked(G, vertices)[target]
     if not G.is_directed():
         x = y = "both"
     refuse_rounding(structure(G, weight), weight, 2)
-    return degrees(G, weight, x)[source], degrees(G, weight, y)[target]
+    return degrees(G, weight, x)[source[inside]], degrees(G, weight, y)[target[inside]]
 
 
 def _correlation(x: Tensor, y: Tensor) -> float:
+    if bool((x == x[:1]).all() | (y == y[:1]).all()):
+        return math.nan
     x, y = x.double() - x.double().mean(), y.double() - y.double().mean()
     return float((x * y).sum() / ((x * x).sum() * (y * y).sum()).sqrt())
 
@@ -55,13 +66,19 @@ def degree_pearson_correlation_coefficient(G, x="out", y="in", weight=None, node
     return _correlation(first, second)
 
 
-def _counted(first: Iterable[Any], second: Iterable[Any], count: Iterable[int]) -> dict[Any, dict[Any, Any]]:
-    """The pairs as dicts of dicts, each value that occurs among the keys."""
-    found: dict[Any, dict[Any, Any]] = {}
-    for x, y, times in zip(first, second, count, strict=True):
-        found.setdefault(x, {})
+def _counted(first: Tensor, second: Tensor, values: list[Any]) -> dict[Any, dict[Any, int]]:
+    """How often each pair occurs, as dicts of dicts in the order in which values and pairs are first seen; `first` and
+    `second` are places among `values`."""
+    size = max(len(values), 1)
+    code, pair, count = (first * size + second).unique(return_inverse=True, return_counts=True)
+    seen = torch.full((len(code),), len(pair)).scatter_reduce_(0, pair, torch.arange(len(pair)), "amin")
+    order = seen.argsort()
+    found: dict[Any, dict[Any, int]] = {}
+    for number, times in zip(code[order].tolist(), count[order].tolist(), strict=True):
+        x, y = values[number // size], values[number % size]
+        row = found.setdefault(x, {})
         found.setdefault(y, {})
-        found[x][y] = times
+        row[y] = times
     return found
 
 
@@ -72,9 +89,10 @@ def _normalized(found: dict[Any, dict[Any, Any]]) -> dict[Any, dict[Any, Any]]:
 
 @implements(refuses=_refuses_directions)
 def degree_mixing_dict(G, x="out", y="in", weight=None, nodes=None, normalized=False):
-    pairs = torch.stack(_joined(G, x, y, weight, nodes))
-    (first, second), count = pairs.unique(dim=1, return_counts=True) if pairs.shape[1] else (pairs, pairs[0])
-    found = _counted(first.tolist(), second.tolist(), count.tolist())
+    require_one_kind(G, weight)
+    first, second = _joined(G, x, y, weight, nodes)
+    values, place = torch.cat((first, second)).unique(return_inverse=True)
+    found = _counted(place[: len(first)], place[len(first) :], python_sums(values))
     return _normalized(found) if normalized else found
 
 
@@ -94,10 +112,7 @@ def attribute_mixing_dict(G, attribute, nodes=None, normalized=False):
     if nodes is not None:
         inside = mask(G, nodes)[source]
         source, target = source[inside], target[inside]
-    size = max(len(values), 1)
-    code, count = (label[source] * size + label[target]).unique(return_counts=True)
-    first, second = ([values[i] for i in part.tolist()] for part in (code // size, code % size))
-    found = _counted(first, second, count.tolist())
+    found = _counted(label[source], label[target], values)
     return _normalized(found) if normalized else found
 
 
@@ -114,6 +129,8 @@ def attribute_assortativity_coefficient(G, attribute, nodes=None):
 
 @implements(refuses=_refuses_nodes, gaps="nodes; graphs without edges")
 def numeric_assortativity_coefficient(G, attribute, nodes=None):
+    if not len(G):
+        return math.nan
     column = G.node_column(attribute)
     if column is None or any(value is MISSING for value in column.tolist()):
         raise KeyError(attribute)
@@ -150,12 +167,9 @@ def average_degree_connectivity(G, source="in+out", target="in+out", nodes=None,
     chosen = bunch(G, nodes)
     own, norm = degrees(G, None, KINDS[source])[chosen], degrees(G, weight, KINDS[source])[chosen].double()
     kinds, group = own.unique(return_inverse=True)
-    sums, norms = (
+    total, norm = (
         torch.zeros(len(kinds), dtype=torch.float64).index_add_(0, group, each) for each in (total[chosen], norm)
     )
-    average = torch.where(norms == 0, sums, sums / norms).tolist()
-    whole = weight is None or not G.weighted(weight).decoded().weights.is_floating_point()
-    return {
-        k: int(value) if whole and not size else value
-        for k, value, size in zip(kinds.tolist(), average, norms.tolist(), strict=True)
-    }
+    average = [x / y if y else x or 0 for x, y in zip(total.tolist(), norm.tolist(), strict=True)]
+    found = dict(zip(kinds.tolist(), average, strict=True))
+    return {k: found[k] for k in own.tolist()}

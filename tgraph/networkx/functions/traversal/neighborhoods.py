@@ -31,6 +31,8 @@ def average_neighbor_degree(G, source="out", target="out", nodes=None, weight=No
                 raise nx.NetworkXError(f"{name} argument {kind} must be 'in', 'out' or 'in+out'")
     elif source != "out" or target != "out":
         raise nx.NetworkXError("source and target arguments are only supported for directed graphs")
+    if nodes is not None and nodes in G:
+        raise TypeError("a degree is not iterable")  # as networkx does
     kind = KINDS[source] if G.is_directed() else "both"
     reached = degrees(G, None, KINDS[target] if G.is_directed() else "both").double()
     refuse_rounding(structure(G, weight), weight, 2 * G.number_of_edges())

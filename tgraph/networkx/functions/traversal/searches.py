@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from tgraph.networkx.functions._shared import names, number, numbers, rows, weighted_rows
+from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements
 from tgraph.primitives.paths import search
 
@@ -63,8 +64,7 @@ def bfs_successors(G, source, depth_limit=None, sort_neighbors=None):
 @implements(cost="light")
 def bfs_layers(G, sources):
     first = [sources] if sources in G else list(set(sources))
-    for source in first:
-        number(G, source)
+    numbers(G, first)
     if not first:
         return
     order, _, depth = search.breadth_first(*rows(G), numbers(G, first))
@@ -103,24 +103,17 @@ def reached(G: Any, source: int, distance: Any = None, *, reverse: bool = False)
     return found[0], found[3][found[0]]
 
 
-def _targets(G: Any, source: Any, target: Any) -> str | None:
-    """The message for an end that is no node."""
-    for end, name in ((source, "Source"), (target, "Target")):
-        if end not in G:
-            return f"{name} {end} is not in G"
-    return None
-
-
 def path_between(G: Any, source: Any, target: Any) -> list[int]:
     """The vertices of a path of fewest arcs, none where there is no path."""
-    if (fault := _targets(G, source, target)) is not None:
-        raise nx.NodeNotFound(fault)
-    return search.meet(*rows(G), *rows(G, reverse=True), number(G, source), number(G, target))
+    ends = number(G, source), number(G, target)
+    return search.meet(*rows(G), *rows(G, reverse=True), *ends)
 
 
 def shortest_between(G: Any, source: Any, target: Any) -> list[Any]:
     """The nodes of a path of fewest arcs."""
     path = path_between(G, source, target)
+    if G.given:
+        raise NoNode("an end may be met from the other one, or be as given")
     if not path:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return names(G, path)
