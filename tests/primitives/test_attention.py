@@ -71,6 +71,31 @@ def score_and_value(kind, given, i, source, extra):
     return (query[i] * (key[source] + extra)).sum(-1) / math.sqrt(query.shape[-1]), value[source] + extra
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_weights_of_the_backward_sum_to_1(backend, kind, dtype):
+    """At any size of the scores: those that a gradient of 1 takes back to the values. One by one is how torch adds up a
+    row on the CPU, and the error of that grows with the row."""
+    many = 3000 if backend == "native" else 300
+    arcs = arcs_of(*torch.tensor([[i, 0] for i in range(many)] + [[i, 1] for i in range(7)] + [[5, 2]]).T, many, 3)
+    most = torch.finfo(dtype).max
+    for large in (1.0, 1e4, 1e8, 1e15):
+        given = operands(kind, arcs, 2, 19, True, dtype)
+        scaled = {"gat": (1, 2, 3), "gatv2": (0, 1, 3), "dot": (1, 3)}[kind]
+        for i in scaled:
+            given[i] = (given[i].detach().double() * large).clamp(-most, most).to(dtype).requires_grad_()
+        value = {"gat": 0, "gatv2": 0, "dot": 2}[kind]
+        if kind == "gatv2":  # the last column, which the scores do not read
+            given[2] = (given[2] * (torch.arange(19) < 18)).detach().requires_grad_()
+        FUNCTIONS[kind][0](arcs, *given, backend=backend)[..., -1].sum().backward()
+        total = given[value].grad[..., -1].double().sum(0)
+        exact = 1e-6 if dtype in (torch.float32, torch.float64) else 3 * torch.finfo(dtype).eps
+        torch.testing.assert_close(total, torch.full_like(total, 3), rtol=exact, atol=0)
+        read = [x.detach() for i, x in enumerate(given) if kind == "gatv2" or i != value]
+        alpha = FUNCTIONS[kind][1](arcs, *read, backend=backend).double()
+        torch.testing.assert_close(alpha.sum(0), torch.full((2,), 3.0).double(), rtol=exact, atol=0)
+
+
 def weighed(out, seed=5):
     """A number that depends on all of the result, each in its own way."""
     return (out * torch.randn(out.shape, generator=torch.Generator().manual_seed(seed)).to(out.dtype)).sum()
@@ -291,11 +316,11 @@ def test_opcheck(kind, backend):
     dynamic = backend == "portable"  # torch follows shapes through the operator, whoever computes it
     opcheck(operators.attend, inputs, arcs, spec, transpose, backend, dynamic=dynamic)
     with torch.no_grad():
-        out, logsumexp = operators.attend(inputs, arcs, spec, transpose, backend)
+        out, statistics = operators.attend(inputs, arcs, spec, transpose, backend)
         plainly = portable.Inputs(*(None if x is None else x.detach() for x in inputs))
-        opcheck(operators.attention_weights, logsumexp, plainly, arcs, spec, backend, dynamic=dynamic)
+        opcheck(operators.attention_weights, statistics, plainly, arcs, spec, backend, dynamic=dynamic)
         for wanted in ([True] * 5, [False, True, False, False, False]):
-            given = (torch.ones_like(out), out, logsumexp, plainly, arcs, spec, transpose, wanted, backend)
+            given = (torch.ones_like(out), out, statistics, plainly, arcs, spec, transpose, wanted, backend)
             opcheck(operators.attend_backward, *given, dynamic=dynamic)
 
 

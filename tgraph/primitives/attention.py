@@ -7,8 +7,8 @@
 `gat` is Velickovic et al., "Graph attention networks" (ICLR 2018), `gatv2` Brody et al., "How attentive are graph
 attention networks?" (ICLR 2022), `dot` Shi et al., "Masked label prediction" (IJCAI 2021). Each is one operator that
 holds nothing of the size of the arcs: scores, softmax and sum are one pass (Milakov and Gimelshein, "Online normalizer
-calculation for softmax", 2018), of which the logsumexp [n_dst, heads] is kept for the backward pass to compute the
-scores again, as in "On Efficient Scaling of GNNs via IO-Aware Layers Implementations" (2026).
+calculation for softmax", 2018), of which the greatest score and the sum, [n_dst, heads] each, are kept for the backward
+pass to compute the weights again, as in "On Efficient Scaling of GNNs via IO-Aware Layers Implementations" (2026).
 
 What is common to all six functions:
 
@@ -242,8 +242,8 @@ def _weights(arcs: Csr, inputs: Inputs, spec: AttentionSpec, backend: str) -> Te
     dtype, inputs = inputs.sent.dtype, operators.widened(inputs, backend)
     if needs_grad(*inputs) or in_functorch():
         return portable.attention_weights(inputs, arcs, spec).to(dtype)
-    logsumexp = operators.attend(inputs, arcs, spec, None, backend)[1]
-    return operators.attention_weights(logsumexp, inputs, arcs, spec, backend).to(dtype)
+    statistics = operators.attend(inputs, arcs, spec, None, backend)[1]
+    return operators.attention_weights(statistics, inputs, arcs, spec, backend).to(dtype)
 
 
 # ---- what must fit --------------------------------------------------------------------------------------------------

@@ -78,23 +78,23 @@ def close(found, expected, dtype):
 
 
 def compare(arcs, inputs, spec, device, wanted=None):
-    """Result, logsumexp, weights and gradients. What they are computed from is rounded in the same way."""
+    """Result, statistics, weights and gradients. What they are computed from is rounded in the same way."""
     dtype = inputs.sent.dtype
     exact = Inputs(*(None if x is None else x.double() for x in inputs))
     here = (Inputs(*moved(inputs, device)), arcs.to(device), AttentionSpec(*moved(spec, device)))
     expected = portable.attend(exact, arcs, spec)
-    out, logsumexp = attention.attend(*here)
-    assert out.dtype == dtype and logsumexp.dtype == attention.number_of(dtype)
+    out, statistics = attention.attend(*here)
+    assert out.dtype == dtype and statistics.dtype == attention.number_of(dtype)
     close(out, expected[0], dtype)
-    close(logsumexp, expected[1], torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype)
+    close(statistics, expected[1], torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype)
     weights = portable.attention_weights(exact, arcs, spec, expected[1])
-    close(attention.attention_weights(*here, logsumexp), weights, dtype)
+    close(attention.attention_weights(*here, statistics), weights, dtype)
     grad = torch.randn(out.shape, generator=torch.Generator().manual_seed(9)).to(dtype)
     wanted = [x is not None for x in inputs] if wanted is None else wanted
     back = arcs.transpose(numbered=True)
-    found = attention.attend_backward(grad.to(device), out, logsumexp, *here, back.to(device), wanted)
+    found = attention.attend_backward(grad.to(device), out, statistics, *here, back.to(device), wanted)
     # The rounded result is what the kernels are given, and 16-bit gradients inherit its error.
-    told = (out.cpu().double(), logsumexp.cpu().double())
+    told = (out.cpu().double(), statistics.cpu().double())
     expected = portable.attend_backward(grad.double(), *told, exact, arcs, spec, back, wanted)
     for part, other, x in zip(found, expected, inputs, strict=True):
         assert (part is None) == (other is None)
@@ -102,7 +102,7 @@ def compare(arcs, inputs, spec, device, wanted=None):
             assert part.dtype == dtype and part.shape == x.shape
             scale = max(float(other.abs().max()), 1.0) if other.numel() else 1.0
             close(part / scale, other / scale, dtype)
-    return out, logsumexp, *found
+    return out, statistics, *found
 
 
 @pytest.mark.thorough

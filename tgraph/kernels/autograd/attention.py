@@ -1,9 +1,9 @@
 """The registered operators of attention: the result, its gradients, and the weights of the arcs, on any backend.
 
 `transpose` is `arcs.transpose()`, numbered for features of edges and dropout; None where no gradient is recorded. The
-backward pass reads the inputs, the result and the logsumexp of the scores, and nothing of
-the size of the arcs but the arcs themselves and the features of edges. Of 16-bit numbers the logsumexp and the weights
-are in float32.
+backward pass reads the inputs, the result and the statistics of the softmax (`portable.attention.weights`), and nothing
+of the size of the arcs but the arcs themselves and the features of edges. Of 16-bit numbers the statistics and the
+weights are in float32.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ def _attend(
     inputs: Inputs, arcs: Csr, spec: AttentionSpec, transpose: Csr | None, backend: str
 ) -> tuple[Tensor, Tensor]:
     wide = widened(inputs, backend)
-    out, logsumexp = choose(backend, _call("attend", wide)).run(wide, arcs, spec)
-    return out.to(inputs.sent.dtype), logsumexp
+    out, statistics = choose(backend, _call("attend", wide)).run(wide, arcs, spec)
+    return out.to(inputs.sent.dtype), statistics
 
 
 def _attend_fake(
     inputs: Inputs, arcs: Csr, spec: AttentionSpec, transpose: Csr | None, backend: str
 ) -> tuple[Tensor, Tensor]:
     shape = (arcs.num_rows, *inputs.sent.shape[1:])
-    return inputs.sent.new_empty(shape), inputs.sent.new_empty(shape[:2], dtype=_computed_in(inputs.sent.dtype))
+    return inputs.sent.new_empty(shape), inputs.sent.new_empty((*shape[:2], 2), dtype=_computed_in(inputs.sent.dtype))
 
 
 def _save(ctx: Any, arguments: tuple[Any, ...], result: tuple[Tensor, Tensor]) -> None:
@@ -74,13 +74,13 @@ def _save(ctx: Any, arguments: tuple[Any, ...], result: tuple[Tensor, Tensor]) -
 
 
 def _attend_gradient(ctx: Any, grad: Tensor, _: Tensor | None) -> tuple[Tensor | None, ...]:
-    out, logsumexp, *tensors, seed = ctx.saved_tensors
+    out, statistics, *tensors, seed = ctx.saved_tensors
     inputs, spec = Inputs(*tensors[:5]), ctx.spec._replace(seed=seed)
     arcs, transpose = cast(Csr, unpack_csr(*tensors[5:8])), unpack_csr(*tensors[8:])
     wanted = [bool(w) for w in ctx.needs_input_grad[:5]]
     if torch.is_grad_enabled() and not torch.compiler.is_compiling():
         return recorded_gradient(inputs, arcs, spec, grad, wanted)
-    found = _attend_backward(grad.contiguous(), out, logsumexp, inputs, arcs, spec, transpose, wanted, ctx.backend)
+    found = _attend_backward(grad.contiguous(), out, statistics, inputs, arcs, spec, transpose, wanted, ctx.backend)
     return tuple(part if w else None for part, w in zip(found, wanted, strict=True))
 
 
@@ -98,7 +98,7 @@ def recorded_gradient(
 def _backward(
     grad: Tensor,
     out: Tensor,
-    logsumexp: Tensor,
+    statistics: Tensor,
     inputs: Inputs,
     arcs: Csr,
     spec: AttentionSpec,
@@ -108,14 +108,14 @@ def _backward(
 ) -> tuple[Tensor, ...]:
     wide = widened(inputs, backend, "attend_backward")
     run, dtype = choose(backend, _call("attend_backward", wide)).run, wide.sent.dtype
-    found = run(grad.to(dtype), out.to(dtype), logsumexp, wide, arcs, spec, transpose, wanted)
+    found = run(grad.to(dtype), out.to(dtype), statistics, wide, arcs, spec, transpose, wanted)
     return tuple(grad.new_empty(0) if part is None else part.to(grad.dtype) for part in found)
 
 
 def _backward_fake(
     grad: Tensor,
     out: Tensor,
-    logsumexp: Tensor,
+    statistics: Tensor,
     inputs: Inputs,
     arcs: Csr,
     spec: AttentionSpec,
@@ -128,13 +128,13 @@ def _backward_fake(
     )
 
 
-def _weights(logsumexp: Tensor, inputs: Inputs, arcs: Csr, spec: AttentionSpec, backend: str) -> Tensor:
+def _weights(statistics: Tensor, inputs: Inputs, arcs: Csr, spec: AttentionSpec, backend: str) -> Tensor:
     inputs = widened(inputs, backend, "attention_weights")
-    return choose(backend, _call("attention_weights", inputs)).run(inputs, arcs, spec, logsumexp)
+    return choose(backend, _call("attention_weights", inputs)).run(inputs, arcs, spec, statistics)
 
 
-def _weights_fake(logsumexp: Tensor, inputs: Inputs, arcs: Csr, spec: AttentionSpec, backend: str) -> Tensor:
-    return logsumexp.new_empty((arcs.num_arcs, logsumexp.shape[1]))
+def _weights_fake(statistics: Tensor, inputs: Inputs, arcs: Csr, spec: AttentionSpec, backend: str) -> Tensor:
+    return statistics.new_empty((arcs.num_arcs, statistics.shape[1]))
 
 
 attend: StructuredOperator = register(
@@ -146,14 +146,14 @@ attend: StructuredOperator = register(
     structures=_STRUCTURES,
 )
 attend_backward: StructuredOperator = register(
-    "attend_backward(Tensor grad, Tensor out, Tensor logsumexp, Inputs inputs, Csr arcs, AttentionSpec spec, "
+    "attend_backward(Tensor grad, Tensor out, Tensor statistics, Inputs inputs, Csr arcs, AttentionSpec spec, "
     "Csr transpose, bool[] wanted, str backend) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
     _backward,
     _backward_fake,
     structures=_STRUCTURES,
 )
 attention_weights: StructuredOperator = register(
-    "attention_weights(Tensor logsumexp, Inputs inputs, Csr arcs, AttentionSpec spec, str backend) -> Tensor",
+    "attention_weights(Tensor statistics, Inputs inputs, Csr arcs, AttentionSpec spec, str backend) -> Tensor",
     _weights,
     _weights_fake,
     structures=_STRUCTURES,

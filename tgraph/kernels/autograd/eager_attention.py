@@ -38,18 +38,18 @@ class _Attend(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, *arguments: Any) -> Tensor:
         *tensors, arcs, spec = arguments
-        out, logsumexp = compiled.attend(Inputs(*tensors), arcs, spec)
+        out, statistics = compiled.attend(Inputs(*tensors), arcs, spec)
         ctx.arcs, ctx.spec = arcs, spec
-        ctx.save_for_backward(*tensors, out, logsumexp)
+        ctx.save_for_backward(*tensors, out, statistics)
         return out
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        *tensors, out, logsumexp = ctx.saved_tensors
+        *tensors, out, statistics = ctx.saved_tensors
         inputs, arcs, spec, wanted = Inputs(*tensors), ctx.arcs, ctx.spec, list(ctx.needs_input_grad[:5])
         if torch.is_grad_enabled():
             return *operators.recorded_gradient(inputs, arcs, spec, grad, wanted), None, None
-        given = (grad, out, logsumexp, inputs, arcs, spec, transpose_of(arcs, inputs, spec), wanted)
+        given = (grad, out, statistics, inputs, arcs, spec, transpose_of(arcs, inputs, spec), wanted)
         if is_plain(grad):
             return *compiled.attend_backward(*given), None, None
         found = operators.attend_backward(*given, "auto")

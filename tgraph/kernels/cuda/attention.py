@@ -60,34 +60,34 @@ def instantiations() -> Iterator[Kernel]:
 
 
 def attend(inputs: Inputs, arcs: Csr, spec: AttentionSpec) -> tuple[Tensor, Tensor]:
-    """As the portable twin, the logsumexp of 16-bit data in float32. The same bits at every call."""
+    """As the portable twin, the statistics of 16-bit data in float32. The same bits at every call."""
     shape, number = (arcs.num_rows, *inputs.sent.shape[1:]), number_of(inputs.sent.dtype)
-    out, logsumexp = inputs.sent.new_empty(shape), inputs.sent.new_empty(shape[:2], dtype=number)
+    out, statistics = inputs.sent.new_empty(shape), inputs.sent.new_empty((*shape[:2], 2), dtype=number)
     work = Work.of(inputs, arcs, arcs.permutation, spec, (inputs.target, inputs.source, None, inputs.sent), (out,))
     slots = work.bins.num_slots
-    sums, greatest, totals = (logsumexp.new_empty((slots, *of)) for of in (shape[1:], shape[1:2], shape[1:2]))
-    work.launch(Kernel(AHEAD, "attend_rows", work.types), out, logsumexp, sums, greatest, totals)
+    sums, greatest, totals = (statistics.new_empty((slots, *of)) for of in (shape[1:], shape[1:2], shape[1:2]))
+    work.launch(Kernel(AHEAD, "attend_rows", work.types), out, statistics, sums, greatest, totals)
     hubs, lanes = work.bins.hubs, least_lanes(work.columns)
     if len(hubs):
         grid, sizes = (len(hubs) * work.heads, -(-work.columns // lanes)), (work.heads, work.columns, lanes)
         kernel = Kernel(AHEAD, "join_attended", work.types[:1])
-        runtime.launch(kernel, grid, THREADS, hubs, sums, greatest, totals, *sizes, out, logsumexp)
-    return out, logsumexp
+        runtime.launch(kernel, grid, THREADS, hubs, sums, greatest, totals, *sizes, out, statistics)
+    return out, statistics
 
 
-def attention_weights(inputs: Inputs, arcs: Csr, spec: AttentionSpec, logsumexp: Tensor) -> Tensor:
-    """As the portable twin, but in the dtype of the logsumexp and without a gradient."""
-    weights = logsumexp.new_empty((arcs.num_arcs, logsumexp.shape[1]))
+def attention_weights(inputs: Inputs, arcs: Csr, spec: AttentionSpec, statistics: Tensor) -> Tensor:
+    """As the portable twin, but in the dtype of the statistics and without a gradient."""
+    weights = statistics.new_empty((arcs.num_arcs, statistics.shape[1]))
     work = Work.of(inputs, arcs, arcs.permutation, spec, (inputs.target, inputs.source, None, None))
     kernel = Kernel(AHEAD, "weigh_arcs", work.types)
-    work.launch(kernel, logsumexp.contiguous(), weights, sliced=False)
+    work.launch(kernel, statistics.contiguous(), weights, sliced=False)
     return weights
 
 
 def attend_backward(
     grad: Tensor,
     out: Tensor,
-    logsumexp: Tensor,
+    statistics: Tensor,
     inputs: Inputs,
     arcs: Csr,
     spec: AttentionSpec,
@@ -100,12 +100,12 @@ def attend_backward(
         for x, w in zip(inputs, wanted, strict=True)
     ]
     to_source, to_target, to_value, to_edge, to_vector = found
-    grad, out, logsumexp = grad.contiguous(), out.contiguous(), logsumexp.contiguous()
-    statistics = (logsumexp, _delta(grad, out, logsumexp))
+    grad, out = grad.contiguous(), out.contiguous()
+    of_targets = statistics.contiguous(), _delta(grad, out)
     if not (to_target is to_edge is to_vector is None):
-        _give_targets(grad, statistics, inputs, arcs, spec, to_target, to_edge, to_vector)
+        _give_targets(grad, of_targets, inputs, arcs, spec, to_target, to_edge, to_vector)
     if not (to_source is to_value is None):
-        _give_sources(grad, statistics, inputs, arcs, spec, transpose, to_source, to_value)
+        _give_sources(grad, of_targets, inputs, arcs, spec, transpose, to_source, to_value)
     return found
 
 
@@ -117,9 +117,9 @@ def number_of(dtype: torch.dtype) -> torch.dtype:
 # ---- the passes of the gradients ------------------------------------------------------------------------------------
 
 
-def _delta(grad: Tensor, out: Tensor, logsumexp: Tensor) -> Tensor:
-    """The products of two tensors [rows, heads, columns] over the columns, as the logsumexp."""
-    delta, columns = torch.empty_like(logsumexp), grad.shape[2]
+def _delta(grad: Tensor, out: Tensor) -> Tensor:
+    """The products of two tensors [rows, heads, columns] over the columns."""
+    delta, columns = grad.new_empty(grad.shape[:2], dtype=number_of(grad.dtype)), grad.shape[2]
     wide = _fits(columns, grad, out)
     lanes = least_lanes(-(-columns // (16 // grad.element_size())))
     grid = -(-delta.numel() * lanes // THREADS)
@@ -130,7 +130,7 @@ def _delta(grad: Tensor, out: Tensor, logsumexp: Tensor) -> Tensor:
 
 def _give_targets(
     grad: Tensor,
-    statistics: tuple[Tensor, Tensor],
+    of_targets: tuple[Tensor, Tensor],
     inputs: Inputs,
     arcs: Csr,
     spec: AttentionSpec,
@@ -143,19 +143,19 @@ def _give_targets(
     slots = None if to_target is None else work.new_slots(to_target)
     kernel, sliced = Kernel(BACK, "give_targets", work.types), spec.score != "gat"
     if to_vector is None:
-        work.launch(kernel, *statistics, to_target, to_edge, None, slots, sliced=sliced, strides=True)
+        work.launch(kernel, *of_targets, to_target, to_edge, None, slots, sliced=sliced, strides=True)
     else:
         strides = [work.stride(share) for share in work.shares()]
-        vectors = statistics[0].new_empty((sum(strides), *to_vector.shape))
+        vectors = of_targets[0].new_empty((sum(strides), *to_vector.shape))
         for share, stride, part in zip(work.shares(), strides, vectors.split(strides), strict=True):
-            work.launch_share(kernel, share, stride, stride, *statistics, to_target, to_edge, part, slots)
+            work.launch_share(kernel, share, stride, stride, *of_targets, to_target, to_edge, part, slots)
         to_vector.copy_(vectors.sum(0))
     _join(work.bins, slots, to_target)
 
 
 def _give_sources(
     grad: Tensor,
-    statistics: tuple[Tensor, Tensor],
+    of_targets: tuple[Tensor, Tensor],
     inputs: Inputs,
     arcs: Csr,
     spec: AttentionSpec,
@@ -167,7 +167,7 @@ def _give_sources(
     work = Work.of(inputs, transpose, arcs.permutation, spec, ends, (to_source, to_value), transpose.permutation)
     slots = [None if part is None else work.new_slots(part) for part in (to_source, to_value)]
     sliced = spec.score != "gat" or to_value is not None
-    work.launch(Kernel(BACK, "give_sources", work.types), *statistics, to_source, to_value, *slots, sliced=sliced)
+    work.launch(Kernel(BACK, "give_sources", work.types), *of_targets, to_source, to_value, *slots, sliced=sliced)
     for part, total in zip(slots, (to_source, to_value), strict=True):
         _join(work.bins, part, total)
 

@@ -113,8 +113,10 @@ def scores(inputs: Inputs, spec: AttentionSpec) -> Tensor:
 
 
 def weights(inputs: Inputs, spec: AttentionSpec, slot: Tensor, rows: int) -> tuple[Tensor, Tensor]:
-    """The softmax of the scores of each row, [arcs, heads], and their logsumexp, [rows, heads].
+    """The softmax of the scores of each row, [arcs, heads], and its statistics, [rows, heads, 2].
 
+    These are the greatest score m and 1 / s, s being the sum of e^(score - m): alpha = e^(score - m) / s. Of their one
+    number m + log s, the logsumexp, a large m leaves no digits to s.
     inputs : with a row for each arc, but for the target, which has one for each of the `rows`.
     slot : the row of each arc, int64 [arcs].
     """
@@ -125,17 +127,17 @@ def weights(inputs: Inputs, spec: AttentionSpec, slot: Tensor, rows: int) -> tup
     best = torch.where(best == -torch.inf, 0, best)
     power = (score - take(best, slot)).exp()
     total = add_at(power, slot, rows)
-    return power / take(total, slot), best + total.log()
+    return power / take(total, slot), torch.stack((best, 1 / total), -1)
 
 
 def gathered(
     inputs: Inputs, spec: AttentionSpec, slot: Tensor, rows: int, mask: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """What each row receives, [rows, heads, columns], and the logsumexp of its scores, [rows, heads]."""
-    alpha, logsumexp = weights(inputs, spec, slot, rows)
+    """What each row receives, [rows, heads, columns], and the statistics of its softmax, [rows, heads, 2]."""
+    alpha, statistics = weights(inputs, spec, slot, rows)
     alpha = _thinned(alpha, spec, mask)
     sent = inputs.sent if spec.score != "dot" or inputs.edge is None else inputs.sent + inputs.edge
-    return add_at(alpha[..., None] * sent, slot, rows), logsumexp
+    return add_at(alpha[..., None] * sent, slot, rows), statistics
 
 
 def _thinned(alpha: Tensor, spec: AttentionSpec, mask: Tensor | None) -> Tensor:
@@ -189,21 +191,21 @@ def _blocks(arcs: Csr, sent: Tensor) -> Iterator[Block]:
 
 
 def attend(inputs: Inputs, arcs: Csr, spec: AttentionSpec) -> tuple[Tensor, Tensor]:
-    """What each destination receives, [n_dst, heads, columns], and the logsumexp of its scores, [n_dst, heads]."""
+    """What each destination receives, [n_dst, heads, columns], and the statistics of its softmax, [n_dst, heads, 2]."""
     rows, heads = arcs.num_rows, inputs.sent.shape[1]
     out = inputs.sent.new_empty((rows, *inputs.sent.shape[1:]))
-    logsumexp = inputs.sent.new_empty((rows, heads))
+    statistics = inputs.sent.new_empty((rows, heads, 2))
     for block in _blocks(arcs, inputs.sent):
         local = by_arc(inputs, arcs, block.arcs)._replace(target=inputs.target[block.rows])
         mask = kept(spec, block.arcs.start, block.arcs.stop, heads)
-        out[block.rows], logsumexp[block.rows] = gathered(local, spec, block.slot, block.size, mask)
-    return out, logsumexp
+        out[block.rows], statistics[block.rows] = gathered(local, spec, block.slot, block.size, mask)
+    return out, statistics
 
 
 def attend_backward(
     grad: Tensor,
     out: Tensor,
-    logsumexp: Tensor,
+    statistics: Tensor,
     inputs: Inputs,
     arcs: Csr,
     spec: AttentionSpec,
@@ -212,7 +214,7 @@ def attend_backward(
 ) -> list[Tensor | None]:
     """The gradients of `attend`, of those inputs that are `wanted`.
 
-    out, logsumexp : as `attend` gave them; transpose : `arcs.transpose()`, which this reference does not need.
+    out, statistics : as `attend` gave them; transpose : `arcs.transpose()`, which this reference does not need.
     """
     totals = [torch.zeros_like(x) if x is not None and w else None for x, w in zip(inputs, wanted, strict=True)]
     heads = inputs.sent.shape[1]
@@ -221,7 +223,7 @@ def attend_backward(
         local = local._replace(target=take(inputs.target[block.rows], block.slot))
         mask = kept(spec, block.arcs.start, block.arcs.stop, heads)
         delta = (grad[block.rows] * out[block.rows]).sum(-1)
-        per_arc = (take(x, block.slot) for x in (grad[block.rows], delta, logsumexp[block.rows]))
+        per_arc = (take(x, block.slot) for x in (grad[block.rows], delta, statistics[block.rows]))
         parts = gradients(local, spec, mask, *per_arc)
         for name, part, total in zip(Inputs._fields, parts, totals, strict=True):
             if total is not None and part is not None:
@@ -230,14 +232,16 @@ def attend_backward(
 
 
 def gradients(
-    inputs: Inputs, spec: AttentionSpec, mask: Tensor | None, grad: Tensor, delta: Tensor, logsumexp: Tensor
+    inputs: Inputs, spec: AttentionSpec, mask: Tensor | None, grad: Tensor, delta: Tensor, statistics: Tensor
 ) -> Inputs:
     """Those of all inputs for each arc, that of the vector summed over them; all arguments have a row for each arc.
 
     delta : the products of grad and result, summed over the columns: the sum of alpha times its gradient.
+    statistics : as of `weights`.
     """
     source, target, _, edge, vector = inputs
-    alpha = (scores(inputs, spec) - logsumexp).exp()
+    greatest, scale = statistics.unbind(-1)
+    alpha = (scores(inputs, spec) - greatest).exp() * scale
     sent = inputs.sent if spec.score != "dot" or edge is None else inputs.sent + edge
     to_alpha = _thinned((grad * sent).sum(-1), spec, mask)
     to_score, to_sent = alpha * (to_alpha - delta), _thinned(alpha, spec, mask)[..., None] * grad
@@ -270,7 +274,7 @@ def _add(total: Tensor, name: str, part: Tensor, arcs: Csr, block: Block) -> Non
         total.index_put_((arcs.neighbors[block.arcs].long(),), part, accumulate=True)
 
 
-def attention_weights(inputs: Inputs, arcs: Csr, spec: AttentionSpec, logsumexp: Tensor | None = None) -> Tensor:
+def attention_weights(inputs: Inputs, arcs: Csr, spec: AttentionSpec, statistics: Tensor | None = None) -> Tensor:
     """The weight of each arc after dropout, [edges, heads], in the order of the edges. Differentiable."""
     alpha = weights(by_arc(inputs, arcs), spec, arcs.row_of_arc(), arcs.num_rows)[0]
     alpha = _thinned(alpha, spec, kept(spec, 0, arcs.num_arcs, alpha.shape[1]))

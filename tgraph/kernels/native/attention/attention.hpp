@@ -56,7 +56,7 @@ struct Attention {
     const int64_t* position;
     const A *source, *target, *value, *edge;
     const A* vector;  // [heads, span]: the vector of "gatv2", filled with the factor for "dot"
-    const A *grad, *delta, *logsumexp;
+    const A *grad, *delta, *statistics;  // of each target; statistics [n_dst, heads, 2] as in the portable twin
 
     Table<A> table(const A* data) const { return {data, shape, columns}; }
     int64_t width() const { return shape.heads * shape.span; }
@@ -69,31 +69,40 @@ struct Side {
     const int64_t* number;  // null for the identity
 };
 
+// An array [n, heads, each], of which `data` is null or the first number to read.
+template <class A>
+struct Numbers {
+    const A* data = nullptr;
+    int64_t each = 1;
+};
+
 // Buffers for a batch of arcs of a row.
 template <class A>
 struct Batch {
     static constexpr int64_t lookahead = 24;
-    using Numbers = std::array<const A*, 3>;
+    using Arrays = std::array<Numbers<A>, 3>;
 
     int64_t size = 0;
     Shape shape;  // of the arrays [heads, stride]
     std::array<const A*, most_arcs> row, sent, coming_row, coming_sent;
     std::array<int64_t, most_arcs> other, arc;
-    std::vector<A> score, product, logsumexp, delta, sum;       // [heads, stride]
-    std::vector<A> rows, sents, fixed, fixed_sent, here, there;  // copies of rows; the last two of a single row
+    std::vector<A> score, product, maximum, scale, delta, sum;  // [heads, stride]
+    std::vector<A> rows, sents, fixed, fixed_sent, here, there;     // copies of rows; the last two of a single row
+    std::vector<A> zeros;                                           // a row of them
 
     explicit Batch(const Attention<A>& with) : shape(with.shape) {
-        for (auto* numbers : {&score, &product, &logsumexp, &delta, &sum})
+        for (auto* numbers : {&score, &product, &maximum, &scale, &delta, &sum})
             numbers->resize(with.shape.heads * most_arcs);
         here.resize(with.width());
         there.resize(with.width());
+        zeros.resize(with.width());
         if (with.columns == with.shape.span && !with.edge) return;
         for (auto* copies : {&rows, &sents, &fixed, &fixed_sent}) copies->resize(most_arcs * with.width());
     }
 
-    // Lists the arcs in `range`, for vectors of `lanes` numbers. Prefetches up to three arrays [n, heads] at the
-    // neighbors of later arcs; the first null one ends `numbers`.
-    void list(const Side& side, Range range, const Numbers& numbers, int lanes) {
+    // Lists the arcs in `range`, for vectors of `lanes` numbers. Prefetches up to three arrays at the neighbors of
+    // later arcs; the first null one ends `arrays`.
+    void list(const Side& side, Range range, const Arrays& arrays, int lanes) {
         const int64_t last = side.rows.num_stored - 1, heads = shape.heads;
         const Ids neighbors = side.rows.neighbors;
         size = range.end - range.begin;
@@ -101,16 +110,18 @@ struct Batch {
         for (int64_t a = 0; a < size; ++a) {
             other[a] = neighbors[range.begin + a];
             arc[a] = side.number ? side.number[range.begin + a] : range.begin + a;
-            if (!numbers[0]) continue;
+            if (!arrays[0].data) continue;
             const int64_t next = neighbors[std::min(range.begin + a + lookahead, last)] * heads;
-            for (int kind = 0; kind < 3 && numbers[kind]; ++kind) fetch(numbers[kind] + next);
+            for (int kind = 0; kind < 3 && arrays[kind].data; ++kind)
+                fetch(arrays[kind].data + next * arrays[kind].each);
         }
     }
 
     // Lists pointers to the rows of the neighbors in a table (`found`), and to those of later arcs for prefetching
-    // (`coming`). Rows are copied if edge features are added or rows are padded.
+    // (`coming`). Rows are copied if edge features are added, as by `plus_edge`, or rows are padded.
     void gather(const Side& side, int64_t begin, const Table<A>& table, const Attention<A>& with, bool edges,
-                std::array<const A*, most_arcs>& found, std::array<const A*, most_arcs>& coming, A* copies) const {
+                std::array<const A*, most_arcs>& found, std::array<const A*, most_arcs>& coming, A* copies,
+                const A* first = nullptr) const {
         const int64_t last = side.rows.num_stored - 1;
         const Ids neighbors = side.rows.neighbors;
         const bool copied = edges || table.is_padded();
@@ -123,17 +134,20 @@ struct Batch {
                 fetch(next + f);
             A* copy = copies + a * table.width();
             const A* row = table.row(other[a], copy);
-            found[a] = coming[a] = edges ? plus_edge(row, with, a, copy) : copy;
+            found[a] = coming[a] = edges ? plus_edge(row, with, a, copy, first) : copy;
         }
     }
 
-    // copy = row + the features of the edge of arc `a`; `copy` may be `row`.
-    const A* plus_edge(const A* row, const Attention<A>& with, int64_t a, A* copy) const {
+    // copy = row + the features of the edge of arc `a`, or (first + these) + row; `copy` may be `row`. The target comes
+    // last in all passes, so that the scores of the backward are those of the forward to the bit.
+    const A* plus_edge(const A* row, const Attention<A>& with, int64_t a, A* copy, const A* first = nullptr) const {
         const A* edge = with.table(with.edge).stored(with.place(arc[a]));
         const auto [heads, span, stride] = with.shape;
         for (int64_t head = 0; head < heads; ++head) {
-            for (int64_t c = 0; c < with.columns; ++c)
-                copy[head * span + c] = row[head * span + c] + edge[head * with.columns + c];
+            for (int64_t c = 0, f = head * span; c < with.columns; ++c, ++f) {
+                const A number = edge[head * with.columns + c];
+                copy[f] = first ? first[f] + number + row[f] : row[f] + number;
+            }
             std::fill_n(copy + head * span + with.columns, span - with.columns, A{0});
         }
         return copy;
@@ -168,10 +182,10 @@ struct Batch {
     }
 
     // Spreads numbers per head to the arcs: those of row `row`, or of each neighbor if `row` is negative.
-    void spread(const A* numbers, int64_t row, int64_t heads, std::vector<A>& to) const {
+    void spread(Numbers<A> numbers, int64_t row, int64_t heads, std::vector<A>& to) const {
         for (int64_t a = 0; a < size; ++a)
             for (int64_t head = 0; head < heads; ++head)
-                to[head * shape.stride + a] = numbers[(row < 0 ? other[a] : row) * heads + head];
+                to[head * shape.stride + a] = numbers.data[((row < 0 ? other[a] : row) * heads + head) * numbers.each];
     }
 };
 

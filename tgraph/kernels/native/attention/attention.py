@@ -29,15 +29,15 @@ def refuses(call: Call) -> str | None:
 def attend(inputs: Inputs, arcs: Csr, spec: AttentionSpec) -> tuple[Tensor, Tensor]:
     """As the portable twin. The same bits for any number of threads."""
     shape = (arcs.num_rows, *inputs.sent.shape[1:])
-    out, logsumexp = fresh(shape, inputs.sent.dtype), fresh(shape[:2], inputs.sent.dtype)
-    _arrays(inputs, arcs, spec).attend(flat(arcs.offset), flat(arcs.neighbors), flat(out), flat(logsumexp))
-    return out, logsumexp
+    out, statistics = fresh(shape, inputs.sent.dtype), fresh((*shape[:2], 2), inputs.sent.dtype)
+    _arrays(inputs, arcs, spec).attend(flat(arcs.offset), flat(arcs.neighbors), flat(out), flat(statistics))
+    return out, statistics
 
 
 def attend_backward(
     grad: Tensor,
     out: Tensor,
-    logsumexp: Tensor,
+    statistics: Tensor,
     inputs: Inputs,
     arcs: Csr,
     spec: AttentionSpec,
@@ -47,10 +47,10 @@ def attend_backward(
     """As the portable twin: a pass over the arcs of each target, and one over those of each source."""
     found = [fresh(x.shape, x.dtype) if x is not None and w else None for x, w in zip(inputs, wanted, strict=True)]
     to_source, to_target, to_value, to_edge, to_vector = found
-    arrays, delta = _arrays(inputs, arcs, spec), torch.empty_like(logsumexp)
+    arrays, delta = _arrays(inputs, arcs, spec), grad.new_empty(grad.shape[:2])
     arrays.delta(flat(grad), flat(out), flat(delta))
     settle(grad, arcs.num_arcs)
-    given = (flat(grad), flat(delta), flat(logsumexp))
+    given = (flat(grad), flat(delta), flat(statistics))
     if not (to_target is to_edge is to_vector is None):
         written = (flat(to_target), flat(to_edge), flat(to_vector))
         arrays.to_target(flat(arcs.offset), flat(arcs.neighbors), *given, *written)
@@ -60,10 +60,10 @@ def attend_backward(
     return found
 
 
-def attention_weights(inputs: Inputs, arcs: Csr, spec: AttentionSpec, logsumexp: Tensor) -> Tensor:
+def attention_weights(inputs: Inputs, arcs: Csr, spec: AttentionSpec, statistics: Tensor) -> Tensor:
     """As the portable twin, but without a gradient."""
-    out = logsumexp.new_empty((arcs.num_arcs, logsumexp.shape[1]))
-    _arrays(inputs, arcs, spec).weights(flat(arcs.offset), flat(arcs.neighbors), flat(logsumexp), flat(out))
+    out = statistics.new_empty((arcs.num_arcs, statistics.shape[1]))
+    _arrays(inputs, arcs, spec).weights(flat(arcs.offset), flat(arcs.neighbors), flat(statistics), flat(out))
     return out
 
 

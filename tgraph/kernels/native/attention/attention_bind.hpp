@@ -71,21 +71,21 @@ public:
         with_.vector = vector_.data();
     }
 
-    void attend(In<int64_t> offset, In<void> neighbors, Out<A> out, Out<A> logsumexp) const {
+    void attend(In<int64_t> offset, In<void> neighbors, Out<A> out, Out<A> statistics) const {
         const auto side = by_target(offset, neighbors);
-        expect(is_of(out, sent(num_targets_)) && is_of(logsumexp, num_targets_ * with_.shape.heads),
-               "out, logsumexp: expected [n_dst, heads, columns] and [n_dst, heads]");
+        expect(is_of(out, sent(num_targets_)) && is_of(statistics, 2 * num_targets_ * with_.shape.heads),
+               "out, statistics: expected [n_dst, heads, columns] and [n_dst, heads, 2]");
         advise(out);
-        over_rows<A>(side, Cut(side.rows), Forward<A>(with_, side, out.data(), logsumexp.data()));
+        over_rows<A>(side, Cut(side.rows), Forward<A>(with_, side, out.data(), statistics.data()));
     }
 
-    void weights(In<int64_t> offset, In<void> neighbors, In<A> logsumexp, Out<A> out) const {
+    void weights(In<int64_t> offset, In<void> neighbors, In<A> statistics, Out<A> out) const {
         const auto side = by_target(offset, neighbors);
-        expect(is_of(logsumexp, num_targets_ * with_.shape.heads) &&
+        expect(is_of(statistics, 2 * num_targets_ * with_.shape.heads) &&
                    is_of(out, side.rows.num_stored * with_.shape.heads),
-               "logsumexp, out: expected [n_dst, heads] and [edges, heads]");
+               "statistics, out: expected [n_dst, heads, 2] and [edges, heads]");
         Attention<A> with = with_;
-        with.logsumexp = logsumexp.data();
+        with.statistics = statistics.data();
         over_rows<A>(side, Cut(side.rows), Weights<A>(with, side, out.data()));
     }
 
@@ -103,10 +103,10 @@ public:
         });
     }
 
-    void to_target(In<int64_t> offset, In<void> neighbors, In<A> grad, In<A> delta, In<A> logsumexp,
+    void to_target(In<int64_t> offset, In<void> neighbors, In<A> grad, In<A> delta, In<A> statistics,
                    Out<A> to_target, Out<A> to_edge, Out<A> to_vector) const {
         const auto side = by_target(offset, neighbors);
-        const Attention<A> with = backward(grad, delta, logsumexp);
+        const Attention<A> with = backward(grad, delta, statistics);
         expect(!to_target.is_valid() || is_of(to_target, num_targets_ * inner_), "to_target: expected [n_dst, ...]");
         expect(!to_edge.is_valid() || is_of(to_edge, side.rows.num_stored * inner_), "to_edge: expected [edges, ...]");
         expect(!to_vector.is_valid() || is_of(to_vector, sent(1)), "to_vector: expected [heads, columns]");
@@ -123,10 +123,10 @@ public:
     }
 
     void to_source(In<int64_t> offset, In<void> neighbors, In<int64_t> number, In<A> grad, In<A> delta,
-                   In<A> logsumexp, Out<A> to_source, Out<A> to_value) const {
+                   In<A> statistics, Out<A> to_source, Out<A> to_value) const {
         const bool numbered = with_.edge || with_.dropout.drops;
         auto side = rows_of(offset, neighbors, num_sources_, num_targets_);
-        const Attention<A> with = backward(grad, delta, logsumexp);
+        const Attention<A> with = backward(grad, delta, statistics);
         expect(!numbered || is_of(number, side.rows.num_stored), "number: expected [arcs]");
         expect(!to_source.is_valid() || is_of(to_source, num_sources_ * inner_), "to_source: expected [n_src, ...]");
         expect(!to_value.is_valid() || is_of(to_value, sent(num_sources_)), "to_value: expected [n_src, ...]");
@@ -146,14 +146,14 @@ private:
 
     int64_t sent(int64_t rows) const { return rows * with_.shape.heads * with_.columns; }
 
-    Attention<A> backward(const In<A>& grad, const In<A>& delta, const In<A>& logsumexp) const {
+    Attention<A> backward(const In<A>& grad, const In<A>& delta, const In<A>& statistics) const {
         const int64_t heads = num_targets_ * with_.shape.heads;
-        expect(is_of(grad, sent(num_targets_)) && is_of(delta, heads) && is_of(logsumexp, heads),
-               "grad, delta, logsumexp: expected [n_dst, heads, columns], [n_dst, heads] and [n_dst, heads]");
+        expect(is_of(grad, sent(num_targets_)) && is_of(delta, heads) && is_of(statistics, 2 * heads),
+               "grad, delta, statistics: expected [n_dst, heads, columns], [n_dst, heads] and [n_dst, heads, 2]");
         Attention<A> with = with_;
         with.grad = grad.data();
         with.delta = delta.data();
-        with.logsumexp = logsumexp.data();
+        with.statistics = statistics.data();
         return with;
     }
 
@@ -208,16 +208,16 @@ void bind_attention_of(Module& module, const char* name) {
     arrays.def("delta", &Arrays::delta, nb::arg("grad"), nb::arg("out"), nb::arg("delta"),
                released);
     arrays.def("attend", &Arrays::attend, nb::arg("offset"), nb::arg("neighbors"),
-               nb::arg("out"), nb::arg("logsumexp"), released);
+               nb::arg("out"), nb::arg("statistics"), released);
     arrays.def("weights", &Arrays::weights, nb::arg("offset"), nb::arg("neighbors"),
-               nb::arg("logsumexp"), nb::arg("out"), released);
+               nb::arg("statistics"), nb::arg("out"), released);
     arrays.def("to_target", &Arrays::to_target, nb::arg("offset"),
                nb::arg("neighbors"), nb::arg("grad"), nb::arg("delta"),
-               nb::arg("logsumexp"), nb::arg("to_target").none(), nb::arg("to_edge").none(),
+               nb::arg("statistics"), nb::arg("to_target").none(), nb::arg("to_edge").none(),
                nb::arg("to_vector").none(), released);
     arrays.def("to_source", &Arrays::to_source, nb::arg("offset"),
                nb::arg("neighbors"), nb::arg("number").none(), nb::arg("grad"),
-               nb::arg("delta"), nb::arg("logsumexp"), nb::arg("to_source").none(),
+               nb::arg("delta"), nb::arg("statistics"), nb::arg("to_source").none(),
                nb::arg("to_value").none(), released);
 }
 

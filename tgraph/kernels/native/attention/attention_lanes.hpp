@@ -233,16 +233,19 @@ TGRAPH_MULTIVERSION void dot_leaky_rows(const A* const* rows, const A* const* co
     }
 }
 
-// out = dot products of two rows per head, without padding.
+// out = dot products of two rows per head, without padding: the same bits as of padded rows by `dot_rows`, so that
+// gradients of scores vanish where one weight is 1.
 template <int lanes, class A>
 TGRAPH_MULTIVERSION void dot_heads(const A* a, const A* b, int64_t heads, int64_t columns, A* out) {
     for (int64_t head = 0; head < heads; ++head, a += columns, b += columns) {
         Vector<A, lanes> sum{};
         int64_t f = 0;
         for (; f + lanes <= columns; f += lanes) sum += load<A, lanes>(a + f) * load<A, lanes>(b + f);
-        A total = folded<Adding, A, lanes>(sum);
-        for (; f < columns; ++f) total += a[f] * b[f];
-        out[head] = total;
+        A rest[2 * lanes] = {};
+        std::copy_n(a + f, columns - f, rest);
+        std::copy_n(b + f, columns - f, rest + lanes);
+        if (f < columns) sum += load<A, lanes>(rest) * load<A, lanes>(rest + lanes);
+        out[head] = folded<Adding, A, lanes>(sum);
     }
 }
 
@@ -365,18 +368,20 @@ TGRAPH_MULTIVERSION void update_softmax(A* scores, int64_t size, Shape shape, co
         }
 }
 
-// Recomputes the softmax and computes its gradient. `scores` become the weights after dropout; `products`, the dot
+// Recomputes the softmax from the maximum of the scores and the reciprocal of the sum of their powers, each as spread
+// to the arcs, and computes its gradient. `scores` become the weights after dropout; `products`, the dot
 // products of the gradient of the result and the values, become the gradients of the scores. Unless `sums` is null, the
 // scores were leaky_relu(sums), and the gradients become those of the sums.
 template <int lanes, class A>
-TGRAPH_MULTIVERSION void softmax_backward(A* scores, A* products, A* logsumexp, A* delta, const A* sums, A slope,
-                                          int64_t size, Shape shape, const int64_t* arcs, const Dropout& dropout,
-                                          A gain) {
+TGRAPH_MULTIVERSION void softmax_backward(A* scores, A* products, const A* maximum, const A* scale, const A* delta,
+                                          const A* sums, A slope, int64_t size, Shape shape, const int64_t* arcs,
+                                          const Dropout& dropout, A gain) {
     using Lanes = Vector<A, lanes>;
     const Runs runs = runs_of<lanes>(size, shape);
     for (int64_t run = 0; run < runs.count; ++run)
         for (int64_t a = run * shape.stride, end = a + runs.length; a < end; a += lanes) {
-            const Lanes alpha = exponential<A, lanes>(load<A, lanes>(scores + a) - load<A, lanes>(logsumexp + a));
+            const Lanes power = exponential<A, lanes>(load<A, lanes>(scores + a) - load<A, lanes>(maximum + a));
+            const Lanes alpha = power * load<A, lanes>(scale + a);
             Lanes kept = Lanes{} + 1;
             if (dropout.drops) kept = dropout_factors_at<lanes, A>(dropout, arcs, a, end, shape, gain);
             Lanes to_score = alpha * (kept * load<A, lanes>(products + a) - load<A, lanes>(delta + a));

@@ -10,24 +10,24 @@ namespace tgraph {
 
 template <class A>
 struct PassOver : Pass<A> {
-    using Numbers = typename Batch<A>::Numbers;
+    using Arrays = typename Batch<A>::Arrays;
     using Pass<A>::with;
     using Pass<A>::side;
     const LaneKernels<A>& kernels;
-    const Numbers numbers;  // arrays [n, heads] that are read at the neighbors
+    const Arrays arrays;  // those that are read at the neighbors
 
-    PassOver(const Attention<A>& with, const Side& side, int64_t state, const Numbers& numbers)
-        : Pass<A>(with, side, state), kernels(*with.kernels), numbers(numbers) {}
+    PassOver(const Attention<A>& with, const Side& side, int64_t state, const Arrays& arrays)
+        : Pass<A>(with, side, state), kernels(*with.kernels), arrays(arrays) {}
 
-    static Numbers at_sources(const Attention<A>& with) {
-        return {with.score == Score::gat ? with.source : nullptr};
+    static Arrays at_sources(const Attention<A>& with) {
+        return {Numbers<A>{with.score == Score::gat ? with.source : nullptr}};
     }
 
     // Lists the arcs of a row in batches, and calls visit(first arc) for each.
     template <class Visit>
     void each_batch(Batch<A>& batch, Range arcs, Visit visit) const {
         for (int64_t begin = arcs.begin; begin < arcs.end; begin += most_arcs) {
-            batch.list(side, {begin, std::min(begin + most_arcs, arcs.end)}, numbers, kernels.lanes);
+            batch.list(side, {begin, std::min(begin + most_arcs, arcs.end)}, arrays, kernels.lanes);
             visit(begin);
         }
     }
@@ -62,10 +62,16 @@ protected:
         return with.score == Score::gat ? nullptr : with.table(with.target).row(row, batch.here.data());
     }
 
-    void backward_of_softmax(Batch<A>& batch) const {
+    // Of the scores and products of a batch of arcs, whose target is `row` or, if that is negative, their neighbor.
+    void backward_of_softmax(Batch<A>& batch, int64_t row) const {
+        const int64_t heads = with.shape.heads;
         const A* sums = with.score == Score::gat ? batch.sum.data() : nullptr;
-        kernels.softmax_backward(batch.score.data(), batch.product.data(), batch.logsumexp.data(), batch.delta.data(),
-                                sums, with.factor, batch.size, batch.shape, batch.arc.data(), with.dropout, with.gain);
+        batch.spread({with.statistics, 2}, row, heads, batch.maximum);
+        batch.spread({with.statistics + 1, 2}, row, heads, batch.scale);
+        if (with.delta) batch.spread({with.delta}, row, heads, batch.delta);
+        kernels.softmax_backward(batch.score.data(), batch.product.data(), batch.maximum.data(), batch.scale.data(),
+                                 batch.delta.data(), sums, with.factor, batch.size, batch.shape, batch.arc.data(),
+                                 with.dropout, with.gain);
     }
 };
 
@@ -77,11 +83,11 @@ struct Forward : PassOver<A> {
     using Base = PassOver<A>;
     using Base::kernels;
     using Base::with;
-    A *out, *logsumexp;
+    A *out, *statistics;
 
-    Forward(const Attention<A>& attention, const Side& side, A* out, A* logsumexp)
+    Forward(const Attention<A>& attention, const Side& side, A* out, A* statistics)
         : Base(attention, side, attention.width() + 2 * attention.shape.heads, Base::at_sources(attention)), out(out),
-          logsumexp(logsumexp) {}
+          statistics(statistics) {}
 
     template <class Number>
     Number* maxima(Number* sums) const {
@@ -109,13 +115,16 @@ struct Forward : PassOver<A> {
         });
     }
 
+    // The number that is subtracted from scores of which this is the greatest.
+    static A base_of(A greatest) { return greatest == -std::numeric_limits<A>::infinity() ? A{0} : greatest; }
+
     void merge(A* sums, const A* other) const override {
         const auto [heads, span, stride] = with.shape;
         for (int64_t head = 0; head < heads; ++head) {
             A& best = maxima(sums)[head];
             const A first = best, second = maxima(other)[head];
             best = std::max(first, second);
-            const A base = std::isinf(best) && best < 0 ? A{0} : best;
+            const A base = base_of(best);
             const A a = std::exp(first - base), b = std::exp(second - base);
             totals(sums)[head] = totals(sums)[head] * a + totals(other)[head] * b;
             for (int64_t f = head * span; f < (head + 1) * span; ++f) sums[f] = sums[f] * a + other[f] * b;
@@ -126,10 +135,11 @@ struct Forward : PassOver<A> {
         const auto [heads, span, stride] = with.shape;
         const bool none = this->side.rows.degree(row) == 0;
         for (int64_t head = 0; head < heads; ++head) {
-            const A total = totals(sums)[head], scale = none ? A{1} : 1 / total;
-            logsumexp[row * heads + head] = maxima(sums)[head] + (none ? A{0} : std::log(total));
+            const A total = totals(sums)[head];
+            statistics[(row * heads + head) * 2] = base_of(maxima(sums)[head]);
+            statistics[(row * heads + head) * 2 + 1] = 1 / total;
             for (int64_t c = 0; c < with.columns; ++c)
-                out[(row * heads + head) * with.columns + c] = sums[head * span + c] * scale;
+                out[(row * heads + head) * with.columns + c] = none ? A{0} : sums[head * span + c] / total;
         }
     }
 };
@@ -150,8 +160,7 @@ struct Weights : PassOver<A> {
         const A* fixed = this->target_of(row, batch);
         this->each_batch(batch, arcs, [&](int64_t begin) {
             this->score_at_target(batch, begin, row, fixed);
-            batch.spread(with.logsumexp, row, heads, batch.logsumexp);
-            this->backward_of_softmax(batch);
+            this->backward_of_softmax(batch, row);
             for (int64_t a = 0; a < batch.size; ++a)
                 for (int64_t head = 0; head < heads; ++head)
                     out[with.place(batch.arc[a]) * heads + head] = batch.score[head * batch.shape.stride + a];
@@ -183,9 +192,7 @@ struct ToTarget : PassOver<A> {
             this->score_at_target(batch, begin, row, fixed);
             kernels.dot_rows(batch.sent.data(), batch.coming_sent.data(), grad, 0, batch.size, batch.shape, A{1},
                             batch.product.data());
-            batch.spread(with.logsumexp, row, with.shape.heads, batch.logsumexp);
-            batch.spread(with.delta, row, with.shape.heads, batch.delta);
-            this->backward_of_softmax(batch);
+            this->backward_of_softmax(batch, row);
             add_scores(batch, fixed, sums, part);
             if (to_edge) write_edges(batch, fixed, grad);
         });
@@ -242,7 +249,8 @@ struct ToSource : PassOver<A> {
 
     ToSource(const Attention<A>& attention, const Side& side, A* to_source, A* to_value)
         : Base(attention, side, first(attention) + attention.width(),
-               {attention.logsumexp, attention.delta, attention.score == Score::gat ? attention.target : nullptr}),
+               {Numbers<A>{attention.statistics, 2}, Numbers<A>{attention.delta},
+                Numbers<A>{attention.score == Score::gat ? attention.target : nullptr}}),
           to_source(to_source), to_value(to_value) {}
 
     static int64_t first(const Attention<A>& with) {
@@ -262,9 +270,7 @@ struct ToSource : PassOver<A> {
                 with.score == Score::dot ? batch.beside_edges(beside, with, batch.fixed_sent.data()) : 0;
             kernels.dot_rows(batch.sent.data(), batch.coming_sent.data(), beside, step, batch.size, batch.shape, A{1},
                             batch.product.data());
-            batch.spread(with.logsumexp, -1, with.shape.heads, batch.logsumexp);
-            batch.spread(with.delta, -1, with.shape.heads, batch.delta);
-            this->backward_of_softmax(batch);
+            this->backward_of_softmax(batch, -1);
             add_scores(batch, fixed, sums);
             kernels.add_rows(sums + first(with), batch.sent.data(), nullptr, batch.score.data(), batch.size,
                                batch.shape);
@@ -294,21 +300,24 @@ private:
             return batch.sum_numbers(with, with.source + row * with.shape.heads, with.target);
         const auto target = with.table(with.target);
         const bool added = with.edge && with.score == Score::gatv2;
-        batch.gather(this->side, begin, target, with, added, batch.row, batch.coming_row, batch.rows.data());
+        batch.gather(this->side, begin, target, with, added, batch.row, batch.coming_row, batch.rows.data(), fixed);
         if (with.score == Score::gatv2)
-            return kernels.dot_leaky_rows(batch.row.data(), batch.coming_row.data(), fixed, with.vector, batch.size,
-                                         batch.shape, with.factor, batch.score.data());
+            return kernels.dot_leaky_rows(batch.row.data(), batch.coming_row.data(), beside(batch, fixed), with.vector,
+                                          batch.size, batch.shape, with.factor, batch.score.data());
         const int64_t step = batch.beside_edges(fixed, with, batch.fixed.data());
         kernels.dot_rows(batch.row.data(), batch.coming_row.data(), fixed, step, batch.size, batch.shape, with.factor,
                         batch.score.data());
     }
 
+    // The row of the source of "gatv2", which edge features have been added to the targets with.
+    const A* beside(const Batch<A>& batch, const A* fixed) const { return with.edge ? batch.zeros.data() : fixed; }
+
     void add_scores(const Batch<A>& batch, const A* fixed, A* sums) const {
         if (with.score == Score::gat)
             batch.add_to_heads(sums, with.shape.heads);
         else if (with.score == Score::gatv2)
-            kernels.add_leaky_rows(sums, nullptr, batch.row.data(), fixed, batch.product.data(), batch.size,
-                                     batch.shape, with.factor);
+            kernels.add_leaky_rows(sums, nullptr, batch.row.data(), beside(batch, fixed), batch.product.data(),
+                                   batch.size, batch.shape, with.factor);
         else
             kernels.add_rows(sums, batch.row.data(), nullptr, batch.product.data(), batch.size, batch.shape);
     }

@@ -1,5 +1,5 @@
 // Forward pass of attention: scores, online softmax and weighted sum in one pass over the arcs of each row (Milakov and
-// Gimelshein, "Online normalizer calculation for softmax", 2018), which saves the logsumexp for the backward pass.
+// Gimelshein, "Online normalizer calculation for softmax", 2018), which saves its statistics for the backward pass.
 //
 // A team of lanes processes a row, or a tile of a long row, for one head; the tiles of a row are combined by another
 // block (join_attended). There are no atomics: the result does not depend on the order in which blocks run.
@@ -39,17 +39,17 @@ struct Softmax {
     }
 };
 
-// The result of an empty row is 0, and its logsumexp minus infinity.
+// The result of an empty row is 0.
 template <class Number>
 __device__ __forceinline__ Number scale_of(Number total, bool has_arcs) {
     return has_arcs ? 1 / total : Number{0};
 }
 
-// out [rows, heads, columns], logsumexp [rows, heads]. A tile with a slot is written to its slot of sums
+// out [rows, heads, columns], statistics [rows, heads, 2]. A tile with a slot is written to its slot of sums
 // [slots, heads, columns], greatest and totals [slots, heads].
 template <class T, class Score, bool wide>
 __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) attend_rows(
-    TGRAPH_ATTENTION_PARAMETERS(T), T* out, typename Arithmetic<T>::Value* logsumexp,
+    TGRAPH_ATTENTION_PARAMETERS(T), T* out, typename Arithmetic<T>::Value* statistics,
     typename Arithmetic<T>::Value* sums, typename Arithmetic<T>::Value* greatest,
     typename Arithmetic<T>::Value* totals) {
     using Number = typename Arithmetic<T>::Value;
@@ -92,8 +92,7 @@ __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) att
 #pragma unroll
     for (int i = 0; i < count; ++i) softmax.sum[i] *= scale;
     store_some<wide>(out + place * columns + column, softmax.sum, size);
-    if (is_first)
-        logsumexp[place] = (softmax.total > 0 ? softmax.greatest : Number{0}) + logarithm(softmax.total);
+    if (is_first) Statistics<Number>::store(softmax.greatest, softmax.total, statistics, place);
 }
 
 // A block combines the tiles of a row (row, first slot, end slot, number of arcs) for one head. Grid: x over rows and
@@ -102,7 +101,7 @@ template <class T>
 __global__ void __launch_bounds__(attention_threads) join_attended(
     const int64_t* hubs, const typename Arithmetic<T>::Value* sums, const typename Arithmetic<T>::Value* greatest,
     const typename Arithmetic<T>::Value* totals, int64_t heads, int64_t columns, int64_t lanes, T* out,
-    typename Arithmetic<T>::Value* logsumexp) {
+    typename Arithmetic<T>::Value* statistics) {
     using Number = typename Arithmetic<T>::Value;
     constexpr int warps = attention_threads / 32;
     const Lane lane(static_cast<int>(lanes), 32 / static_cast<int>(lanes));
@@ -129,13 +128,13 @@ __global__ void __launch_bounds__(attention_threads) join_attended(
     if (threadIdx.x >= lanes || column >= columns) return;
     const int64_t place = hub[0] * heads + head;
     out[place * columns + column] = Narrowed<T>::from(partial.value[0] * scale_of(partial.value[1], true));
-    if (column == 0) logsumexp[place] = (partial.value[1] > 0 ? best : Number{0}) + logarithm(partial.value[1]);
+    if (column == 0) Statistics<Number>::store(best, partial.value[1], statistics, place);
 }
 
 // The attention weight of each arc after dropout, weights [edges, heads].
 template <class T, class Score, bool wide>
 __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) weigh_arcs(
-    TGRAPH_ATTENTION_PARAMETERS(T), const typename Arithmetic<T>::Value* logsumexp,
+    TGRAPH_ATTENTION_PARAMETERS(T), const typename Arithmetic<T>::Value* statistics,
     typename Arithmetic<T>::Value* weights) {
     using Number = typename Arithmetic<T>::Value;
     constexpr int count = 16 / sizeof(T), arcs = 2;
@@ -145,7 +144,8 @@ __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) wei
     const bool works = index < end_index;
     const Segment segment = works ? segment_of(tiles, rows, index, offset) : Segment();
     auto mine = with.own(segment.row, team.head, column, works);
-    const Number base = works ? logsumexp[with.at(segment.row, team.head)] : Number{0};
+    const int64_t row = with.at(segment.row, team.head);
+    const auto softmax = works ? Statistics<Number>::load(statistics, row) : Statistics<Number>();
     int64_t first = segment.begin + team.lane.part;
     for (int64_t left = team.rounds(segment, arcs); left > 0; --left, first += arcs * parts) {
         Batch<T, Number, arcs> batch;
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) wei
         for (int i = 0; i < arcs; ++i)
             if (batch.counts[i] && team.lane.column == 0)
                 weights[with.at(with.place(batch, i), team.head)] =
-                    exponential(batch.score[i] - base) * with.dropout_factor(batch, i, team.head);
+                    softmax.weight(batch.score[i]) * with.dropout_factor(batch, i, team.head);
     }
 }
 

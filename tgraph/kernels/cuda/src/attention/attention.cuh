@@ -32,8 +32,21 @@ struct Dot {
 
 __device__ __forceinline__ float exponential(float x) { return expf(x); }
 __device__ __forceinline__ double exponential(double x) { return exp(x); }
-__device__ __forceinline__ float logarithm(float x) { return logf(x); }
-__device__ __forceinline__ double logarithm(double x) { return log(x); }
+
+// Of the scores of a row and head: the greatest, 0 where none has a weight, and 1 / the sum of e^(score - greatest).
+// Stored as adjacent numbers, [rows, heads, 2].
+template <class Number>
+struct alignas(2 * sizeof(Number)) Statistics {
+    Number greatest = 0, scale = 0;
+
+    static __device__ __forceinline__ Statistics load(const Number* statistics, int64_t place) {
+        return reinterpret_cast<const Statistics*>(statistics)[place];
+    }
+    static __device__ __forceinline__ void store(Number greatest, Number total, Number* statistics, int64_t place) {
+        reinterpret_cast<Statistics*>(statistics)[place] = {total > 0 ? greatest : Number{0}, 1 / total};
+    }
+    __device__ __forceinline__ Number weight(Number score) const { return exponential(score - greatest) * scale; }
+};
 
 // ---- the work of a team ---------------------------------------------------------------------------------------------
 

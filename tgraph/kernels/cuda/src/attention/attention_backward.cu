@@ -14,9 +14,9 @@ struct ArcGradient {
 
 template <int arcs, class With, class B, class Number>
 __device__ __forceinline__ ArcGradient<Number> gradient_of(
-    const With& with, const B& batch, int arc, int64_t head, Number logsumexp, Number delta) {
+    const With& with, const B& batch, int arc, int64_t head, const Statistics<Number>& softmax, Number delta) {
     if (!batch.counts[arc]) return {0, 0};
-    const Number alpha = exponential(batch.score[arc] - logsumexp), kept = with.dropout_factor(batch, arc, head);
+    const Number alpha = softmax.weight(batch.score[arc]), kept = with.dropout_factor(batch, arc, head);
     const Number score = alpha * (kept * batch.product[arc] - delta);
     return {kept * alpha, With::of_numbers ? score * with.slope(batch.total[arc]) : score};
 }
@@ -65,7 +65,7 @@ __device__ __forceinline__ void write_number(
 // target_slots [slots, ..] : gradients of tiles with slots.
 template <class T, class Score, bool wide>
 __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) give_targets(
-    TGRAPH_ATTENTION_PARAMETERS(T), int64_t stride, const typename Arithmetic<T>::Value* logsumexp,
+    TGRAPH_ATTENTION_PARAMETERS(T), int64_t stride, const typename Arithmetic<T>::Value* statistics,
     const typename Arithmetic<T>::Value* delta, T* to_target, T* to_edge, typename Arithmetic<T>::Value* to_vector,
     typename Arithmetic<T>::Value* target_slots) {
     using Number = typename Arithmetic<T>::Value;
@@ -80,7 +80,8 @@ __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) giv
         const Segment segment = works ? segment_of(tiles, rows, index, offset) : Segment();
         auto mine = with.own(segment.row, team.head, column, works);
         const int64_t row = with.at(segment.row, team.head);
-        const Number normalizer = works ? logsumexp[row] : Number{0}, shared = works ? delta[row] : Number{0};
+        const auto softmax = works ? Statistics<Number>::load(statistics, row) : Statistics<Number>();
+        const Number shared = works ? delta[row] : Number{0};
         Partial<Sum, Number, count> partial(Sum(0), 0);  // for GAT only the first number
         int64_t first = segment.begin + team.lane.part;
         for (int64_t left = team.rounds(segment, arcs); left > 0; --left, first += arcs * parts) {
@@ -89,7 +90,7 @@ __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) giv
             with.template compute_scores<true>(batch, mine, team.lane, team.head, column);
 #pragma unroll
             for (int arc = 0; arc < arcs; ++arc) {
-                const auto [weight, score] = gradient_of<arcs>(with, batch, arc, team.head, normalizer, shared);
+                const auto [weight, score] = gradient_of<arcs>(with, batch, arc, team.head, softmax, shared);
                 with.add_target_gradient(batch, mine, arc, score, partial.value, vectors.value);
                 if (to_edge == nullptr || !batch.counts[arc]) continue;
                 const int64_t place = with.at(with.place(batch, arc), team.head);
@@ -119,11 +120,11 @@ __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) giv
 }
 
 // Over the rows of sources: to_source and to_value, shaped as sources and values, each may be null. The gradient of the
-// value of GATv2 is part of that of the source. logsumexp and delta are those of the targets. source_slots and
+// value of GATv2 is part of that of the source. statistics and delta are those of the targets. source_slots and
 // value_slots [slots, ..] : gradients of tiles with slots.
 template <class T, class Score, bool wide>
 __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) give_sources(
-    TGRAPH_ATTENTION_PARAMETERS(T), const typename Arithmetic<T>::Value* logsumexp,
+    TGRAPH_ATTENTION_PARAMETERS(T), const typename Arithmetic<T>::Value* statistics,
     const typename Arithmetic<T>::Value* delta, T* to_source, T* to_value,
     typename Arithmetic<T>::Value* source_slots, typename Arithmetic<T>::Value* value_slots) {
     using Number = typename Arithmetic<T>::Value;
@@ -139,18 +140,19 @@ __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) giv
     int64_t first = segment.begin + team.lane.part;
     for (int64_t left = team.rounds(segment, arcs); left > 0; --left, first += arcs * parts) {
         Batch<T, Number, arcs> batch;
-        Number normalizer[arcs], shared[arcs];
+        Statistics<Number> softmax[arcs];
+        Number shared[arcs];
         with.list(batch, first, parts, segment.end);
 #pragma unroll
         for (int arc = 0; arc < arcs; ++arc) {
             const int64_t target = with.at(batch.other[arc], team.head);
-            normalizer[arc] = batch.counts[arc] ? logsumexp[target] : Number{0};
+            if (batch.counts[arc]) softmax[arc] = Statistics<Number>::load(statistics, target);
             shared[arc] = batch.counts[arc] ? delta[target] : Number{0};
         }
         with.template compute_scores<true>(batch, mine, team.lane, team.head, column);
 #pragma unroll
         for (int arc = 0; arc < arcs; ++arc) {
-            const auto [weight, score] = gradient_of<arcs>(with, batch, arc, team.head, normalizer[arc], shared[arc]);
+            const auto [weight, score] = gradient_of<arcs>(with, batch, arc, team.head, softmax[arc], shared[arc]);
             with.add_source_gradient(batch, mine, arc, weight, score, sources.value, values.value);
         }
     }
