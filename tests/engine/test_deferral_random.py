@@ -43,7 +43,7 @@ SUMS += ["aggregate(sub.reverse(), V).values", "aggregate(sub, V, 'max').values"
 CONSTANTS = ["self.share", "self.bias", "self.array", "self.degree", "self.exported", "self.alias", "(1 / C)", "(C + C)"]
 CONSTANTS += ["C.clamp(min=0.1)", "sub.graph.out_degree", "self.zeros", "(C * S)", "torch.full((N,), S)", "self.wide"]
 NUMBERS = ["0.5", "2", "-1", "0", "0.0", "1", "0.1", "1e-3", "x.sum()", "float(x.max())", "x[0]", "self.rate", "7"]
-NUMBERS += ["torch.inf", "torch.nan", "1e-38", "2**40"]
+NUMBERS += ["torch.inf", "torch.nan", "1e-9", "2**20"]
 STATEMENTS = [
     *("y = V", "y = V", "y = y + V", "z = V", "y = y * C", "self.kept = V", "self.log.append(V)", "x = V", "y = z - V"),
     *("y += V", "y *= S", "y[:3] = 0", "y[self.mask] = S", "torch.mul(y, S, out=y)", "self.memory *= 0.5", "self.rate *= 0.5"),

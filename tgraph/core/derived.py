@@ -8,10 +8,11 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import torch
+from torch.compiler import is_compiling
 
 from tgraph.errors import ArgumentError
 
-__all__ = ["AtFirstUse", "Cache", "Derived", "computed_once", "derived", "detached_cache_scope", "is_kept"]
+__all__ = ["AtFirstUse", "Cache", "Derived", "computed_once", "derived", "derived_tensor", "detached_cache_scope", "is_kept"]
 
 T = TypeVar("T")
 
@@ -37,6 +38,7 @@ class Cache:
 
     def __init__(self) -> None:
         self.values: dict[Hashable, Any] = {}
+        self.versions: dict[Hashable, int] = {}  # of tensors, when they were first given to somebody
 
     def get(self, key: Hashable, compute: Callable[[], T]) -> T:
         """The value cached under `key`, the result of `compute` at first use."""
@@ -45,6 +47,16 @@ class Cache:
                 if key not in self.values:
                     self.values[key] = compute()
         return self.values[key]
+
+    def given(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+        """The tensor cached under this key, for somebody who may write into it: computed anew where that was done."""
+        with _lock:
+            kept = self.get(key, compute)
+            if self.versions.setdefault(key, kept._version) != kept._version:
+                self.drop(key)
+                kept = self.get(key, compute)
+                self.versions[key] = kept._version
+        return kept
 
     def sizes(self) -> dict[Any, int]:
         """{key: bytes}, 0 for values without `nbytes`."""
@@ -57,6 +69,7 @@ class Cache:
                 cached = ", ".join(map(str, self.values)) or "nothing"
                 raise ArgumentError(f"names: {key!r} is not cached; cached now: {cached}")
             del self.values[key]
+            self.versions.pop(key, None)
 
 
 def is_kept(owner: Any, value: Any) -> bool:
@@ -81,6 +94,7 @@ class Derived(Generic[T]):
 if TYPE_CHECKING:  # to type checkers they are properties with the types of their functions
     from builtins import property as computed_once
     from builtins import property as derived
+    from builtins import property as derived_tensor
 else:
 
     def derived(function: Callable[[Any], T]) -> property:
@@ -90,6 +104,23 @@ else:
         def get(owner: Any) -> T:
             values = owner._cache.values
             return values[name] if name in values else owner._cache.get(name, lambda: function(owner))
+
+        get.__doc__ = function.__doc__
+        return property(get)
+
+    def derived_tensor(function: Callable[[Any], T]) -> property:
+        """The same for a tensor that users get: where one writes into it, as autograd counts, the next one is given
+        another."""
+        name = function.__name__
+
+        def get(owner: Any) -> T:
+            cache = owner._cache
+            kept = cache.values.get(name)
+            if is_compiling():
+                return cache.get(name, lambda: function(owner)) if kept is None else kept
+            if kept is None or kept._version != cache.versions.get(name):
+                return cache.given(name, lambda: function(owner))
+            return kept
 
         get.__doc__ = function.__doc__
         return property(get)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tgraph.core.building import inputs, sorting, symmetry, validate
 from tgraph.core.csr import Csr
-from tgraph.core.derived import AtFirstUse, Cache, derived, detached_cache_scope
+from tgraph.core.derived import AtFirstUse, Cache, derived, derived_tensor, detached_cache_scope
 from tgraph.core.ids import VertexIds
 from tgraph.core.rows import LayoutSelection, Selection
 from tgraph.core.storage import Layout, Storage
@@ -283,7 +283,7 @@ class Graph(GraphVertices):
 
     # ---- derived tensors ---------------------------------------------------------------------------------------
 
-    @derived
+    @derived_tensor
     def out_degree(self) -> Tensor:
         """Arcs that leave each vertex, int64 [n]. Raises ArgumentError for invalid offsets or neighbours (a damaged
         file).
@@ -306,7 +306,7 @@ class Graph(GraphVertices):
         if self.layout is None and "out_degree" not in self._cache.values:  # a layout was checked when it was made
             self.kept("out_degree", self.storage.out_degree)
 
-    @derived
+    @derived_tensor
     def in_degree(self) -> Tensor:
         """Arcs that reach each vertex, int64 [n].
 
@@ -335,7 +335,7 @@ class Graph(GraphVertices):
         """
         return self.storage.num_parallel_edges(self.directed)
 
-    @derived
+    @derived_tensor
     def transpose_permutation(self) -> Tensor:
         """int64 [m]: arc i of `transpose()` is the reverse of stored arc transpose_permutation[i].
 

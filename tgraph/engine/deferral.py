@@ -262,10 +262,12 @@ class Deferral(TorchFunctionMode):
                 result = computed(result, True)
             return result
         finally:
-            self._flush(owned=True)
-            self._settle()
-            operators.recording.reset(token)
-            self.variables = {}
+            try:
+                self._flush(owned=True)
+                self._settle([made for reference in self.made if (made := reference()) is not None])
+            finally:
+                operators.recording.reset(token)
+                self.variables = {}
 
     # ---- what the operators call -------------------------------------------------------------------------------------
 
@@ -333,9 +335,8 @@ class Deferral(TorchFunctionMode):
             name = getattr(function.__self__, "__name__", name)
         if args and isinstance(args[0], Deferred) and name in KNOWN and args[0].node.value is None:
             return function(*args, **kwargs)
-        if name == "detach" and args and isinstance(args[0], Deferred):
-            self._settle(args[0])  # a Parameter takes no others
-            return self._call(function, args, kwargs, False)
+        if _writes(name):
+            self._settle([each for each in (*args, kwargs.get("out")) if isinstance(each, Deferred)])
         if by_program:
             found = self._record(name, args, kwargs)
             if found is None and name in FOLDED:
@@ -348,17 +349,13 @@ class Deferral(TorchFunctionMode):
             self._flush()
             self.is_exposed = self.is_exposed or name in EXPOSES
         plain = computed(args, not is_pure)
-        roots = self._roots() if not is_pure and (name.endswith("_") or "out" in kwargs) and _records() else {}
+        roots = self._roots() if (_writes(name) or "out" in kwargs) and _records() else {}
         result = function(*plain, **computed(kwargs, not is_pure))
         if not is_pure:
             self._see()
         if roots:
             self._forget((plain, kwargs.get("out")), roots)
-        if not (args and isinstance(args[0], Deferred) and result is plain[0]):
-            return result
-        if result.shape != args[0].shape:
-            raise RuntimeError(f"{name} changes the shape of a recorded tensor in place; use tg.run(fuse=False)")
-        return args[0]
+        return args[0] if args and isinstance(args[0], Deferred) and result is plain[0] else result
 
     def _see(self) -> None:
         """Note the versions of the variables, which recorded operations will read."""
@@ -586,14 +583,15 @@ class Deferral(TorchFunctionMode):
             each.computed(owned)
         self.pending.clear()
 
-    def _settle(self, *tensors: Deferred) -> None:
-        """Turn these, or by default all that outlive the iteration, into what they stand for: ordinary tensors."""
-        for each in tensors or [made for reference in self.made if (made := reference()) is not None]:
-            value = each.computed(owned=True)
+    def _settle(self, tensors: list[Deferred]) -> None:
+        """Turn these, which are written to or outlive the iteration, into ordinary tensors."""
+        for each in tensors:
+            value = each.computed(owned=True).detach()  # the same memory, with the same version
             for references in (self.pending, self.made):
                 references[:] = [reference for reference in references if reference() is not each]
             with torch._C.DisableTorchFunction(), contextlib.suppress(RuntimeError):  # where the program has weak ones
-                torch.utils.swap_tensors(each, value if value.requires_grad else value.detach())
+                torch.utils.swap_tensors(each, value)
+                self.variables[id(each)] = each
 
     # ---- constants ---------------------------------------------------------------------------------------------------
 
@@ -620,6 +618,12 @@ class Deferral(TorchFunctionMode):
         if tensor.dtype == dtype:
             return tensor
         return self._constant(("to", self._key(tensor), dtype), lambda: tensor.to(dtype), (tensor,))
+
+
+def _writes(name: str) -> bool:
+    """Whether a function may write into its first argument, or asks for a tensor of its kind, as Parameter does."""
+    own = name in ("__set__", "__setitem__", "detach") or name.startswith("__i")
+    return own or (name.endswith("_") and not name.startswith("__"))
 
 
 def _storage(tensor: Tensor) -> torch.UntypedStorage | None:

@@ -55,6 +55,8 @@ def are_of(values: Any, before: Any) -> bool:
 def before_step(program: Program, values: Any) -> tuple[Any, Versions]:
     """The vertex data from before an iteration, which a residual compares, with its versions: copied where the steps
     write into it, or writes are not counted."""
+    if makes_its_own(type(program).compute) and not isinstance(program, Relaxation):
+        return values, []
     found = versions(values)
     if isinstance(program, Relaxation) or any(version is None for _, version in found):
         return copied(values), []
