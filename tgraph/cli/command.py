@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -61,6 +62,9 @@ def steps(algorithm: Algorithm) -> tuple[Callable[..., Any], Callable[..., None]
     def prepare(graph: tg.Graph, /, **given: Any) -> Any:
         for name in given.keys() & VERTICES:
             given[name] = _vertex(graph, name, given[name])
+        if "target" in given and given.get("source") == given["target"]:
+            vertex = report.shown(graph.ids(given["target"]))
+            raise ArgumentError(f"--target: {vertex} is the source as well; name another vertex")
         if given.get("weighted") is False and graph.weight_dtype is not None:
             say("all edges count alike (--weighted: by their weights)")
         run = getattr(tg.algorithms, algorithm.run)
@@ -81,7 +85,7 @@ def _vertex(graph: tg.Graph, option: str, name: str | None) -> int:
         say(f"from vertex {report.shown(vertex)}, the one of largest out-degree (--source names another)")
         return graph.index(vertex)
     labels = isinstance(graph.vertices, np.ndarray)
-    index = graph.index(name if labels or not name.lstrip("-").isdecimal() else int(name))
+    index = graph.index(int(name) if not labels and re.fullmatch(r"-?\d{1,40}", name) else name)
     say(f"{'from' if option == 'source' else 'to'} vertex {report.shown(name)}")
     return index
 

@@ -230,7 +230,9 @@ def test_the_modes_find_faults(tmp_path, monkeypatch):
 def test_tables_of_pandas(tmp_path_factory, seed):
     """What pandas writes, with any of its options."""
     chance = random.Random(seed)
-    labels = ["ann", "Doe, Jane", "#x", 'say "hi"', "a b", "ü", "New York", "a;b", "nan", "x\ny", "007"]
+    end = chance.choice(("\n", "\r\n", "\r"))
+    labels = ["ann", "Doe, Jane", "#x", 'say "hi"', "a b", "ü", "New York", "a;b", "nan", "007"]
+    labels += ["x\ny"] if "\n" in end else []  # pandas quotes the line ends that it writes
     kinds = {"int": lambda: chance.randrange(-3, 9), "text": lambda: chance.choice(labels)}
     make, m = kinds[chance.choice(("int", "text"))], chance.randrange(1, 6)
     frame = pandas.DataFrame({"source": [make() for _ in range(m)], "target": [make() for _ in range(m)]})
@@ -244,7 +246,7 @@ def test_tables_of_pandas(tmp_path_factory, seed):
         index=False,
         sep=chance.choice(",;\t"),
         quoting=chance.choice((0, 1, 2)),
-        lineterminator=chance.choice(("\n", "\r\n", "\r")),
+        lineterminator=end,
         encoding=chance.choice(("utf-8", "utf-8-sig")),
     )
     is_text = frame["source"].dtype.kind != "i"

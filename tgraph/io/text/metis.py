@@ -122,8 +122,11 @@ def _read_numbers(path: PathLike, header: Header, progress: bool) -> tuple[np.nd
             block = _COMMENT.sub(b"", block)
             if not block:
                 continue
-            counts.append(_numbers_per_line(block))
-            if counts[-1].any():
+            found = _numbers_per_line(block)
+            if sum(map(len, counts)) >= header.n and not found.any():
+                continue  # so that blank lines without end take no memory
+            counts.append(found)
+            if found.any():
                 text = pa.BufferReader(block.translate(_BREAKS))
                 options = csv.ReadOptions(column_names=["v"])
                 if b"x" in block or b"X" in block:  # pyarrow reads 0x10 as 16
@@ -132,7 +135,7 @@ def _read_numbers(path: PathLike, header: Header, progress: bool) -> tuple[np.nd
                     numbers.append(csv.read_csv(text, options, convert_options=convert).column("v").to_numpy())
                 except pa.ArrowInvalid as fault:
                     raise _not_a_number(path, header, str(fault)) from fault
-                if len(numbers[-1]) != counts[-1].sum():  # pyarrow ignores a byte order mark, counted as a word
+                if len(numbers[-1]) != found.sum():  # pyarrow ignores a byte order mark, counted as a word
                     raise _not_a_number(path, header, "a byte order mark where a number is expected")
     per_line = np.concatenate(counts)
     while len(per_line) > header.n and not per_line[header.n :].any():
