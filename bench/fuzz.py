@@ -1,9 +1,12 @@
-"""python -m bench.fuzz [--inputs N | --minutes M] [--seed S] [--first I] [--keep FOLDER]
+"""python -m bench.fuzz [--mode MODE] [--inputs N | --minutes M] [--seed S] [--first I] [--keep FOLDER]
 
-Damaged files for every reader. Input number i of a seed is always the same: a small graph in one of the formats,
-changed at a few places. A reader may return a graph or raise one of `tgraph.errors`; where the format is under
-checksums, the graph has to be the one that was written. Any other exception, another graph and a process that dies are
-faults.
+Input number i of a mode and a seed is always the same.
+damaged : files for every reader, each of a small graph in one of the formats, changed at a few places. A reader may
+give a graph or raise one of `tgraph.errors`; where the format is under checksums, it has to be the one that was
+written. Any other exception, another graph and a process that dies are faults.
+dressed : valid text in odd dress, with quotes, blanks, comments, line ends, encodings and kinds of numbers; what is read
+has to be what was meant.
+trips : any graph, written in any format; what is read has to be equal, or nothing written.
 """
 
 from __future__ import annotations
@@ -20,13 +23,14 @@ import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
 import tgraph as tg
+from bench.fuzz_text import dress_fault, trip_fault
 
 BATCH = 100  # inputs that a process is given at a time
 MEMORY = 16 << 30  # bytes of addresses that a process may have: a header that lies must not take the machine down
@@ -123,7 +127,19 @@ def equal(one: tg.Graph, other: tg.Graph) -> bool:
     return same and ids[0] == ids[1] and one.directed == other.directed
 
 
-def run(seed: int, first: int, count: int, running: str) -> list[tuple[int, str]]:
+def damage_fault(seed: int, number: int, folder: Path) -> str | None:
+    """What is wrong with how a damaged file is read, None where nothing is."""
+    return fault(*make(seed, number), folder)
+
+
+MODES: dict[str, Callable[[int, int, Path], str | None]] = {
+    "damaged": damage_fault,
+    "dressed": dress_fault,
+    "trips": trip_fault,
+}
+
+
+def run(seed: int, first: int, count: int, running: str, mode: str = "damaged") -> list[tuple[int, str]]:
     """The faults of so many inputs as (number, what); the current number is in a file."""
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
@@ -131,7 +147,7 @@ def run(seed: int, first: int, count: int, running: str) -> list[tuple[int, str]
     with tempfile.TemporaryDirectory() as folder:
         for number in range(first, first + count):
             Path(running).write_text(str(number))
-            what = fault(*make(seed, number), Path(folder))
+            what = MODES[mode](seed, number, Path(folder))
             if what is not None:
                 found.append((number, what))
     return found
@@ -173,20 +189,27 @@ def fuzz(
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--inputs", type=int)
-    parser.add_argument("--minutes", type=float, default=2)
+    parser.add_argument("--mode", choices=MODES, help="one of them; by default each in turn")
+    parser.add_argument("--inputs", type=int, help="of each mode")
+    parser.add_argument("--minutes", type=float, default=2, help="of all modes")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--keep", type=Path, help="a folder for the inputs at fault")
+    parser.add_argument("--keep", type=Path, help="a folder for the damaged inputs at fault")
     given = parser.parse_args()
-    found = fuzz(given.seed, given.first, given.inputs, 60 * given.minutes)
-    for number, what in found:
-        name, content = make(given.seed, number)
-        print(f"input {number} (--seed {given.seed} --first {number} --inputs 1), {name}: {what}")
-        if given.keep is not None:
-            given.keep.mkdir(parents=True, exist_ok=True)
-            (given.keep / f"{number}-{name}").write_bytes(content)
-    sys.exit(1 if found else 0)
+    modes = list(MODES) if given.mode is None else [given.mode]
+    total = 0
+    for mode in modes:
+        seconds = 60 * given.minutes / len(modes)
+        found = fuzz(given.seed, given.first, given.inputs, seconds, work=partial(run, mode=mode))
+        total += len(found)
+        for number, what in found:
+            again = f"--mode {mode} --seed {given.seed} --first {number} --inputs 1"
+            print(f"input {number} ({again}): {what}")
+            if given.keep is not None and mode == "damaged":
+                name, content = make(given.seed, number)
+                given.keep.mkdir(parents=True, exist_ok=True)
+                (given.keep / f"{number}-{name}").write_bytes(content)
+    sys.exit(1 if total else 0)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from tgraph.terminal import harmless
+
+LONGEST = 200  # characters of a message about a file, but for its path
+
 
 class TGraphError(Exception):
     """Base class of all errors raised on purpose by tgraph.
@@ -83,7 +87,15 @@ class FileFormatError(TGraphError, ValueError):
     def __init__(self, path: object, problem: str, remedy: str, line: int | None = None):
         self.path, self.line = path, line
         place = f"{path}" if line is None else f"{path}, line {line}"
-        super().__init__(f"{place}: {problem}; {remedy}")
+        remedy = _shortened(remedy, LONGEST // 2)
+        problem = _shortened(problem, LONGEST - len(remedy) - 4)
+        super().__init__(f"{harmless(place)}: {problem}; {remedy}")
+
+
+def _shortened(text: str, room: int) -> str:
+    """The text in one line, of at most so many characters, or of 60 where there is less room."""
+    text, room = harmless(text), max(room, 60)
+    return text if len(text) <= room else f"{text[: room - 3]}..."
 
 
 class ServerError(TGraphError, OSError):

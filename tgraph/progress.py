@@ -17,6 +17,8 @@ from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
+from tgraph.terminal import harmless
+
 T = TypeVar("T")
 
 VARIABLE = "TGRAPH_PROGRESS"
@@ -74,7 +76,7 @@ def bar(
         yield tqdm(disable=True)
         return
     options |= {"total": total, "unit": unit, "delay": 0 if asked else DELAY, "file": sys.stderr}
-    with tqdm(desc=what, **options) as found:
+    with tqdm(desc=harmless(what), **options) as found:
         _open_bars.append(found)
         try:
             yield found
@@ -142,7 +144,9 @@ def _tick(done: threading.Event, begin: float) -> None:
     while not done.is_set():
         if not any(map(_is_visible, _open_bars)):
             found = tqdm(bar_format="{desc}", leave=False, file=sys.stderr) if found is None else found
-            found.set_description_str(f"{': '.join(_busy_with)}: {tqdm.format_interval(time.monotonic() - begin)}")
+            found.set_description_str(
+                f"{harmless(': '.join(_busy_with))}: {tqdm.format_interval(time.monotonic() - begin)}"
+            )
         elif found is not None:
             found.close()
             found = None

@@ -40,7 +40,7 @@ def bipartite_color(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
     depth, conflict = tg.primitives.coloring.color_by_depth(_undirected(graph), backend=backend)
     if conflict >= 0:
         cycle = odd_cycle(graph, backend=backend)
-        shown = ", ".join(map(str, cycle[:8].tolist())) + (", ..." if len(cycle) > 8 else "")
+        shown = ", ".join(str(graph.ids(v)) for v in cycle[:8].tolist()) + (", ..." if len(cycle) > 8 else "")
         raise tg.errors.ArgumentError(
             f"graph: not bipartite, it has an odd cycle, of vertices {shown}; odd_cycle(graph) gives it"
         )

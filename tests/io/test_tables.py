@@ -90,7 +90,6 @@ def test_weights_false(file):
         ("source,target\n1,2\n3,4,5\n", 3, ["too many columns"]),
         ("source,target\n1,2\n3,\n", 3, ["'' is not an integer"]),
         ("source,target\n1,2\nx,4\n", 3, ["'x' is not an integer", 'ids="text"']),
-        ("source,target\n1,2\n-3,4\n", 3, ["the id -3 is negative"]),
         ("source,target,weight\n1,2,heavy\n", 2, ["'heavy' is not a number", "weights=False"]),
     ],
 )
@@ -156,7 +155,6 @@ def test_parquet_of_pandas(tmp_path):
         ({"source": [1, None], "target": [1, 2]}, ["'source' row 1 has no value", "fill or drop"]),
         ({"source": [1.5], "target": [1]}, ["'source' is of type double"]),
         ({"source": [1], "target": ["a"]}, ["'source' is int64, 'target' is string", 'ids="text"']),
-        ({"source": [1, -1], "target": [1, 2]}, ["row 1: the id -1 is negative"]),
         ({"source": [1], "target": [2], "weight": ["x"]}, ["'weight' is of type string", "weights=False"]),
         ({"source": [1], "target": [2], "weight": pa.array([2**63], pa.uint64())}, ["'weight'", "convert"]),
         ({"source": [1], "target": [2], "weight": [None]}, ["'weight' row 0 has no value"]),
@@ -197,12 +195,3 @@ def test_numbers_that_are_left_out_are_warned_of(tmp_path):
         assert tgraph.read(path, weights=False).weights is None
         assert tgraph.read(path, weight="cost").weights.tolist() == [5]
         assert tgraph.read(tmp_path / "t.txt", weights=4).weights.tolist() == [9]
-
-
-@pytest.mark.parametrize(
-    ("text", "line"), [("u,v\n1\r,2\n", 2), ("u\r,v\n1,2\n", 1), ("1\r,2\n", 1), ("u,v\n1,2\n3\rx,4\n", 3)]
-)
-def test_a_carriage_return_in_a_field(file, text, line):
-    assert_fault(
-        file(text.encode()), line, "the line cannot be split into fields (new-line character", "quote such a field"
-    )

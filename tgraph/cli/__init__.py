@@ -33,6 +33,7 @@ from tgraph.cli.graphs import (
     verify,
 )
 from tgraph.cli.options import Device, Directed, Format, Weights, picture_file
+from tgraph.cli.saying import say
 from tgraph.cli.topics import TOPICS
 from tgraph.errors import TGraphError
 
@@ -66,7 +67,7 @@ def _explain(mistake: Exception) -> str:
 
 
 def _complain(message: str) -> None:
-    typer.echo(f"tgraph: {' '.join(message.split())}", err=True)
+    say(f"tgraph: {' '.join(message.split())}", err=True)
 
 
 def demo(
@@ -87,8 +88,8 @@ def demo(
         graph = read(file=file, format=format, directed=directed, weights=weights)
     else:
         graph = generated()
-    typer.echo(compare(graph.to(device), picture))
-    typer.echo(f"\n{next_steps(file, {'format': format, 'weights': weights, 'directed': directed})}")
+    say(compare(graph.to(device), picture))
+    say(f"\n{next_steps(file, {'format': format, 'weights': weights, 'directed': directed})}")
 
 
 def doctor() -> None:
@@ -101,7 +102,7 @@ def doctor() -> None:
         from tgraph.cli.group import described
 
         several = f"\n\n{sections(described())}"
-    typer.echo(examine() + several)
+    say(examine() + several)
 
 
 # ---- commands -----------------------------------------------------------------------------------------------------
@@ -170,13 +171,13 @@ def tgraph(
 ) -> None:
     """Graph analytics as tensor programs."""
     if version:
-        typer.echo(f"tgraph {tg.__version__}")
+        say(f"tgraph {tg.__version__}")
         raise typer.Exit()
     if install_completion:
-        typer.echo(completion.install())
+        say(completion.install())
         raise typer.Exit()
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        say(context.get_help())
 
 
 def main() -> None:

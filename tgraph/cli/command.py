@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -15,6 +16,7 @@ import typer
 import tgraph as tg
 from tgraph.cli import report
 from tgraph.cli.options import OPTIONS, TABLES, Backend, Device, Mode, Output, Progress, choosing, trace_file
+from tgraph.cli.saying import say
 from tgraph.errors import ArgumentError
 from tgraph.files.atomic_write import replacing
 
@@ -60,8 +62,11 @@ def steps(algorithm: Algorithm) -> tuple[Callable[..., Any], Callable[..., None]
     def prepare(graph: tg.Graph, /, **given: Any) -> Any:
         for name in given.keys() & VERTICES:
             given[name] = _vertex(graph, name, given[name])
+        if "target" in given and given.get("source") == given["target"]:
+            vertex = report.shown(graph.ids(given["target"]))
+            raise ArgumentError(f"--target: {vertex} is the source as well; name another vertex")
         if given.get("weighted") is False and graph.weight_dtype is not None:
-            typer.echo("all edges count alike (--weighted: by their weights)")
+            say("all edges count alike (--weighted: by their weights)")
         run = getattr(tg.algorithms, algorithm.run)
         return run(**given) if algorithm.is_program else partial(run, **given, **algorithm.given)
 
@@ -77,11 +82,11 @@ def _vertex(graph: tg.Graph, option: str, name: str | None) -> int:
         if option != "source":
             raise ArgumentError(f"--{option}: name a vertex")
         vertex = report.best_connected(graph)
-        typer.echo(f"from vertex {vertex}, the one of largest out-degree (--source names another)")
+        say(f"from vertex {report.shown(vertex)}, the one of largest out-degree (--source names another)")
         return graph.index(vertex)
     labels = isinstance(graph.vertices, np.ndarray)
-    index = graph.index(name if labels or not name.lstrip("-").isdecimal() else int(name))
-    typer.echo(f"{'from' if option == 'source' else 'to'} vertex {name}")
+    index = graph.index(int(name) if not labels and re.fullmatch(r"-?\d{1,40}", name) else name)
+    say(f"{'from' if option == 'source' else 'to'} vertex {report.shown(name)}")
     return index
 
 
@@ -106,13 +111,13 @@ def execute(
     graph = graph.to(device)
     run = tg.run(program, graph, mode=mode.value, backend=backend, trace=True, progress=progress, checkpoint=checkpoint)
     iterations, switches, seconds, rate = report.cost(run)
-    typer.echo(f"iterations {iterations}, direction switches {switches}, time {seconds}, {rate} edges/s")
+    say(f"iterations {iterations}, direction switches {switches}, time {seconds}, {rate} edges/s")
     _tell(algorithm, graph, run.values, output)
     if trace is not None and run.trace is not None and _leads(graph):
         run.trace.plot(trace)
         if run.trace.shares:
-            typer.echo(report.by_rank(run.trace))
-        typer.echo(f"trace: {trace}")
+            say(report.by_rank(run.trace))
+        say(f"trace: {trace}")
 
 
 def call(
@@ -132,19 +137,19 @@ def call(
     elif backend != "auto":
         raise ArgumentError(f"--backend: this algorithm has one implementation; leave {backend!r} out")
     values = function(graph)
-    typer.echo(f"time {report.duration(time.perf_counter() - start)}")
+    say(f"time {report.duration(time.perf_counter() - start)}")
     _tell(algorithm, graph, values, output)
 
 
 def _tell(algorithm: Algorithm, graph: tg.Graph, values: Any, output: Path | None) -> None:
-    typer.echo(algorithm.finding(graph, values))
+    say(algorithm.finding(graph, values))
     if output is not None:
         table = algorithm.frame(graph, values)  # gathered by all
         if not _leads(graph):
             return
         with replacing(output) as temporary:
             getattr(table, TABLES[output.suffix.lower()])(temporary, index=False)
-        typer.echo(f"result: {output}")
+        say(f"result: {output}")
 
 
 def _leads(graph: tg.Graph) -> bool:

@@ -8,12 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import typer
-
 import tgraph as tg
 from tgraph.algorithms import BFS, HITS, SSSP, WCC, PageRank
 from tgraph.cli import report
 from tgraph.cli.graphs import size
+from tgraph.cli.saying import say
 from tgraph.engine.tracing.trace import plot
 from tgraph.progress import busy
 
@@ -25,7 +24,7 @@ def generated() -> tg.Graph:
     start = time.perf_counter()
     graph = tg.generators.rmat(16, weighted=True)
     took = report.duration(time.perf_counter() - start)
-    typer.echo(f"a generated scale-free graph (R-MAT): {size(graph)}, made in {took}")
+    say(f"a generated scale-free graph (R-MAT): {size(graph)}, made in {took}")
     return graph
 
 
@@ -56,7 +55,7 @@ def compare(graph: tg.Graph, picture: Path) -> str:
     return "\n".join(
         (
             *((f"transposed once for all runs in {prepared}",) if graph.directed else ()),
-            f"searches start at vertex {hub}, the one of largest out-degree",
+            f"searches start at vertex {report.shown(hub)}, the one of largest out-degree",
             "",
             report.table((HEADER, *rows)),
             "",

@@ -12,6 +12,7 @@ import tgraph as tg
 from tgraph.cli import ranks, report
 from tgraph.cli.graphs import Layout, Out, Reorder, read, save, weight_options
 from tgraph.cli.options import Directed, Format, Multi, Progress, Weights
+from tgraph.cli.saying import say
 from tgraph.errors import ArgumentError
 
 MEMORY = "500MB"  # of each process that makes blocks
@@ -63,4 +64,4 @@ def convert(
     with BlockFile(out) as made:
         what = f"{made.num_vertices:,} vertices, {made.num_arcs:,} arcs in {len(made.blocks()):,} blocks"
     by = f" by {ranks.number()} ranks" if ranks.are_several() else ""
-    typer.echo(f"{out}: {what}, of {len(file):,} {'file' if len(file) == 1 else 'files'}, converted in {took}{by}")
+    say(f"{out}: {what}, of {len(file):,} {'file' if len(file) == 1 else 'files'}, converted in {took}{by}")

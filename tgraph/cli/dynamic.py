@@ -17,6 +17,7 @@ from tgraph.cli import report
 from tgraph.cli.choices import one_of
 from tgraph.cli.graphs import weight_options
 from tgraph.cli.options import Directed, Format, Progress, Weights, picture_file
+from tgraph.cli.saying import say
 from tgraph.core.system.text import table
 from tgraph.errors import ArgumentError
 
@@ -124,7 +125,7 @@ def info(*, store: Folder) -> None:
     """What a store holds, and how it lies on the disk."""
     _check(store)
     facts = {**_schema(read := tg.dynamic.open(store, mode="r", verify=False)), **read.info()}
-    typer.echo(table([["", ""], *([name, _shown(value)] for name, value in facts.items())], left=(0, 1)))
+    say(table([["", ""], *([name, _shown(value)] for name, value in facts.items())], left=(0, 1)))
 
 
 def compact(store: StoreOfFolder, /) -> None:
@@ -141,9 +142,9 @@ def verify(*, store: Folder) -> None:
     start = time.perf_counter()
     damaged = tg.dynamic.verify(store)
     for fault in damaged:
-        typer.echo(str(fault))
+        say(str(fault))
     took = report.duration(time.perf_counter() - start)
-    typer.echo(f"{store}: {len(damaged) or 'nothing'} damaged, verified in {took}")
+    say(f"{store}: {len(damaged) or 'nothing'} damaged, verified in {took}")
     if damaged:
         raise typer.Exit(1)
 
@@ -197,7 +198,7 @@ def _say(store: StoreOfFolder, done: str, start: float) -> None:
     arcs = facts["arcs in CSR"] + facts["changes in runs"]
     about = "about " if facts["changes in runs"] else ""
     disk = report.scaled(facts["bytes of files"] + facts["bytes of log"])
-    typer.echo(
+    say(
         f"{store.path}: {done} in {took}; version {store.version:,}, {store.num_vertices:,} vertices, {about}{arcs:,} "
         f"arcs, {disk}B"
     )

@@ -29,6 +29,7 @@ from tgraph.cli.options import (
     graph_file,
     picture_file,
 )
+from tgraph.cli.saying import say
 from tgraph.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -52,9 +53,7 @@ def read(
         warnings.simplefilter("ignore", tg.io.ColumnsLeftOut)  # the line below says it
         graph = tg.read(file, format=format, progress=progress, **given)
     took = report.duration(time.perf_counter() - start)
-    typer.echo(
-        f"{file}: {size(graph)}, read in {took}; {_taken(graph, tg.io.columns_of(file, format=format, **given))}"
-    )
+    say(f"{file}: {size(graph)}, read in {took}; {_taken(graph, tg.io.columns_of(file, format=format, **given))}")
     return graph
 
 
@@ -80,7 +79,7 @@ def verify(*, file: File) -> None:
     start = time.perf_counter()
     nbytes = tg.verify(file)
     took = report.duration(time.perf_counter() - start)
-    typer.echo(f"{file}: {report.scaled(nbytes)}B as they were written, verified in {took}")
+    say(f"{file}: {report.scaled(nbytes)}B as they were written, verified in {took}")
 
 
 def load(
@@ -107,7 +106,7 @@ def load(
         by = f" by {ranks.number()} ranks"
     else:
         graph, by = tg.open(file, str(memory), device), ""
-    typer.echo(f"{file}: {graph.num_vertices:,} vertices, {graph.num_arcs:,} arcs, opened{by}")
+    say(f"{file}: {graph.num_vertices:,} vertices, {graph.num_arcs:,} arcs, opened{by}")
     return graph
 
 
@@ -137,14 +136,14 @@ def info(graph: tg.Graph, /) -> None:
         "layout": "csr" if graph.layout is None else graph.layout.name,
         "memory": f"{report.scaled(graph.nbytes)}B",
     }
-    typer.echo(report.table([(f"{name}:", fact) for name, fact in facts.items()]))
+    say(report.table([(f"{name}:", fact) for name, fact in facts.items()]))
 
 
 def _degrees(graph: tg.Graph) -> str:
     if not graph.num_vertices:
         return "none"
     ((vertex, largest),) = graph.top(graph.out_degree, 1)
-    return f"{graph.num_arcs / graph.num_vertices:.3g} on average, {largest:,} at most (vertex {vertex})"
+    return f"{graph.num_arcs / graph.num_vertices:.3g} on average, {largest:,} at most (vertex {report.shown(vertex)})"
 
 
 def _weights(graph: tg.Graph) -> str:
@@ -159,7 +158,7 @@ def _ids(graph: tg.Graph) -> str:
 
     if graph.vertices is None:
         return f"0 to {graph.num_vertices - 1:,}" if graph.num_vertices else "none"
-    examples = ", ".join(map(str, graph.vertices[:3].tolist()))
+    examples = ", ".join(map(report.shown, graph.vertices[:3].tolist()))
     return f"{'integers' if isinstance(graph.vertices, torch.Tensor) else 'text'}, such as {examples}"
 
 
@@ -297,7 +296,7 @@ def picture(
     """Draw the graph, communities in colours and vertices by their rank."""
     groups, ranks = tg.algorithms.cdlp(graph), tg.algorithms.pagerank(graph)
     tg.draw(graph, output, color=groups, size=ranks, title=title, seed=seed)
-    typer.echo(f"{output}: {size(graph)}")
+    say(f"{output}: {size(graph)}")
 
 
 def recommend(
@@ -310,8 +309,8 @@ def recommend(
     """Measure every layout on the graph and say which one suits it."""
     advice = tg.advise(graph.to(device), features)
     if advice.arcs < graph.num_arcs:
-        typer.echo(f"measured on blocks of vertices with {advice.arcs:,} of {graph.num_arcs:,} arcs")
-    typer.echo(str(advice))
+        say(f"measured on blocks of vertices with {advice.arcs:,} of {graph.num_arcs:,} arcs")
+    say(str(advice))
 
 
 def parts(
@@ -336,16 +335,16 @@ def parts(
     held = found.apply(graph)
     between = found.arcs_between(held)
     counted = f"{parts:,} {'part' if parts == 1 else 'parts'}"
-    typer.echo(f"{method}: {counted} in {took}")
-    typer.echo(report.partition(found, held, between))
+    say(f"{method}: {counted} in {took}")
+    say(report.partition(found, held, between))
     if picture is not None:
         from tgraph.stream.partitioning.picture import draw
 
         draw(between, picture, title=f"{method}, {counted}: {report.partition_total(found, held)}")
-        typer.echo(f"picture: {picture}")
+        say(f"picture: {picture}")
     if output is not None:
         tg.stream.write_partitioned(graph, output, found)
-        typer.echo(f"blocks: {output}")
+        say(f"blocks: {output}")
 
 
 Out = Annotated[
@@ -375,6 +374,6 @@ def save(
     if layout is not None:
         before = graph.nbytes
         graph = graph.to_format(layout)
-        typer.echo(f"layout {layout}: {report.scaled(graph.nbytes)}B, in place of {report.scaled(before)}B")
+        say(f"layout {layout}: {report.scaled(graph.nbytes)}B, in place of {report.scaled(before)}B")
     tg.write(graph, out)
-    typer.echo(f"{out}: {size(graph)}")
+    say(f"{out}: {size(graph)}")

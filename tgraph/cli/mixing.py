@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import tgraph as tg
+from tgraph.cli import report
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -20,7 +21,9 @@ def similar(graph: tg.Graph, found: tuple[Tensor, Tensor]) -> str:
         return "no two vertices have a neighbour in common"
     best = table.iloc[table["similarity"].to_numpy().argsort(kind="stable")[::-1][:SHOWN]]
     rows = best.itertuples(index=False)
-    return "top 5: " + ", ".join(f"{vertex} - {other} ({score:.3g})" for vertex, other, score in rows)
+    return "top 5: " + ", ".join(
+        f"{report.shown(vertex)} - {report.shown(other)} ({score:.3g})" for vertex, other, score in rows
+    )
 
 
 def similar_frame(graph: tg.Graph, found: tuple[Tensor, Tensor]) -> Any:

@@ -11,6 +11,7 @@ import typer
 import tgraph as tg
 from tgraph.cli import report as lines
 from tgraph.cli.options import File, page_file
+from tgraph.cli.saying import say
 
 
 def report(
@@ -28,4 +29,4 @@ def report(
     """Measure the graph and write what was found as one page that needs nothing else."""
     start = time.perf_counter()
     tg.report(graph, title=title or file.name, seed=seed).save(output)
-    typer.echo(f"{output}: written in {lines.duration(time.perf_counter() - start)}")
+    say(f"{output}: written in {lines.duration(time.perf_counter() - start)}")

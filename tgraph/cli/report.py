@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import tgraph as tg
 from tgraph.core.system.text import duration, scaled, table
+from tgraph.terminal import harmless
 
 if TYPE_CHECKING:
     import pandas
@@ -46,6 +47,17 @@ def by_rank(trace: tg.Trace) -> str:
         nbytes = (sum(getattr(share, name) for share in own) for name in ("bytes_sent", "bytes_received"))
         rows.append((str(rank), *map(duration, seconds), *(f"{scaled(each)}B" for each in nbytes), ""))
     return table(rows)
+
+
+def shown(vertex: Any) -> str:
+    """The original id of a vertex in a line, which its control characters leave whole."""
+    return harmless(str(vertex))
+
+
+def names(graph: tg.Graph, vertices: Tensor) -> list[str]:
+    """The original ids of vertices, as `shown`."""
+    ids = graph.ids(vertices)
+    return [shown(name) for name in (ids.tolist() if hasattr(ids, "tolist") else ids)]
 
 
 def best_connected(graph: tg.Graph) -> Any:
@@ -154,14 +166,15 @@ def ranks(graph: tg.Graph, rank: Any) -> str:
     """The five vertices of the highest scores."""
     top = graph.top(rank, 5)
     return "top 5: " + ", ".join(
-        f"{name} ({value:,})" if isinstance(value, int) else f"{name} ({value:.3g})" for name, value in top
+        f"{shown(name)} ({value:,})" if isinstance(value, int) else f"{shown(name)} ({value:.3g})"
+        for name, value in top
     )
 
 
 def hubs(graph: tg.Graph, score: Any) -> str:
     """The five best hubs and authorities."""
     hubs, authorities = (
-        ", ".join(str(vertex) for vertex, _ in graph.top(score[name], 5)) for name in ("hub", "authority")
+        ", ".join(shown(vertex) for vertex, _ in graph.top(score[name], 5)) for name in ("hub", "authority")
     )
     return f"top 5 hubs: {hubs}; authorities: {authorities}"
 

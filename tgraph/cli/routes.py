@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import tgraph as tg
+from tgraph.cli import report
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -114,11 +115,7 @@ def path_frame(graph: tg.Graph, vertices: Tensor) -> Any:
 
 def members(graph: tg.Graph, vertices: Tensor) -> str:
     """How many vertices there are, and the first of them."""
-
-    import torch
-
-    ids = graph.ids(vertices[:SHOWN])
-    names = ", ".join(str(name) for name in (ids.tolist() if isinstance(ids, torch.Tensor) else ids))
+    names = ", ".join(report.names(graph, vertices[:SHOWN]))
     return f"{len(vertices):,} of {graph.num_vertices:,} vertices: {names}{', ...' if len(vertices) > SHOWN else ''}"
 
 
@@ -179,10 +176,7 @@ def widths(graph: tg.Graph, width: Tensor) -> str:
 
 
 def _listed(graph: tg.Graph, vertices: Tensor) -> str:
-    import torch
-
     half = SHOWN // 2
-    ids = graph.ids(vertices)
-    names = [str(name) for name in (ids.tolist() if isinstance(ids, torch.Tensor) else ids)]
+    names = report.names(graph, vertices)
     shown = names if len(names) <= SHOWN else [*names[:half], "...", *names[-half:]]
     return " -> ".join(shown)

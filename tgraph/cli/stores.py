@@ -11,6 +11,7 @@ import typer
 import tgraph as tg
 from tgraph.cli import report
 from tgraph.cli.options import Progress
+from tgraph.cli.saying import say
 from tgraph.core.system.text import table
 
 if TYPE_CHECKING:
@@ -31,9 +32,9 @@ def info(*, store: Store, key: Beginning = "") -> None:
         shape = " x ".join(f"{size:,}" for size in stat.shape)
         nbytes = stat.shape[0] * stat.row_bytes
         rows.append([stat.key, _dtype(stat), shape, f"{stat.num_blocks:,}", f"{nbytes:,}"])
-    typer.echo(table(rows, left=(0, 1, 2)))
+    say(table(rows, left=(0, 1, 2)))
     total = sum(stat.shape[0] * stat.row_bytes for stat in stats)
-    typer.echo(f"{opened!r}: {len(stats)} tensor{'s' if len(stats) != 1 else ''}, {report.scaled(total)}B")
+    say(f"{opened!r}: {len(stats)} tensor{'s' if len(stats) != 1 else ''}, {report.scaled(total)}B")
 
 
 def put(
@@ -49,7 +50,7 @@ def put(
     for name in tg.stores.maintenance.put_file(opened, file, key):
         stat = opened.stat(name)
         assert stat is not None
-        typer.echo(f"{name}: {_dtype(stat)} {list(stat.shape)}")
+        say(f"{name}: {_dtype(stat)} {list(stat.shape)}")
 
 
 def get(
@@ -59,7 +60,7 @@ def get(
     key: Annotated[str, typer.Option(help="The key of the array; for .safetensors how the keys begin.")] = "",
 ) -> None:
     """Write tensors of a store to a file."""
-    typer.echo(f"{file}: {', '.join(tg.stores.maintenance.get_file(tg.stores.open(store), file, key))}")
+    say(f"{file}: {', '.join(tg.stores.maintenance.get_file(tg.stores.open(store), file, key))}")
 
 
 def verify(*, store: Store, key: Beginning = "", progress: Progress = False) -> None:
@@ -67,9 +68,9 @@ def verify(*, store: Store, key: Beginning = "", progress: Progress = False) -> 
     opened, start = tg.stores.open(store), time.perf_counter()
     damaged = tg.stores.maintenance.verify(opened, key, progress)
     for fault in damaged:
-        typer.echo(str(fault))
+        say(str(fault))
     took = report.duration(time.perf_counter() - start)
-    typer.echo(f"{opened!r}: {len(damaged) or 'nothing'} damaged, verified in {took}")
+    say(f"{opened!r}: {len(damaged) or 'nothing'} damaged, verified in {took}")
     if damaged:
         raise typer.Exit(1)
 
@@ -85,7 +86,7 @@ def copy(
     source, goal, start = tg.stores.open(store), tg.stores.open(target), time.perf_counter()
     nbytes = tg.stores.maintenance.copy(source, goal, key, progress)
     took = report.duration(time.perf_counter() - start)
-    typer.echo(f"{goal!r}: {report.scaled(nbytes)}B copied in {took}")
+    say(f"{goal!r}: {report.scaled(nbytes)}B copied in {took}")
 
 
 def _dtype(stat: Stat) -> str:

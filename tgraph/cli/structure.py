@@ -60,12 +60,12 @@ def sets_frame(graph: tg.Graph, found: tuple[Tensor, Tensor]) -> Any:
 def vertices(graph: tg.Graph, found: Tensor) -> str:
     """How many vertices were found, and the first of them."""
     more = ", ..." if len(found) > SHOWN else ""
-    return f"{len(found):,} of {graph.num_vertices:,} vertices: " + ", ".join(_names(graph, found[:SHOWN])) + more
+    return f"{len(found):,} of {graph.num_vertices:,} vertices: " + ", ".join(report.names(graph, found[:SHOWN])) + more
 
 
 def pairs(graph: tg.Graph, found: Tensor) -> str:
     """How many edges were found, and the first of them."""
-    shown = zip(*(_names(graph, end[:SHOWN]) for end in found), strict=True)
+    shown = zip(*(report.names(graph, end[:SHOWN]) for end in found), strict=True)
     more = ", ..." if found.shape[1] > SHOWN else ""
     return f"{found.shape[1]:,} of {graph.num_edges:,} edges: " + ", ".join(f"{u} - {v}" for u, v in shown) + more
 
@@ -96,10 +96,3 @@ def colors(graph: tg.Graph, color: Tensor) -> str:
     size = color.bincount()
     largest = int(size.max()) if len(size) else 0
     return f"{len(size):,} colours, one of them for {largest:,} of {graph.num_vertices:,} vertices"
-
-
-def _names(graph: tg.Graph, found: Tensor) -> list[str]:
-    import torch
-
-    ids = graph.ids(found)
-    return [str(name) for name in (ids.tolist() if isinstance(ids, torch.Tensor) else ids)]

@@ -42,8 +42,7 @@ def points(graph: tg.Graph, found: Tensor) -> str:
     directions = torch.nn.functional.normalize(found[:1000], dim=1)
     alike = (directions @ directions.T).fill_diagonal_(-torch.inf)
     best = int(alike.argmax())
-    ids = graph.ids(torch.tensor([best // len(alike), best % len(alike)]))
-    first, second = ids.tolist() if hasattr(ids, "tolist") else ids
+    first, second = report.names(graph, torch.tensor([best // len(alike), best % len(alike)]))
     return f"{len(found):,} points of {found.shape[1]:,} dimensions; {first} and {second} are near each other"
 
 

@@ -69,7 +69,7 @@ class GraphVertices:
         >>> graph.index("eve"), graph.index(["eve", "ann"])
         (2, tensor([2, 0]))
         """
-        one = isinstance(ids, str) or _is_one(ids)
+        one = isinstance(ids, (str, bytes)) or _is_one(ids)
         if isinstance(ids, tuple) and self._ids is not None and not self._ids.are_integers:
             one = ids in self._ids._table  # a tuple can itself be a label
         wanted = [ids.item() if isinstance(ids, (Tensor, np.ndarray)) else ids] if one else ids

@@ -18,12 +18,17 @@ from tgraph.progress import bar, is_wanted
 
 CODECS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+LONGEST_LINE = 1 << 26  # bytes; a compressed file of nothing but zeros would fill the memory
 _MAGIC = {
     "gzip": re.compile(rb"\x1f\x8b"),
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
-    "bz2": re.compile(rb"BZh\d1AY&SY"),
+    "bz2": re.compile(rb"BZh\d(1AY&SY|\x17rE8P\x90)"),
     "xz": re.compile(rb"\xfd7zXZ\0"),
 }
+
+
+class LineTooLong(Exception):
+    """A line that no text file has. `open_bytes` makes it a FileFormatError."""
 
 
 @contextmanager
@@ -42,6 +47,9 @@ def open_bytes(path: PathLike, progress: bool = False) -> Iterator[Any]:
     try:
         with ExitStack() as stack:
             yield _decompressed(path, codec, progress, stack)
+    except LineTooLong as fault:
+        problem = f"a line has more than {LONGEST_LINE >> 20} MiB"
+        raise FileFormatError(path, problem, "the file is damaged, or no text: fetch it again") from fault
     except (OSError, EOFError, lzma.LZMAError) as fault:
         if getattr(fault, "errno", None) is not None:  # an error of the operating system, such as a failing disk
             raise
@@ -69,16 +77,22 @@ def _decompressed(path: PathLike, codec: str | None, progress: bool, stack: Exit
 
 
 def blocks(stream: Any, size: int = 1 << 22) -> Iterator[bytes]:
-    """The stream in chunks of about `size` bytes, each ending at a line end."""
+    """The stream in chunks of about `size` bytes, each ending at a line end, with \\n for every kind of line end."""
     rest: list[bytes] = []
     while piece := stream.read(size):
-        end = piece.rfind(b"\n") + 1
+        end = max(piece.rfind(b"\n"), piece.rfind(b"\r", 0, len(piece) - 1)) + 1  # a last \r may be half of a \r\n
         if end:
-            yield b"".join((*rest, piece[:end]))
+            yield _with_line_feeds(b"".join((*rest, piece[:end])))
             rest = []
         rest.append(piece[end:])
+        if len(rest) * size > LONGEST_LINE and sum(map(len, rest)) > LONGEST_LINE:
+            raise LineTooLong
     if last := b"".join(rest):
-        yield last
+        yield _with_line_feeds(last)
+
+
+def _with_line_feeds(block: bytes) -> bytes:
+    return block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block
 
 
 def lines(stream: Any, size: int = 1 << 16) -> Iterator[tuple[int, bytes]]:
@@ -90,8 +104,7 @@ def lines(stream: Any, size: int = 1 << 16) -> Iterator[tuple[int, bytes]]:
     for block in blocks(stream, size):
         for line in block.removesuffix(b"\n").split(b"\n"):
             number += 1
-            line = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
-            yield number, line.removesuffix(b"\r")
+            yield number, line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
 
 
 def stem(path: PathLike) -> Path:

@@ -65,7 +65,7 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
     self_loops : "keep" or "drop".
     ids : "auto" reads integers where the first line has them, else text. Integers are relabelled 0..n-1 in ascending
         order and kept in `graph.vertices`; only vertices with an edge count. "keep" takes integers as the vertex
-        numbers 0..largest; "compact" requires integers; "text" reads all ids as text.
+        numbers 0..largest; "compact" requires integers; "text" reads all ids as text, 007 apart from 7 too.
     source, target, weight : names of columns, for tables; else source, src, from, u and target, dst, to, v and
         weight, w are recognised.
     delimiter : the character between columns, for edge lists and CSV; else it is detected from the first line.
@@ -74,7 +74,8 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
         False skips that. See `tgraph.verify`.
 
     Raises FileFormatError, which names the file, the invalid line and the remedy; ArgumentError for an unknown
-    extension or option; OSError where the file cannot be opened.
+    extension or option; OSError where the file cannot be opened. Files of other formats, and pages and pointers in
+    place of a file, are told by how they begin, unless `skip` is given.
 
     >>> with open("trust.wel", "w") as file:
     ...     print("100 7 0.5", file=file)
@@ -140,7 +141,7 @@ def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
     `format` names one of `FORMATS`; without it the extension decides. .tg and .npz keep everything; formats that
     cannot represent isolated vertices, original ids or the direction warn where these are lost.
     Raises ArgumentError for an unknown extension, for a binary format with the extension of a compressed file, and for
-    a graph that the format cannot represent.
+    a graph that the format cannot represent, or whose labels its reader would take for something else.
 
     >>> from pathlib import Path
     >>> graph = tg.Graph.from_edges([0, 1], [1, 2], [0.5, 2.0], vertices=["ann", "bob", "eve"])

@@ -70,11 +70,12 @@ def read_columns(table: Any, columns: Sequence[str] | None = None) -> pyarrow.Ta
 
     if is_path(table):
         table = _files(table)
-    if columns is not None:
-        known = column_names(table)
-        for name in columns:
-            if name not in known:
-                raise ArgumentError(f"columns: the table has no {name!r}, only {', '.join(map(repr, known))}")
+    known = column_names(table)
+    for name in columns or ():
+        if name not in known:
+            raise ArgumentError(f"columns: the table has no {name!r}, only {', '.join(map(repr, known))}")
+    if isinstance(table, pa.RecordBatch):
+        table = pa.Table.from_batches([table])
     names = None if columns is None else list(dict.fromkeys(columns))
     if isinstance(table, dataset.Dataset):
         return table.to_table(columns=names)
@@ -90,12 +91,12 @@ def column_names(table: Any) -> list[str]:
     """The names of the columns of a table; arguments and errors are those of `read_columns`."""
     if is_path(table):
         table = _files(table)
-    if hasattr(table, "schema") and hasattr(table.schema, "names"):
-        return list(table.schema.names)
-    if hasattr(table, "columns") and hasattr(table, "__arrow_c_stream__"):
-        return list(table.columns)
+    if any(hasattr(table, how) for how in ("__arrow_c_stream__", "__arrow_c_array__", "to_table")):
+        names = table.schema.names if hasattr(table, "schema") else table.columns
+        return list(names() if callable(names) else names)  # a method of polars
     kind = type(table).__name__
-    raise ArgumentError(f"table: expected paths or columns of Arrow, got {kind}; convert it with pyarrow.table")
+    remedy = "call its collect()" if hasattr(table, "collect") else "convert it with pyarrow.table"
+    raise ArgumentError(f"table: expected paths or columns of Arrow, got {kind}; {remedy}")
 
 
 def is_path(table: Any) -> bool:

@@ -32,7 +32,7 @@ def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
     Vertices come in the order of G's nodes, isolated ones included; node names are kept as ids unless they are
     0..n-1 in order. `weight` names the edge attribute that becomes `weights`: int64 where all values are integers,
     else float64, 1 for edges without it, None where no edge has it (or `weight=None`).
-    Raises ArgumentError for a weight that is not a number.
+    Raises ArgumentError for a weight that is not a number, and for what is no graph of networkx.
 
     >>> import networkx
     >>> G = networkx.Graph([("ann", "bob"), ("bob", "eve")])
@@ -40,6 +40,9 @@ def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
     >>> graph.top(tg.algorithms.pagerank(graph), 1)[0][0], graph.index("eve")
     ('bob', 2)
     """
+    if isinstance(G, type) or not (hasattr(G, "_tensors") or hasattr(G, "_adj")):
+        kind = G.__name__ if isinstance(G, type) else type(G).__name__
+        raise ArgumentError(f"G: expected a graph of networkx, got {kind}; networkx.Graph(...) makes one")
     tensors = adjacency.read(G, () if weight is None else (weight,))
     column = None if weight is None else tensors.edge_columns.get(weight)
     weights = None if column is None else _networkx_weights(tensors, column, weight)
@@ -187,7 +190,7 @@ def from_pandas(
 
     Integer ids are relabelled 0..n-1 in ascending order, other ids (text) in order of appearance; both are kept as
     `vertices`. `weight` names the column of weights. `directed=False`: every row is one undirected edge.
-    Raises ArgumentError for a missing column and for missing values.
+    Raises ArgumentError for columns that are missing, are there twice or hold no numbers, and for missing values.
 
     >>> import pandas
     >>> frame = pandas.DataFrame({"source": ["ann", "bob"], "target": ["bob", "eve"], "years": [3, 7]})
@@ -195,20 +198,35 @@ def from_pandas(
     >>> graph.vertices.tolist(), graph.weights.tolist()
     (['ann', 'bob', 'eve'], [3, 7])
     """
+    if not (hasattr(frame, "columns") and hasattr(frame, "isna")):
+        raise ArgumentError(f"frame: expected one of pandas, got {type(frame).__name__}; from_table takes other tables")
     for argument, name in (("source", source), ("target", target), ("weight", weight)):
-        if name is not None and name not in frame.columns:
+        if name is None:
+            continue
+        if (times := list(frame.columns).count(name)) != 1:
             listed = ", ".join(map(repr, frame.columns))
-            raise ArgumentError(f"{argument}: the frame has no column {name!r}; its columns are {listed}")
-        if name is not None and frame[name].isna().any():
+            found = "no column" if times == 0 else f"{times} columns"
+            raise ArgumentError(f"{argument}: the frame has {found} {name!r}; its columns are {listed}")
+        if frame[name].isna().any():
             row = frame.index[frame[name].isna()][0]
             raise ArgumentError(f"{argument}: the row {row!r} of column {name!r} has no value; fill or drop such rows")
-    weights = None if weight is None else frame[weight].to_numpy()
+    weights = None if weight is None else _numbers(frame[weight])
     ends = frame[source], frame[target]
     if all(column.dtype.kind in "iu" for column in ends):
         src, dst = (column.to_numpy(dtype=np.uint64 if column.dtype.kind == "u" else np.int64) for column in ends)
         return Graph.from_edges(src, dst, weights, directed=directed, ids="compact")
     src, dst, names = _number(*ends)
     return Graph.from_edges(src, dst, weights, directed=directed, vertices=names)
+
+
+def _numbers(column: pandas.Series) -> np.ndarray:
+    """The weights of a column, which may be of Python's numbers, or of a dtype of pandas or Arrow."""
+    column = column.infer_objects()
+    if column.dtype.kind not in "iuf":
+        raise ArgumentError(
+            f"weight: column {column.name!r} is of type {column.dtype}; convert it by pandas.to_numeric"
+        )
+    return column.to_numpy(dtype=f"{column.dtype.kind}{column.dtype.itemsize}")
 
 
 def _number(source: pandas.Series, target: pandas.Series) -> tuple[np.ndarray, np.ndarray, Any]:

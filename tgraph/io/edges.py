@@ -108,12 +108,17 @@ def named_edges(graph: Graph, purpose: str) -> dict[str, Any]:
 
 
 def text_labels(vertices: Sequence[Any] | np.ndarray) -> np.ndarray:
-    """The labels as an object array of str. Raises ArgumentError for other types, which files cannot hold."""
+    """The labels as an object array of str. Raises ArgumentError for what files cannot hold: other types, and lone
+    surrogates."""
     for label in vertices:
         if not isinstance(label, str):
             raise ArgumentError(
                 f"graph.vertices: a file holds integer ids or text, not the label {label!r}; "
                 "build the graph with labels that are all of type str"
+            )
+        if not label.isascii() and any("\ud800" <= letter <= "\udfff" for letter in label):
+            raise ArgumentError(
+                f"graph.vertices: the label {label!r} has half of a surrogate pair, which is no text; decode it anew"
             )
     return np.asarray(vertices, dtype=object)
 

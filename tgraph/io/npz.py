@@ -14,6 +14,7 @@ from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.atomic_write import replacing_by
 from tgraph.io import labels
+from tgraph.io.text.banners import refuse_others
 
 _OURS = ("offset", "neighbors", "weights", "vertices", "vertex_text", "vertex_text_offset", "directed")
 _SCIPYS = ("indptr", "indices", "data", "shape", "format")
@@ -41,6 +42,7 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     except Exception as fault:  # zipfile, zlib and numpy raise various exceptions for damaged bytes
         if isinstance(fault, OSError) and fault.errno not in (None, errno.EINVAL):  # EINVAL: a seek to a damaged offset
             raise
+        refuse_others(path, "npz")
         problem = f"not a whole numpy archive of plain arrays ({fault})"
         raise FileFormatError(path, problem, "save it again with numpy.savez or tgraph.write") from fault
     try:

@@ -13,6 +13,7 @@ from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.atomic_write import replacing
 from tgraph.io.edges import Ids, Rules, named_edges
+from tgraph.io.text.banners import refuse_others
 from tgraph.io.text.names import Columns, find_columns
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def read(
     except (pa.ArrowException, OSError, UnicodeDecodeError) as fault:
         if isinstance(fault, OSError) and fault.errno is not None:
             raise
+        refuse_others(path, "parquet")
         raise FileFormatError(path, f"not a whole Parquet file ({fault})", "write or fetch it again") from fault
     if directed is None:
         directed = is_directed(path)
@@ -124,10 +126,10 @@ def _ids(path: PathLike, column: pyarrow.ChunkedArray, name: str, ids: Ids) -> A
             numbers = column.cast(pa.int64()).to_numpy()
         except pa.ArrowInvalid as fault:
             raise FileFormatError(path, f"column {name!r}: {fault}", 'read labels instead: ids="text"') from fault
-        if numbers.size and numbers.min() < 0:
+        if ids == "keep" and numbers.size and numbers.min() < 0:
             row = int((numbers < 0).argmax())
             problem = f"column {name!r} row {row}: the id {numbers[row]} is negative"
-            raise FileFormatError(path, problem, 'correct it, or read labels: ids="text"')
+            raise FileFormatError(path, problem, 'ids="compact" numbers the ids that there are')
         return _writable(numbers)
     if str(kind) in ("string", "large_string", "string_view"):
         if ids in ("keep", "compact"):
@@ -174,7 +176,9 @@ def write(graph: Graph, path: PathLike) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
-    table = pa.table(named_edges(graph, "a table of edges"))
+    columns = named_edges(graph, "a table of edges")
+    text = {name: pa.array(values, pa.string()) for name, values in columns.items() if values.dtype == object}
+    table = pa.table(columns | text)
     table = table.replace_schema_metadata({_DIRECTED: b"true" if graph.directed else b"false"})
     with replacing(path) as temporary:
         parquet.write_table(table, os.fspath(temporary), write_page_checksum=True)

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike
-from tgraph.files.byte_stream import BYTE_ORDER_MARK, blocks, lines, open_bytes
-from tgraph.io.text.explain import explain
-from tgraph.io.text.line_layout import BLANKS, LineLayout
+from tgraph.files.byte_stream import BYTE_ORDER_MARK, lines, open_bytes
+from tgraph.io.text.exact import exact
+from tgraph.io.text.line_layout import BLANKS, INT64, LineLayout
+from tgraph.io.text.streams import Odd, Pieces, Watched, straightened
 
 if TYPE_CHECKING:
     import pyarrow
 
 T = TypeVar("T")
+
+
+class Form(Enum):
+    """How a file is given to pyarrow."""
+
+    AS_IT_IS = 0
+    STRAIGHTENED = 1
+    EXACT = 2
 
 
 def first_lines(
@@ -53,16 +61,20 @@ def last_line_before_data(path: PathLike, comments: str, header: int) -> int:
 def read_columns(path: PathLike, layout: LineLayout, progress: bool = False) -> list[Any]:
     """One entry per field of the layout: a numpy array, an arrow array of labels, or None where it is skipped.
 
-    pyarrow reads the file directly; where that fails, with comments removed and blanks normalised; where that fails
-    too, `explain` searches for the invalid line. Raises FileFormatError.
+    pyarrow reads the file directly; where that fails or would take it otherwise than it was meant, with comments
+    removed and blanks normalised, and else line by line, which finds the line at fault. Raises FileFormatError.
     """
     from pyarrow import csv
 
-    def parse(attempt: LineLayout, straight: bool) -> list[Any]:
-        with _source(path, attempt, straight, progress) as source:
-            return _arrays(path, csv.read_csv(source, **_options(attempt, straight)), attempt)
+    def parse(attempt: LineLayout, form: Form) -> list[Any]:
+        with _source(path, attempt, form, progress) as (source, seen):
+            arrays = _arrays(csv.read_csv(source, **_options(attempt, form)), attempt, form, seen)
+        _check_spelling(path, attempt, form, seen)
+        return arrays
 
-    return _attempted(path, layout, parse, lambda: _arrays(path, _no_rows(layout), layout))
+    return _attempted(
+        path, layout, parse, lambda: _arrays(_no_rows(layout), layout, Form.AS_IT_IS, Watched(None, layout))
+    )
 
 
 def fold_columns(
@@ -73,19 +85,28 @@ def fold_columns(
     A chunk is what `read_columns` returns for a megabyte of text. Where a chunk does not have the expected types, such
     as a fraction after integers, `fold` is called again from the first chunk. Raises FileFormatError.
     """
-    from pyarrow import csv
-
     wide = frozenset(i for i, kind in enumerate(layout.fields) if kind == "id")  # avoids a second pass for these
     layout = replace(layout, wide=layout.wide | wide)
 
-    def parse(attempt: LineLayout, straight: bool) -> T:
-        options = _options(attempt, straight)
-        # reading ahead in threads takes twice the memory and saves a sixth of the time
-        options["read_options"].use_threads, options["read_options"].block_size = False, 1 << 20
-        with _source(path, attempt, straight, progress) as source, csv.open_csv(source, **options) as reader:
-            return fold(_arrays(path, _table(batch), attempt) for batch in reader)
+    def parse(attempt: LineLayout, form: Form) -> T:
+        with _chunks(path, attempt, form, progress) as (reader, seen):
+            result = fold(_arrays(_table(batch), attempt, form, seen) for batch in reader)
+        _check_spelling(path, attempt, form, seen)
+        return result
 
     return _attempted(path, layout, parse, lambda: fold(iter(())))
+
+
+@contextmanager
+def _chunks(path: PathLike, layout: LineLayout, form: Form, progress: bool) -> Iterator[Any]:
+    """A reader of batches of a megabyte of text, and what is seen meanwhile."""
+    from pyarrow import csv
+
+    options = _options(layout, form)
+    # reading ahead in threads takes twice the memory and saves a sixth of the time
+    options["read_options"].use_threads, options["read_options"].block_size = False, 1 << 20
+    with _source(path, layout, form, progress) as (source, seen), csv.open_csv(source, **options) as reader:
+        yield reader, seen
 
 
 def _table(batch: pyarrow.RecordBatch) -> pyarrow.Table:
@@ -100,49 +121,65 @@ def _no_rows(layout: LineLayout) -> pyarrow.Table:
     return pa.schema(layout.types().items()).empty_table()
 
 
-def _attempted(path: PathLike, layout: LineLayout, parse: Callable[[LineLayout, bool], T], empty: Callable[[], T]) -> T:
-    """The result of `parse` on the file as it is or normalised, with the first types that fit all fields."""
+def _attempted(path: PathLike, layout: LineLayout, parse: Callable[[LineLayout, Form], T], empty: Callable[[], T]) -> T:
+    """The result of `parse` on the first form of the file that can be read, with the first types that fit."""
     import pyarrow as pa
 
-    # any text is a label, so a comment between data lines would not fail
-    straighten = (False,) if layout.literal else (True,) if "label" in layout.fields else (False, True)
+    forms = [Form.AS_IT_IS, Form.STRAIGHTENED, Form.EXACT]
+    if layout.literal:
+        forms.remove(Form.STRAIGHTENED)
+    elif "label" in layout.fields:
+        forms.remove(Form.AS_IT_IS)  # any text is a label, so a comment between data lines would not fail
     message = ""
-    for straight in straighten:
+    for form in forms:
         attempt: LineLayout | None = layout
         while attempt is not None:
             try:
-                return parse(attempt, straight)
+                return parse(attempt, form)
+            except Odd:
+                attempt = None
             except pa.ArrowInvalid as fault:
                 message = str(fault)
                 attempt = attempt.widened(message)
     if "Empty CSV file" in message:
         return empty()
-    explain(path, layout)
     raise FileFormatError(path, message, "correct the file")
 
 
 @contextmanager
-def _source(path: PathLike, layout: LineLayout, straight: bool, progress: bool) -> Iterator[Any]:
+def _source(path: PathLike, layout: LineLayout, form: Form, progress: bool) -> Iterator[tuple[Any, Watched]]:
     import pyarrow as pa
 
     with open_bytes(path, progress) as stream:
-        yield pa.PythonFile(Straightened(stream, layout), "r") if straight else stream
+        seen = Watched(stream, layout)
+        source: Any = seen
+        if form is Form.STRAIGHTENED:
+            source = Pieces(straightened(seen, layout))
+        elif form is Form.EXACT:
+            source = Pieces(exact(path, stream, layout))
+        yield pa.PythonFile(source, "r"), seen
 
 
-def _options(layout: LineLayout, straight: bool) -> dict[str, Any]:
+def _options(layout: LineLayout, form: Form) -> dict[str, Any]:
     """The options of pyarrow's CSV reader for a layout."""
     from pyarrow import csv
 
     types = layout.types()
-    delimiter = layout.blank if layout.delimiter == BLANKS and not straight else layout.delimiter
+    delimiter, quoted = layout.delimiter, layout.quoted
+    if form is Form.EXACT:
+        delimiter, quoted = ",", True
+    elif form is Form.AS_IT_IS and delimiter == BLANKS:
+        delimiter = layout.blank
     marks = [kind[1:] for kind in layout.fields if kind.startswith("=")]
     return {
         "read_options": csv.ReadOptions(
             column_names=[str(i) for i in range(len(layout.fields))],
-            skip_rows=0 if straight else layout.skip,
+            skip_rows=layout.skip if form is Form.AS_IT_IS else 0,
             block_size=1 << 22,
         ),
-        "parse_options": csv.ParseOptions(delimiter=delimiter, quote_char='"' if layout.quoted else False),
+        "parse_options": csv.ParseOptions(
+            delimiter=delimiter, quote_char='"' if quoted else False, newlines_in_values=form is Form.EXACT
+        ),
         "convert_options": csv.ConvertOptions(
             column_types=types,
             include_columns=list(types),
@@ -153,18 +190,67 @@ def _options(layout: LineLayout, straight: bool) -> dict[str, Any]:
     }
 
 
-def _arrays(path: PathLike, table: pyarrow.Table, layout: LineLayout) -> list[Any]:
+def _arrays(table: pyarrow.Table, layout: LineLayout, form: Form, seen: Watched) -> list[Any]:
+    """The columns of a table; raises Odd for labels and ids that are to be read line by line."""
     arrays: list[Any] = []
     for i, kind in enumerate(layout.fields):
         if kind == "skip" or kind.startswith("="):
             arrays.append(None)
         elif kind == "label":
             arrays.append(table.column(str(i)))
+            if form is not Form.EXACT:
+                _check_labels(arrays[-1], layout)
         else:
             arrays.append(_joined(table.column(str(i))))
-        if kind == "id":
-            _check_range(path, arrays[-1], layout)
+        if kind == "id" and form is not Form.EXACT:
+            _check_range(arrays[-1], layout)
+        if kind in ("number", "real") and arrays[-1].dtype == np.float64:
+            seen.infinite = seen.infinite or bool(np.isinf(arrays[-1]).any())
     return arrays
+
+
+def _check_labels(column: pyarrow.ChunkedArray, layout: LineLayout) -> None:
+    """Raise Odd for labels that are missing, or have blanks or control characters at an end, quotes where these are
+    text, or a byte order mark: bare fields mean something else then than quoted ones."""
+    for chunk in filter(len, column.chunks):
+        _, offsets, data = chunk.buffers()
+        ends = np.frombuffer(offsets, np.int64)[chunk.offset : chunk.offset + len(chunk) + 1]
+        text = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
+        if (ends[1:] == ends[:-1]).any() or (text[ends[0] : ends[-1]] < ord(" ")).any():
+            raise Odd
+        first = text[ends[:-1]]
+        odd = (first == ord(" ")) | (text[ends[1:] - 1] == ord(" "))
+        if not layout.quoted:
+            odd |= first == ord('"')
+        if odd.any() or any(text[at : at + 3].tobytes() == BYTE_ORDER_MARK for at in ends[:-1][first == 0xEF]):
+            raise Odd
+
+
+def _check_spelling(path: PathLike, layout: LineLayout, form: Form, seen: Watched) -> None:
+    """Raise Odd for numbers that pyarrow understands and this library refuses: hexadecimal ones, and finite ones beyond
+    float64. Reads the file once more where there may be some."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if seen.open_quotes and form is Form.AS_IT_IS:
+        raise Odd
+    if form is Form.EXACT or not (seen.hexadecimal or seen.infinite):
+        return
+    as_text = dict.fromkeys(("id", "integer", "number", "real"), "label") | {"label": "skip"}
+    texts = replace(layout, fields=tuple(as_text.get(kind, kind) for kind in layout.fields), wide=frozenset())
+    with _chunks(path, texts, form, False) as (reader, _):
+        for batch in reader:
+            for i, kind in enumerate(texts.fields):
+                if kind != "label":
+                    continue
+                text = batch.column(str(i))
+                if pc.any(pc.match_substring(text, "0x", ignore_case=True)).as_py():
+                    raise Odd
+                if layout.fields[i] in ("number", "real"):
+                    spelled = pc.match_substring(text, "inf", ignore_case=True)
+                    finite = pc.utf8_trim_whitespace(text.filter(pc.invert(spelled))).cast(pa.float64())
+                    if pc.any(pc.is_inf(finite)).as_py():
+                        raise Odd
 
 
 def _joined(column: pyarrow.ChunkedArray) -> np.ndarray:
@@ -180,58 +266,8 @@ def _joined(column: pyarrow.ChunkedArray) -> np.ndarray:
     return whole
 
 
-def _check_range(path: PathLike, ids: np.ndarray, layout: LineLayout) -> None:
-    if not ids.size:
+def _check_range(ids: np.ndarray, layout: LineLayout) -> None:
+    if not ids.size or (layout.lowest == INT64.start and layout.highest is None):
         return
-    smallest, largest = int(ids.min()), int(ids.max())
-    if smallest < layout.lowest or (layout.highest is not None and largest > layout.highest):
-        explain(path, layout)
-        raise AssertionError(f"{path}: ids {smallest}..{largest} lie outside the layout, yet no line was at fault")
-
-
-class Straightened(io.RawIOBase):
-    """The data lines of a stream without comments, with single delimiters and no blanks around them."""
-
-    def __init__(self, stream: Any, layout: LineLayout):
-        self._blocks = self._straighten(stream, layout)
-        self._ready = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, target: Any) -> int:
-        while not self._ready:
-            block = next(self._blocks, None)
-            if block is None:
-                return 0
-            self._ready = memoryview(block)
-        taken = min(len(target), len(self._ready))
-        target[:taken] = self._ready[:taken]
-        self._ready = self._ready[taken:]
-        return taken
-
-    @staticmethod
-    def _straighten(stream: Any, layout: LineLayout) -> Iterator[bytes]:
-        skip = layout.skip
-        changes = _changes(layout.delimiter.encode())
-        comment = re.compile(rb"\n[" + re.escape(layout.comments.encode()) + rb"][^\n]*")
-        for number, block in enumerate(blocks(stream)):
-            block = block.removeprefix(BYTE_ORDER_MARK) if number == 0 else block
-            while skip and block:
-                skip -= 1
-                block = block.partition(b"\n")[2]
-            block = b"\n" + block  # so that every line follows a line end; pyarrow ignores empty lines
-            for old, new in changes:
-                while old in block:
-                    block = block.replace(old, new)
-            yield comment.sub(b"", block)
-
-
-def _changes(mark: bytes) -> list[tuple[bytes, bytes]]:
-    """Replacements to repeat until none applies, leaving single delimiters. Far faster than a regular expression."""
-    ends = [(b"\r\n", b"\n")]
-    if mark == BLANKS.encode():
-        return [*ends, (b"\t", b" "), (b"  ", b" "), (b" \n", b"\n"), (b"\n ", b"\n")]
-    blanks = [blank for blank in (b" ", b"\t") if blank != mark]
-    around = [(side, edge) for blank in blanks for edge in (mark, b"\n") for side in (blank + edge, edge + blank)]
-    return ends + around
+    if int(ids.min()) < layout.lowest or (layout.highest is not None and int(ids.max()) > layout.highest):
+        raise Odd

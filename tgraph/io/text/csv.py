@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -14,9 +15,13 @@ from tgraph.files import PathLike
 from tgraph.files.byte_stream import create_bytes
 from tgraph.io.edges import Ids, Rules, named_edges, printable
 from tgraph.io.text import edgelist
+from tgraph.io.text.banners import refuse_others
 from tgraph.io.text.columns import first_lines
-from tgraph.io.text.line_layout import LineLayout, check_delimiter
-from tgraph.io.text.names import Columns, find_columns
+from tgraph.io.text.exact import show
+from tgraph.io.text.line_layout import INT64, LineLayout, check_delimiter, split
+from tgraph.io.text.names import Columns, find_columns, has_customary
+
+_UNSAFE = re.compile(r"[\r\n\0]|^\ufeff|^\s|\s$")
 
 
 def read(path: PathLike, *, progress: bool = False, **options: Any) -> Graph:
@@ -50,38 +55,87 @@ def plan(
 ) -> edgelist.Plan:
     """How to read a file, from its first lines; arguments are explained in `tgraph.read`.
 
-    A first line that contains a number is not a header: the file is then read as an edge list, columns 1 and 2.
-    Fields may be quoted with ". Raises FileFormatError and ArgumentError.
+    The first line is a header where it has the names of columns, given or conventional, and no header where its first
+    two fields are numbers: the file is then read as an edge list, columns 1 and 2. Without a `delimiter` it is that of
+    , ; and tab which gives known names, or is the most frequent. Fields may be quoted with ", and have blanks around
+    them. A column called type that says undirected, or directed, in each row counts where `directed` is None.
+    Raises FileFormatError and ArgumentError.
     """
     check_delimiter(delimiter)
-    _, data = first_lines(path, edgelist.COMMENTS, skip)
+    if not skip:
+        refuse_others(path, "csv")
+    _, data = first_lines(path, edgelist.COMMENTS, skip, count=1)
     if not data:
         raise FileFormatError(path, "the file is empty: it has no line with an edge", "check that it is the right file")
     number, line = data[0]
-    delimiter = delimiter or next((mark for mark in ",;\t" if mark.encode() in line), ",")
-    split = LineLayout((), delimiter, quoted=True).split
-    header = split(path, number, line)
-    named = source is not None or target is not None or weight is not None
-    if not named and any(map(edgelist.NUMBER.fullmatch, header)):
+    delimiter = delimiter or _delimiter(line)
+    header, names = [field.text for field in split(line, delimiter)], _names(line, delimiter)
+    named = source is not None or target is not None or weight is not None or has_customary(names)
+    if not named and len(header) > 1 and all(map(edgelist.NUMBER.fullmatch, header[:2])):
         return edgelist.plan(path, directed, weights, multi, self_loops, ids, delimiter, skip, quoted=True)
     if weights not in (None, True, False):
         raise ArgumentError(f"weights: {path} has named columns, so pass weight='name' instead of weights={weights!r}")
-    names = [field.decode("utf-8", "replace") for field in header]
+    if len(header) == 1:
+        problem = f"the first line has one column: {show(line)}"
+        raise FileFormatError(path, problem, "delimiter= names what separates columns", line=number)
+    if source is None and not has_customary(names) and any(map(edgelist.NUMBER.fullmatch, header)):
+        problem = f"the first line is a header of unknown names, or no header: {show(line)}"
+        raise FileFormatError(path, problem, 'pass source= and target=, or format="edgelist" without a header', number)
     found = find_columns(path, names, source, target, weight, weights is not False)
-    rules = Rules(directed is not False, multi, self_loops, ids)
-    if len(data) == 1:
-        return edgelist.Plan(rules, None)
-    row = split(path, *data[1])
-    ends = [row[names.index(name)] if names.index(name) < len(row) else b"" for name in found[:2]]
-    kind = edgelist.id_kind(path, [(data[1][0], ends)], ids)
+    row = _first_row(path, number, delimiter, len(names))
+    if row is None:
+        return edgelist.Plan(Rules(directed is not False, multi, self_loops, ids), None)
+    line_of_row, fields = row
+    values = dict(zip(names, fields, strict=False))
+    kind = edgelist.id_kind(path, [(line_of_row, [values.get(name, b"") for name in found[:2]])], ids)
     kinds = {found[0]: kind, found[1]: kind} | ({found[2]: "number"} if found[2] else {})
-    layout = LineLayout(tuple(kinds.get(name, "skip") for name in names), delimiter, skip=number, quoted=True)
+    said = None if directed is not None else _direction(names, found, values)
+    if said is not None:
+        kinds[said[0]], directed = f"={said[1]}", said[1].lower() == "directed"
+    rules = Rules(directed is not False, multi, self_loops, ids)
+    lowest = 0 if ids == "keep" else INT64.start
+    layout = LineLayout(
+        tuple(kinds.get(name, "skip") for name in names), delimiter, skip=number, lowest=lowest, quoted=True
+    )
     column = names.index(found[2]) if found[2] else None
-    left = [name for name in names if name not in found]
-    values = dict(zip(names, row, strict=False))
+    left = [name for name in names if name not in kinds]
     numbers = tuple(name for name in left if edgelist.NUMBER.fullmatch(values.get(name, b"")))
     taken = Columns(*found, numbers, tuple(name for name in left if name not in numbers))
     return edgelist.Plan(rules, layout, column, names.index(found[0]), names.index(found[1]), taken)
+
+
+def _delimiter(line: bytes) -> str:
+    """Which of , ; and tab separates names in a header: known ones, without others of these at their ends, or most."""
+
+    def likely(mark: str) -> tuple[bool, bool, int]:
+        names = _names(line, mark)
+        return has_customary(names), all(name == name.strip(",;") != "" for name in names), len(names)
+
+    return max(",;\t", key=likely)
+
+
+def _names(line: bytes, delimiter: str) -> list[str]:
+    return [field.text.decode("utf-8", "replace") for field in split(line, delimiter)]
+
+
+def _first_row(path: PathLike, header: int, delimiter: str, width: int) -> tuple[int, list[bytes]] | None:
+    """(number, fields) of the first line with an edge; None where there is none. A line that begins like a comment is
+    one where no other line has as many fields, or the others have integer ids."""
+    _, plain = first_lines(path, edgelist.COMMENTS, header, count=1)
+    _, any_line = first_lines(path, "", header, count=1)
+    rows = [(number, [field.text for field in split(line, delimiter)]) for number, line in (*any_line, *plain)]
+    if len(rows) == 2 and all(map(edgelist.NUMBER.fullmatch, rows[1][1][:2])):
+        return rows[1]
+    return next((row for row in rows if len(row[1]) == width), rows[-1] if plain else None)
+
+
+def _direction(names: list[str], found: tuple[Any, ...], values: dict[str, bytes]) -> tuple[str, str] | None:
+    """(the column, its first value) of a column that says whether edges are directed, as Gephi writes."""
+    for name in names:
+        value = values.get(name, b"").decode("utf-8", "replace")
+        if name not in found and name.lower() == "type" and value.lower() in ("directed", "undirected"):
+            return name, value
+    return None
 
 
 def columns(path: PathLike, **options: Any) -> Columns | None:
@@ -93,7 +147,7 @@ def write(graph: Graph, path: PathLike) -> None:
     """Write the columns source, target and, where there are weights, weight; each undirected edge once.
 
     CSV does not record that a graph is undirected; a warning says so. Raises ArgumentError for a label with
-    a line break, or a space at an end.
+    a line break, or a space at an end, and where those of the first edge are numbers.
 
     >>> from pathlib import Path
     >>> tg.write(tg.Graph.from_edges([0, 1], [1, 2], [3, 7]), "calls.csv")
@@ -108,8 +162,7 @@ def write(graph: Graph, path: PathLike) -> None:
     if not graph.directed:
         warnings.warn("CSV cannot say that the edges are undirected: read it back with directed=False", stacklevel=3)
     if isinstance(graph.vertices, np.ndarray):
-        for label in graph.vertices:
-            if "\n" in label or "\r" in label or label != label.strip():
-                raise ArgumentError(f"graph.vertices: the label {label!r} cannot stand in CSV; write .parquet instead")
+        edgelist.check_labels(graph.vertices, _UNSAFE, "CSV")
+        edgelist.check_read_as_labels(columns, 1, "CSV")
     with create_bytes(path) as file:
         csv.write_csv(printable(columns), file, csv.WriteOptions(quoting_style="needed"))

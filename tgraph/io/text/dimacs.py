@@ -11,7 +11,9 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.io.edges import Rules, check_declared, edges_of, integer_weights, numbered_from_one, warn_of_ids, write_rows
+from tgraph.io.text.banners import refuse_others
 from tgraph.io.text.columns import first_lines, last_line_before_data, read_columns
+from tgraph.io.text.exact import show, whole_number
 from tgraph.io.text.line_layout import LineLayout
 
 
@@ -27,6 +29,7 @@ class Kind:
 _ARCS = Kind(("=a", "id", "id", "number"), directed=True)
 _MARKED = Kind(("=e", "id", "id"), directed=False, comments="cn")  # `n vertex value`: a Graph has no vertex values
 _BARE = Kind(("id", "id"), directed=False)
+_UNDIRECTED = b"c undirected: each edge is two arcs".split()
 _KINDS = {"sp": _ARCS, "edge": _MARKED, "col": _MARKED, "tw": _BARE, "td": _BARE}
 
 
@@ -41,9 +44,9 @@ def read(
 ) -> Graph:
     """Read a DIMACS file; arguments are explained in `tgraph.read`.
 
-    `p sp n m` has arcs `a source target weight` and is directed; `p tw n m` has bare `source target` lines and
-    `p edge n m` lines `e source target`, both undirected; lines `n vertex value` are ignored. Vertices keep the ids
-    1..n. Raises FileFormatError for an invalid line or header.
+    `p sp n m` has arcs `a source target weight` and is directed, unless a comment of `write` says otherwise; `p tw n m`
+    has bare `source target` lines and `p edge n m` lines `e source target`, both undirected; lines `n vertex value` are
+    ignored. Vertices keep the ids 1..n. Raises FileFormatError for an invalid line or header.
 
     >>> with open("roads.gr", "w") as file:
     ...     print("p sp 3 2", file=file)
@@ -54,7 +57,8 @@ def read(
     0       1       2      17
     1       2       3       4
     """
-    line, kind, n, m = _read_problem(path)
+    refuse_others(path, "dimacs")
+    line, kind, n, m, undirected = _read_problem(path)
     check_declared(path, n, m, line)
     fields = tuple("skip" if field == "number" and weights is False else field for field in kind.fields)
     skip = last_line_before_data(path, kind.comments, line)
@@ -66,26 +70,31 @@ def read(
         raise FileFormatError(path, problem, "the file is truncated or its header wrong", line=line)
     src -= 1
     dst -= 1
-    rules = Rules(kind.directed if directed is None else directed, multi, self_loops, num_vertices=n)
+    one_way = kind.directed and not undirected if directed is None else directed
+    rules = Rules(one_way, multi, self_loops, num_vertices=n)
     return numbered_from_one(rules.build(src, dst, arrays[2] if len(arrays) == 3 else None))
 
 
-def _read_problem(path: PathLike) -> tuple[int, Kind, int, int]:
-    _, data = first_lines(path, "c", count=1)
+def _read_problem(path: PathLike) -> tuple[int, Kind, int, int, bool]:
+    """(the line of the problem, its kind, vertices, edges, whether a comment before says that these are undirected)"""
+    notes, data = first_lines(path, "c", count=1)
     if not data:
         raise FileFormatError(path, "the file is empty: it has no problem line", "begin it with 'p sp vertices edges'")
-    number, words = data[0][0], data[0][1].decode("latin-1").split()
-    if words[0] != "p":
-        problem = f"expected the problem line 'p sp vertices edges', found {' '.join(words)[:60]!r}"
+    number, words = data[0][0], data[0][1].split()
+    if words[0] != b"p":
+        problem = f"expected the problem line 'p sp vertices edges', found {show(data[0][1])}"
         raise FileFormatError(path, problem, "put it before the first edge", line=number)
-    if len(words) != 4 or words[1] not in _KINDS or not (words[2].isdecimal() and words[3].isdecimal()):
-        problem = f"the problem line {' '.join(words)[:60]!r} is not a graph"
+    kind = _KINDS.get(words[1].decode("latin-1")) if len(words) == 4 else None
+    n, m = (whole_number(words[i]) if len(words) == 4 else None for i in (2, 3))
+    if kind is None or n is None or m is None:
+        problem = f"the problem line {show(data[0][1])} is not a graph"
         raise FileFormatError(path, problem, f"expected 'p {'|'.join(_KINDS)} vertices edges'", line=number)
-    return number, _KINDS[words[1]], int(words[2]), int(words[3])
+    return number, kind, n, m, any(note.split() == _UNDIRECTED for note in notes)
 
 
 def write(graph: Graph, path: PathLike) -> None:
-    """Write `p sp` with integer weights, an undirected edge as two arcs; unweighted undirected graphs as `p tw`.
+    """Write `p sp` with integer weights, an undirected edge as two arcs, which a comment says; unweighted undirected
+    graphs as `p tw`.
 
     Original ids are not written (a warning says so). Raises ArgumentError for fractional weights and for a directed
     graph without weights, which no DIMACS format represents.
@@ -101,11 +110,11 @@ def write(graph: Graph, path: PathLike) -> None:
     integer_weights(graph, "DIMACS")
     if graph.weights is None and graph.directed:
         raise ArgumentError("graph: a directed DIMACS file needs weights; write .mtx or .el, or give weights of 1")
-    arcs = graph
+    arcs, header = graph, ""
     if graph.weights is not None and not graph.directed:
-        arcs = Graph(graph.offset, graph.neighbors, graph.weights)
+        arcs, header = Graph(graph.offset, graph.neighbors, graph.weights), f"{b' '.join(_UNDIRECTED).decode()}\n"
     src, dst, weights = edges_of(arcs)
     columns = {"source": src + 1, "target": dst + 1}
     if weights is not None:
         columns = {"mark": np.full(len(src), "a")} | columns | {"weight": weights}
-    write_rows(path, f"p {'tw' if weights is None else 'sp'} {graph.num_vertices} {len(src)}\n", columns)
+    write_rows(path, f"{header}p {'tw' if weights is None else 'sp'} {graph.num_vertices} {len(src)}\n", columns)

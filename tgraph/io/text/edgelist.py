@@ -13,17 +13,20 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.io.edges import Ids, Rules, named_edges, write_rows
+from tgraph.io.text.banners import refuse_head, refuse_others
 from tgraph.io.text.columns import first_lines, read_columns
-from tgraph.io.text.line_layout import BLANKS, LineLayout, check_delimiter
+from tgraph.io.text.exact import show
+from tgraph.io.text.line_layout import BLANKS, INT64, LineLayout, check_delimiter
 from tgraph.io.text.names import Columns
 
 COMMENTS = "#%"
-NUMBER = re.compile(rb"[-+]?[\d.]+([eE][-+]?\d+)?")
+NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_ODD_NUMBER = re.compile(NUMBER.pattern + rb"|[-+]?0[xX][0-9a-fA-F]+|[-+]?\d+(_\d+)+")  # what one may mean by a number
 _INTEGER = re.compile(rb"-?\d+")
 _UNDIRECTED = re.compile(rb"#\s*undirected graph\b", re.IGNORECASE)
 _EMPTY = re.compile(rb"# (Und|D)irected graph without edges$")  # written for a graph without edges
 _KONECT = re.compile(rb"%\s*(sym|asym|bip)\b")
-_UNSAFE = re.compile(r"[\s,;\"]|^[#%]|^$")
+_UNSAFE = re.compile(r"[\s,;\"\0]|^[#%\ufeff]|^$")
 
 
 def read(path: PathLike, *, progress: bool = False, **options: Any) -> Graph:
@@ -89,6 +92,8 @@ def plan(
     Raises FileFormatError.
     """
     check_delimiter(delimiter)
+    if not skip:
+        refuse_others(path, "edgelist")
     notes, data = first_lines(path, COMMENTS, skip)
     rules = Rules(_directed(path, notes, directed), multi, self_loops, ids)
     if not data:
@@ -97,8 +102,9 @@ def plan(
         raise FileFormatError(path, "the file is empty: it has no line with an edge", "check that it is the right file")
     delimiter = delimiter or guess_delimiter(data[0][1])
     blank = " " if b" " in data[0][1].strip() else "\t"
-    layout = LineLayout((), delimiter, blank, skip=data[0][0] - 1, comments=COMMENTS, quoted=quoted)
-    rows = [(number, layout.split(path, number, line)) for number, line in data]
+    lowest = 0 if ids == "keep" else INT64.start  # other ids are numbered anew
+    layout = LineLayout((), delimiter, blank, data[0][0] - 1, COMMENTS, lowest, quoted=quoted)
+    rows = [(number, layout.split(line)) for number, line in data]
     kind = id_kind(path, rows, ids)
     width = len(rows[0][1])
     if width < 2:
@@ -139,12 +145,16 @@ def id_kind(path: PathLike, rows: list[tuple[int, list[bytes]]], ids: Ids) -> st
     integers = [all(_INTEGER.fullmatch(field) for field in fields[:2]) for _, fields in rows]
     if integers[0] or ids in ("compact", "keep"):
         return "id"
+    line, fields = rows[0]
+    ends = fields[:2]
+    if len(ends) == 2 and any(map(NUMBER.fullmatch, ends)) and all(map(_ODD_NUMBER.fullmatch, ends)):
+        odd = next(field for field in ends if not _INTEGER.fullmatch(field))
+        problem = f"the id {show(odd)} is a number, and no integer"
+        raise FileFormatError(path, problem, 'correct the line, or read labels: ids="text"', line=line)
     if any(integers) and len(rows[0][1]) >= 2:
-        line, fields = rows[0]
-        shown = b" ".join(fields[:2]).decode("utf-8", "replace")
         raise FileFormatError(
             path,
-            f"{shown!r} stands where the next line has integer ids",
+            f"{show(b' '.join(fields[:2]))} stands where the next line has integer ids",
             f'skip={line} ignores it if it is a header, ids="text" reads all ids as labels',
             line=line,
         )
@@ -180,8 +190,8 @@ def write(graph: Graph, path: PathLike) -> None:
     """Write `source target [weight]` lines with the original ids, each undirected edge once.
 
     The first line of an undirected graph says so, as in SNAP. Isolated vertices are not written (a warning gives their
-    number). Labels of digits are read back as integers unless `ids="text"` is given. Raises ArgumentError for labels
-    that would not be read back: with blanks, commas, semicolons or quotes, empty, or like a comment.
+    number). Raises ArgumentError for labels that would not be read back: with blanks, commas, semicolons or quotes,
+    empty, like a comment, and where those of the first edges are numbers.
 
     >>> from pathlib import Path
     >>> tg.write(tg.generators.path(3), "path.el")
@@ -192,16 +202,37 @@ def write(graph: Graph, path: PathLike) -> None:
     """
     columns = named_edges(graph, "an edge list")
     if isinstance(graph.vertices, np.ndarray):
-        _check_labels(graph.vertices)
+        check_labels(graph.vertices, _UNSAFE, "an edge list")
+        check_read_as_labels(columns, 2, "an edge list")
     header = "" if graph.directed else "# Undirected graph\n"
     if not graph.num_arcs:
         header = f"# {'Directed' if graph.directed else 'Undirected'} graph without edges\n"
     write_rows(path, header, columns)
 
 
-def _check_labels(labels: np.ndarray) -> None:
+def check_labels(labels: np.ndarray, unsafe: re.Pattern[str], purpose: str) -> None:
+    """Raise ArgumentError for the first label that has what is `unsafe`."""
     for label in labels:
-        if _UNSAFE.search(label):
+        if unsafe.search(label):
             raise ArgumentError(
-                f"graph.vertices: the label {label!r} cannot stand in an edge list; write .csv or .parquet instead"
+                f"graph.vertices: the label {label!r} cannot stand in {purpose}; write .parquet or .tg instead"
             )
+
+
+def check_read_as_labels(columns: dict[str, Any], count: int, purpose: str) -> None:
+    """Raise ArgumentError where the labels of the first `count` edges, by which a reader decides what ids are, look
+    like something else."""
+    first = list(zip(columns["source"][:count], columns["target"][:count], strict=True))
+    rows = [(number, [label.encode() for label in row]) for number, row in enumerate(first, 1)]
+    if not rows:
+        return
+    try:
+        refuse_head("", b"\n".join(b" ".join(row) for _, row in rows), "edgelist")
+        taken = id_kind("", rows, "auto") == "label"
+    except FileFormatError:
+        taken = False
+    if not taken:
+        raise ArgumentError(
+            f"graph.vertices: the first labels {', '.join(map(repr, first[0]))} would not be read back as text from "
+            f"{purpose}; write .parquet or .tg instead"
+        )

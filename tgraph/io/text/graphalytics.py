@@ -17,6 +17,7 @@ from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.byte_stream import CODECS, create_bytes, lines, open_bytes, stem
 from tgraph.io.edges import Rules, edges_of, write_rows
+from tgraph.io.text.banners import refuse_others
 from tgraph.io.text.columns import first_lines, read_columns
 from tgraph.io.text.line_layout import LineLayout
 
@@ -91,6 +92,7 @@ def _read_edges(path: Path, weighted: bool, progress: bool) -> tuple[np.ndarray,
 
 def _width(path: Path) -> int:
     """The number of fields of the first line, 0 for an empty file."""
+    refuse_others(path, "graphalytics")
     _, data = first_lines(path, "#", count=1)
     return len(data[0][1].split()) if data else 0
 

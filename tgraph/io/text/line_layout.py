@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
-from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.files import PathLike
+from tgraph.errors import ArgumentError
 
 if TYPE_CHECKING:
     import pyarrow
 
 BLANKS = " "  # as a delimiter: any run of blanks and tabs
+INT64 = range(-(2**63), 2**63)
+
+
+class Field(NamedTuple):
+    """A field of a line. `quoted` : whether it stands within quotes, which are no part of `text`."""
+
+    text: bytes
+    quoted: bool = False
 
 
 @dataclass(frozen=True)
@@ -29,7 +37,7 @@ class LineLayout:
     blank: str = " "  # the separator where fields are separated by single blanks
     skip: int = 0
     comments: str = "#%"
-    lowest: int = 0
+    lowest: int = INT64.start
     highest: int | None = None
     quoted: bool = False
     wide: frozenset[int] = frozenset()  # fields that need the wider of their two types
@@ -42,22 +50,11 @@ class LineLayout:
     @property
     def comment(self) -> re.Pattern[bytes]:
         """Matches at the start of a comment."""
-        return re.compile(rb"[ \t]*[" + re.escape(self.comments.encode()) + rb"]")
+        return re.compile(rb"[ \t]*[" + re.escape(self.comments.encode()) + rb"]" if self.comments else rb"(?!)")
 
-    def split(self, path: PathLike, number: int, line: bytes) -> list[bytes]:
-        """The fields of one line. Raises FileFormatError for quotes and line ends that are invalid in CSV."""
-        if self.quoted:
-            import csv
-
-            rows = csv.reader([line.decode("utf-8", "replace")], delimiter=self.delimiter)
-            try:
-                return [field.strip().encode() for field in next(rows, [])]
-            except csv.Error as fault:
-                problem, remedy = f"the line cannot be split into fields ({fault})", "quote such a field, or correct it"
-                raise FileFormatError(path, problem, remedy, line=number) from fault
-        if self.delimiter == BLANKS:
-            return line.split()
-        return [field.strip() for field in line.split(self.delimiter.encode())]
+    def split(self, line: bytes) -> list[bytes]:
+        """The fields of one line as text."""
+        return [field.text for field in split(line, self.delimiter)]
 
     def types(self) -> dict[str, pyarrow.DataType]:
         """The arrow type of each field that is read, by position as text."""
@@ -76,6 +73,37 @@ class LineLayout:
         if failed is None or column in self.wide or self.fields[column] not in ("id", "number"):
             return None
         return replace(self, wide=self.wide | {column})
+
+
+def split(line: bytes, delimiter: str) -> list[Field]:
+    """The fields of one line, without the blanks around them: of a run of blanks and tabs between fields where the
+    delimiter is `BLANKS`. A field that begins with a quote goes to the next quote that is not doubled."""
+    pattern, blanks = _pattern(delimiter)
+    fields: list[Field] = []
+    at, end = 0, len(line)
+    while True:
+        if delimiter == BLANKS and not line[at:].strip(blanks):
+            return fields
+        match = pattern.match(line, at)
+        assert match is not None
+        quoted = match[1] is not None
+        fields.append(Field(match[1].replace(b'""', b'"') if quoted else match[2].strip(blanks), quoted))
+        at = match.end()
+        if at == end and not match[3]:
+            return fields
+
+
+@cache
+def _pattern(delimiter: str) -> tuple[re.Pattern[bytes], bytes]:
+    """(matches a field and the delimiter after it, the blanks around fields)"""
+    mark = re.escape(delimiter.encode())
+    blanks = b" \t".replace(delimiter.encode(), b"") if delimiter != BLANKS else b" \t"
+    around, after, other = b"[" + blanks + b"]*", b"(" + mark + rb"|\Z)", b"[^" + mark + b"]*"
+    if delimiter == BLANKS:
+        after, other = rb"([ \t]+|\Z)", rb"[^ \t]+"
+    return re.compile(
+        around + b'(?:"((?:[^"]|"")*)"' + around + b"(?=" + after[1:] + b"|(" + other + b"))" + after
+    ), blanks
 
 
 def check_delimiter(delimiter: str | None) -> None:

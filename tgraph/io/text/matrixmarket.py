@@ -15,14 +15,16 @@ from tgraph.errors import FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.byte_stream import lines, open_bytes
 from tgraph.io.edges import Rules, check_declared, edges_of, numbered_from_one, warn_of_ids, write_rows
+from tgraph.io.text.banners import refuse_others
 from tgraph.io.text.columns import first_lines, last_line_before_data, read_columns
+from tgraph.io.text.exact import show, whole_number
 from tgraph.io.text.line_layout import LineLayout
 
 _FIELDS = {"pattern": None, "integer": "integer", "real": "real", "double": "real"}
 # LAGraph writes doubles that are integral or infinite as integer and declares their type below the header
 _REAL_TYPE = re.compile(r"%%GraphBLAS\s+type\s+(double|float)\s*$")
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric")
-_BANNER = "%%MatrixMarket matrix coordinate|array pattern|integer|real general|symmetric|skew-symmetric"
+_BANNER = "%%MatrixMarket matrix coordinate pattern|integer|real general|symmetric"
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ def read(
 
 
 def _read_header(path: PathLike) -> Header:
+    refuse_others(path, "matrixmarket")
     with open_bytes(path) as stream:
         top = [line.decode("latin-1") for _, line in itertools.islice(lines(stream), 2)] + ["", ""]
     banner = top[0].split()
@@ -91,13 +94,15 @@ def _read_header(path: PathLike) -> Header:
     if not words or words[0] != "%%matrixmarket":
         raise FileFormatError(path, "the %%MatrixMarket header is missing", f"begin the file with {_BANNER}", line=1)
     if len(words) != 5 or words[1] != "matrix" or words[2] not in ("coordinate", "array"):
-        raise FileFormatError(path, f"the header {' '.join(banner)!r} is malformed", f"write {_BANNER}", line=1)
+        raise FileFormatError(
+            path, f"the header {show(' '.join(banner).encode())} is malformed", f"write {_BANNER}", line=1
+        )
     _, _, layout, field, symmetry = words
     if field == "complex" or symmetry == "hermitian":
         problem = f"a {field} {symmetry} matrix has complex weights"
         raise FileFormatError(path, problem, "write real, integer or pattern entries", line=1)
     if field not in _FIELDS or symmetry not in _SYMMETRIES or (layout == "array" and field == "pattern"):
-        problem = f"the header asks for the unknown combination {layout} {field} {symmetry}"
+        problem = f"the header asks for the unknown combination {show(f'{layout} {field} {symmetry}'.encode())[1:-1]}"
         raise FileFormatError(path, problem, f"write {_BANNER}", line=1)
     if field == "integer" and _REAL_TYPE.match(top[1]):
         field = "real"
@@ -115,13 +120,13 @@ def _read_sizes(path: PathLike, expected: int) -> tuple[int, list[int]]:
     if not data:
         raise FileFormatError(path, "the line with the sizes of the matrix is missing", "the file is truncated")
     line, text = data[0]
-    words = text.split()
+    sizes = [whole_number(word) for word in text.split()]
     # some writers add the number of entries for an array
-    if len(words) not in (expected, 3) or not all(word.isdigit() for word in words):
+    if len(sizes) not in (expected, 3) or None in sizes:
         shape = "rows columns entries" if expected == 3 else "rows columns"
-        problem = f"expected the sizes {shape!r}, found {text.decode('latin-1').strip()!r}"
+        problem = f"expected the sizes {shape!r}, found {show(text)}"
         raise FileFormatError(path, problem, "correct the size line", line=line)
-    return line, [int(word) for word in words]
+    return line, [size for size in sizes if size is not None]
 
 
 def _read_coordinate(path: PathLike, header: Header, progress: bool) -> tuple[np.ndarray, np.ndarray, Any]:

@@ -13,7 +13,9 @@ from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.byte_stream import blocks, create_bytes, lines, open_bytes
 from tgraph.io.edges import integer_weights, numbered_from_one, warn_of_ids
+from tgraph.io.text.banners import refuse_others
 from tgraph.io.text.columns import first_lines
+from tgraph.io.text.exact import show, whole_number
 
 _COMMENT = re.compile(rb"(?m)^[ \t]*%[^\n]*\n?")
 _BREAKS = bytes.maketrans(b" \t\r\v\f", b"\n\n\n\n\n")
@@ -90,16 +92,18 @@ def _graph(
 
 
 def _read_header(path: PathLike) -> Header:
+    refuse_others(path, "metis")
     _, data = first_lines(path, "%", count=1)
     if not data:
         raise FileFormatError(path, "the file is empty: it has no header", "begin it with 'vertices edges'")
-    number, words = data[0][0], data[0][1].decode("latin-1").split()
-    fmt = words[2].zfill(3) if len(words) > 2 else "000"
-    if len(words) not in (2, 3, 4) or not all(map(str.isdecimal, words)) or not re.fullmatch("[01]{3}", fmt):
-        problem = f"expected the header 'vertices edges [fmt [ncon]]', found {' '.join(words)[:60]!r}"
+    number, words = data[0][0], data[0][1].split()
+    numbers = [whole_number(word) for word in words]
+    fmt = words[2].decode("latin-1").zfill(3) if len(words) > 2 else "000"
+    if len(words) not in (2, 3, 4) or None in numbers or not re.fullmatch("[01]{3}", fmt):
+        problem = f"expected the header 'vertices edges [fmt [ncon]]', found {show(data[0][1])}"
         raise FileFormatError(path, problem, "fmt has three digits 0 or 1", line=number)
-    vertex_weights = int(words[3]) if len(words) == 4 else 1
-    return Header(int(words[0]), int(words[1]), fmt[2] == "1", int(fmt[0]) + int(fmt[1]) * vertex_weights, number)
+    n, m, vertex_weights = (numbers[i] or 0 if i < len(numbers) else 1 for i in (0, 1, 3))
+    return Header(n, m, fmt[2] == "1", int(fmt[0]) + int(fmt[1]) * vertex_weights, number)
 
 
 def _read_numbers(path: PathLike, header: Header, progress: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -118,15 +122,20 @@ def _read_numbers(path: PathLike, header: Header, progress: bool) -> tuple[np.nd
             block = _COMMENT.sub(b"", block)
             if not block:
                 continue
-            counts.append(_numbers_per_line(block))
-            if counts[-1].any():
+            found = _numbers_per_line(block)
+            if sum(map(len, counts)) >= header.n and not found.any():
+                continue  # so that blank lines without end take no memory
+            counts.append(found)
+            if found.any():
                 text = pa.BufferReader(block.translate(_BREAKS))
                 options = csv.ReadOptions(column_names=["v"])
+                if b"x" in block or b"X" in block:  # pyarrow reads 0x10 as 16
+                    raise _not_a_number(path, header, "a hexadecimal number")
                 try:
                     numbers.append(csv.read_csv(text, options, convert_options=convert).column("v").to_numpy())
                 except pa.ArrowInvalid as fault:
                     raise _not_a_number(path, header, str(fault)) from fault
-                if len(numbers[-1]) != counts[-1].sum():  # pyarrow ignores a byte order mark, counted as a word
+                if len(numbers[-1]) != found.sum():  # pyarrow ignores a byte order mark, counted as a word
                     raise _not_a_number(path, header, "a byte order mark where a number is expected")
     per_line = np.concatenate(counts)
     while len(per_line) > header.n and not per_line[header.n :].any():
@@ -150,7 +159,7 @@ def _not_a_number(path: PathLike, header: Header, message: str) -> FileFormatErr
                 continue
             for word in line.decode("utf-8", "backslashreplace").split():
                 if not re.fullmatch(r"-?\d{1,18}", word):
-                    problem = f"{word[:60]!r} is not an integer"
+                    problem = f"{show(word.encode())} is not an integer"
                     return FileFormatError(path, problem, "METIS files hold integers only", line=number)
     return FileFormatError(path, message, "METIS files hold integers only")
 

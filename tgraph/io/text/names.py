@@ -18,7 +18,7 @@ def find_columns(
 ) -> tuple[str, str, str | None]:
     """The columns of sources, targets and weights: those given, else those with a conventional name.
 
-    Raises ArgumentError for a missing column, FileFormatError where none has a conventional name.
+    Raises ArgumentError for a missing column, FileFormatError where none has a conventional name, or two have the same.
     """
     for argument, name in (("source", source), ("target", target), ("weight", weight)):
         if name is not None and name not in names:
@@ -27,11 +27,20 @@ def find_columns(
     if source is None or target is None:
         problem = f"no column is called {' or '.join(SOURCES if source is None else TARGETS)}"
         raise FileFormatError(path, problem, f"name the columns with source= and target=: {_listed(names)}")
-    return source, target, (weight or _customary(names, WEIGHTS)) if weighted else None
+    found = source, target, (weight or _customary(names, WEIGHTS)) if weighted else None
+    for name in found:
+        if name is not None and list(names).count(name) > 1:
+            raise FileFormatError(path, f"two columns are called {name!r}", "give each column a name of its own")
+    return found
+
+
+def has_customary(names: Sequence[str]) -> bool:
+    """Whether there are columns of sources and targets with conventional names."""
+    return _customary(names, SOURCES) is not None and _customary(names, TARGETS) is not None
 
 
 def _customary(names: Sequence[str], customary: Sequence[str]) -> str | None:
-    known = {name.lower(): name for name in names}
+    known = {name.lower(): name for name in reversed(names)}
     return next((known[name] for name in customary if name in known), None)
 
 

@@ -49,8 +49,9 @@ class KeptIds:
 class CompactIds:
     """Integer ids, numbered in ascending order of those that occur.
 
-    They are marked in a table of all values while the largest is below `memory` / 16, so that ranks and table together
-    stay below half of it; beyond that, the sorted ids are kept and binary-searched. `memory` is in bytes.
+    They are marked in a table of all values while none is negative and the largest is below `memory` / 16, so that
+    ranks and table together stay below half of it; beyond that, the sorted ids are kept and binary-searched. `memory`
+    is in bytes.
     """
 
     def __init__(self, memory: int):
@@ -68,7 +69,7 @@ class CompactIds:
         return src, dst
 
     def _note(self, src: np.ndarray, dst: np.ndarray, span: int) -> None:
-        if self._marks is not None and span > self._memory // 16:
+        if self._marks is not None and (span > self._memory // 16 or min(int(src.min()), int(dst.min())) < 0):
             self._list()
         if self._marks is not None:
             self._grow(span)

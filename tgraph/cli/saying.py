@@ -1,0 +1,12 @@
+"""Text on the terminal: what labels, paths and messages hold cannot steer it."""
+
+from __future__ import annotations
+
+import typer
+
+from tgraph.terminal import harmless
+
+
+def say(text: str, err: bool = False) -> None:
+    """Print lines; control characters and marks of direction in them are shown as escapes."""
+    typer.echo(harmless(text, kept="\n\t"), err=err)
