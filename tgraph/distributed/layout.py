@@ -17,7 +17,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Subgraph
 from tgraph.distributed.data.factories import Spreading
-from tgraph.distributed.data.sharded import Sharded
+from tgraph.distributed.data.sharded import NotByRowError, Sharded
 from tgraph.distributed.learning.aggregation import aggregate
 from tgraph.distributed.learning.local_rows import local_graph, local_rows
 from tgraph.distributed.learning.mirrors import with_mirrors
@@ -25,7 +25,7 @@ from tgraph.distributed.parts.part import Part
 from tgraph.distributed.programs.components import join
 from tgraph.distributed.programs.fixpoint import Fixpoint
 from tgraph.distributed.ranks.channel import Sending
-from tgraph.distributed.ranks.failures import together
+from tgraph.distributed.ranks.failures import together, told
 from tgraph.distributed.ranks.ownership import Ownership
 from tgraph.distributed.ranks.recording import recording
 from tgraph.distributed.streaming.side import Side
@@ -45,6 +45,12 @@ _COMBINE: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "min": torch.minimum,
     "max": torch.maximum,
 }
+
+
+_SINGLE_ARCS = (
+    "graph: {} needs single arcs of the whole graph, and they are spread over ranks; read the file with tgraph.read or "
+    "tgraph.open in one process, or write the algorithm with tg.aggregate or as a Relaxation"
+)
 
 
 class Distributed(Uncompressed):
@@ -141,10 +147,7 @@ class Distributed(Uncompressed):
 
     def to_csr(self) -> NoReturn:
         """Raises ArgumentError: no process has all arcs."""
-        raise ArgumentError(
-            "graph: this needs single arcs of the whole graph, and they are spread over ranks; read the file with "
-            "tgraph.read or tgraph.open in one process, or write the algorithm with tg.aggregate or as a Relaxation"
-        )
+        raise ArgumentError(_SINGLE_ARCS.format("this"))
 
     def _rows(self, vertices: Tensor) -> Csr:
         return self.to_csr()
@@ -246,6 +249,17 @@ class Distributed(Uncompressed):
     def together(self, what: Mapping[str, str]) -> AbstractContextManager[None]:
         """See `Layout.together`."""
         return together(self.ownership.group, what)
+
+    @contextmanager
+    def calling(self, name: str) -> Iterator[None]:
+        """See `Layout.calling`; what is not done row by row is refused as what needs single arcs is."""
+        with told(self.ownership.group):
+            try:
+                yield
+            except (NotByRowError, TypeError) as fault:
+                if isinstance(fault, TypeError) and Sharded.__name__ not in str(fault):
+                    raise  # else of a kernel that was given spread data
+                raise ArgumentError(_SINGLE_ARCS.format(name)) from fault
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
         return self.spread(self.pull_own(self.own(data), reduction, edge))

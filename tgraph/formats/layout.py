@@ -186,6 +186,11 @@ class Layout(ABC):
         and where one fails, the others do."""
         return nullcontext()
 
+    def calling(self, name: str) -> AbstractContextManager[None]:
+        """The context of a call of a function of this name, for layouts that spread over processes: where one fails,
+        the others do."""
+        return nullcontext()
+
     def spreading(self) -> AbstractContextManager[None]:
         """A context manager in which fresh vertex data is held as `spread_out` holds it, where that makes a
         difference."""

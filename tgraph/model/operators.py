@@ -141,14 +141,25 @@ def aggregate(
     >>> tg.aggregate(graph, x, "max", edge="mul")
     tensor([30., -inf, 40.], dtype=torch.float64)
     """
+    if isinstance(sub, Graph) and sub.layout is not None and sub.layout.spreads:
+        with sub.layout.calling("aggregate"):
+            received = spreading.layout_of(sub).aggregate(sub, data, reduce, edge, weights, dtype)
+            return _aggregate(sub, data, reduce, edge, weights, dtype) if received is None else received
+    return _aggregate(sub, data, reduce, edge, weights, dtype)
+
+
+def _aggregate(
+    sub: Subgraph | Graph,
+    data: Tensor,
+    reduce: str,
+    edge: str,
+    weights: Tensor | float | None,
+    dtype: torch.dtype | None,
+) -> Received | Tensor:
     if torch.compiler.is_compiling():
         differentiable.prepare(sub if isinstance(sub, Graph) else sub.graph, edge != "copy")
     elif (recorder := recording.get()) is not None:
         return cast(Tensor, recorder.aggregate(sub, data, reduce, edge, weights, dtype))
-    elif isinstance(sub, Graph) and sub.layout is not None and sub.layout.spreads:
-        received = spreading.layout_of(sub).aggregate(sub, data, reduce, edge, weights, dtype)
-        if received is not None:
-            return received
     elif isinstance(sub, Graph) and weights is None and dtype is None and reduce in ("sum", "mean"):
         summed = _at_once(sub, data, reduce == "mean", edge)
         if summed is not None:

@@ -5,6 +5,7 @@ Each is one function on a graph and tensors, served by the backends as `aggregat
 
 from tgraph.primitives import (
     attention,
+    calls,
     correlation,
     edges,
     gauss_seidel,
@@ -28,6 +29,7 @@ from tgraph.primitives.sets import independent_set, matching
 __all__ = [
     "all_pairs",
     "attention",
+    "calls",
     "cliques",
     "coloring",
     "communities",

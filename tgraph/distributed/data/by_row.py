@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_map
 
-from tgraph.distributed.data.sharded import Sharded, serves
+from tgraph.distributed.data.sharded import NotByRowError, Sharded, of_torch, serves
 from tgraph.distributed.ranks.ownership import Ownership
 from tgraph.errors import ArgumentError
 
@@ -43,9 +43,10 @@ def elementwise(function: Any, ownership: Ownership, *args: Any, **kwargs: Any) 
     dimensions = max(each.dim() for each in tensors)
     written = args[0] if function._schema.is_mutable else None
     if written is not None and not isinstance(written, Sharded):
-        raise ArgumentError(
-            f"{function}: would write data that is spread over ranks into a tensor that every rank has; make that by "
-            "torch.empty_like, or gather the data with full_tensor()"
+        raise NotByRowError(
+            function,
+            "would write data that is spread over ranks into a tensor that every rank has; make that by "
+            "torch.empty_like, or gather the data with full_tensor()",
         )
 
     def of_rank(each: Any) -> Any:
@@ -53,9 +54,10 @@ def elementwise(function: Any, ownership: Ownership, *args: Any, **kwargs: Any) 
             return each
         if isinstance(each, Sharded):
             if each.dim() < dimensions:
-                raise ArgumentError(
-                    f"{function}: data [{ownership.num_rows}] that is spread over ranks does not stretch over the "
-                    f"columns of {dimensions} dimensions; write data[:, None]"
+                raise NotByRowError(
+                    function,
+                    f"data [{ownership.num_rows}] that is spread over ranks does not stretch over the "
+                    f"columns of {dimensions} dimensions; write data[:, None]",
                 )
             return each.local
         has_rows = each.dim() == dimensions and each.shape[0] == ownership.num_rows
@@ -73,7 +75,7 @@ def _column(dimension: int, of: Tensor, function: Any) -> int:
     """The dimension, which must not be that of the rows."""
     dimension = dimension + of.dim() if dimension < 0 else dimension
     if dimension == 0:
-        raise ArgumentError(f"{function}: along the rows of data that is spread over ranks; gather it: full_tensor()")
+        raise NotByRowError(function, "along the rows of data that is spread over ranks; gather it: full_tensor()")
     return dimension
 
 
@@ -91,9 +93,10 @@ def reshape(function: Any, ownership: Ownership, data: Sharded, size: Any, **kwa
         or size[0] not in (ownership.num_rows, -1)
         or len(size) < data.dim() * (function is aten.expand.default)
     ):
-        raise ArgumentError(
-            f"{function}: {size} has not the {ownership.num_rows} rows of data that is spread over ranks; gather it "
-            "with full_tensor()"
+        raise NotByRowError(
+            function,
+            f"{size} has not the {ownership.num_rows} rows of data that is spread over ranks; gather it "
+            "with full_tensor()",
         )
     return Sharded(function(data.local, [ownership.num_own, *size[1:]], **kwargs), ownership)
 
@@ -166,7 +169,7 @@ def new(function: Any, ownership: Ownership, data: Sharded, size: Any, *rest: An
 def multiply(function: Any, ownership: Ownership, first: Tensor, second: Tensor) -> Sharded:
     """Rows times a matrix that every rank has."""
     if not isinstance(first, Sharded) or isinstance(second, Sharded):
-        raise ArgumentError(f"{function}: sums over the rows of data that is spread over ranks; multiply and sum it")
+        raise NotByRowError(function, "sums over the rows of data that is spread over ranks; multiply and sum it")
     return Sharded(function(first.local, second), ownership)
 
 
@@ -189,7 +192,7 @@ def rows(function: Any, ownership: Ownership, data: Sharded, index: Tensor) -> T
     index = index.to(data.device)
     bad = (index < 0) | (index >= ownership.num_rows)
     if bool(bad.any()):
-        raise ArgumentError(f"{function}: {int(index[bad][0])} is none of the {ownership.num_rows} rows")
+        raise ArgumentError(f"{of_torch(function)}: {int(index[bad][0])} is none of the {ownership.num_rows} rows")
     here = (index >= ownership.first) & (index < ownership.end)
     found = data.local.new_zeros((len(index), *data.shape[1:]))
     found[here] = data.local.index_select(0, index[here] - ownership.first)
@@ -203,7 +206,7 @@ def index(function: Any, ownership: Ownership, data: Tensor, indices: Any) -> Te
     """Rows by a mask that is spread likewise, which stay spread; or rows by number, on every rank."""
     first, *others = indices
     if any(each is not None for each in others) or not isinstance(data, Sharded):
-        raise ArgumentError(f"{function}: of data that is spread over ranks rows are taken by one mask or one index")
+        raise NotByRowError(function, "of data that is spread over ranks rows are taken by one mask or one index")
     if isinstance(first, Sharded) and first.dtype == torch.bool:
         kept = function(data.local, [first.local])
         counts = ownership.gather(torch.tensor(len(kept), device=kept.device)).tolist()
@@ -221,7 +224,7 @@ def index_put(
 ) -> Tensor:
     """Write rows by number, which every rank gives alike, or by mask; with columns by number beside."""
     if not isinstance(data, Sharded):
-        raise ArgumentError(f"{function}: data that every rank has is not written at places that are spread over them")
+        raise NotByRowError(function, "data that every rank has is not written at places that are spread over them")
     if function is aten.index_put.default:
         data = Sharded(data.local.clone(), ownership)
     first, *others = indices

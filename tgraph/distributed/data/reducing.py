@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from tgraph.distributed.data.by_row import _column, _spread
-from tgraph.distributed.data.sharded import Sharded, serves
+from tgraph.distributed.data.sharded import NotByRowError, Sharded, of_torch, serves
 from tgraph.distributed.ranks.ownership import Ownership
 from tgraph.errors import ArgumentError
 
@@ -67,7 +67,7 @@ def reduce(function: Any, ownership: Ownership, data: Sharded, dim: Any = None, 
     combine, empty = COMBINED[function._schema.name.partition("::")[2]]
     held, given = data.local, ([dim] if dim is not None else [])
     if not ownership.num_rows and empty is not None:
-        raise ArgumentError(f"{function}: the data has no rows, which have no largest and no smallest")
+        raise ArgumentError(f"{of_torch(function)}: the data has no rows, which have no largest and no smallest")
     if empty is not None and not len(held):
         held = held.new_full((1, *held.shape[1:]), empty(held.dtype))
     return combine(ownership.gather(function(held, *given, *rest, **kwargs)))
@@ -108,7 +108,7 @@ def argbest(
     if dim is not None and dim % data.dim():
         return Sharded(function(data.local, dim, keepdim), ownership)
     if data.dim() != 1:
-        raise ArgumentError(f"{function}: over the rows of several columns; take one column at a time")
+        raise NotByRowError(function, "over the rows of several columns; take one column at a time")
     best = data.amax() if function is aten.argmax.default else data.amin()
     hit = (data.local == best) | (data.local.isnan() if data.is_floating_point() else False)
     first = int(hit.nonzero()[0]) + ownership.first if bool(hit.any()) else ownership.num_rows
@@ -129,7 +129,7 @@ def norm(
     if dim is not None and all(each % data.dim() for each in ([dim] if isinstance(dim, int) else dim)):
         return Sharded(function(data.local, ord, dim, keepdim, **kw), ownership)
     if dim is not None and data.dim() > 1:
-        raise ArgumentError(f"{function}: along the rows of data that is spread over ranks; square and sum it")
+        raise NotByRowError(function, "along the rows of data that is spread over ranks; square and sum it")
     return function(ownership.gather(function(data.local, ord, **kw)), ord)
 
 
@@ -157,7 +157,7 @@ def topk(
     if dim % data.dim():
         return _spread(function(data.local, k, dim, largest, sorted), ownership)
     if data.dim() != 1:
-        raise ArgumentError(f"{function}: over the rows of several columns; take one column at a time")
+        raise NotByRowError(function, "over the rows of several columns; take one column at a time")
     values, places = function(data.local, min(k, len(data.local)), 0, largest, sorted)
     candidates, where = ownership.concatenate(values)[0], ownership.concatenate(places + ownership.first)[0]
     best, chosen = function(candidates, k, 0, largest, sorted)
@@ -179,7 +179,7 @@ def unique(function: Any, ownership: Ownership, data: Sharded, *options: Any, **
     """The distinct values, ascending, and how often each occurs, on every rank; without inverse."""
     named |= dict(zip(("sorted", "return_inverse", "return_counts"), options, strict=False))
     if named.get("return_inverse"):
-        raise ArgumentError(f"{function}: return_inverse needs all rows; gather the data first, with full_tensor()")
+        raise NotByRowError(function, "return_inverse needs all rows; gather the data first, with full_tensor()")
     found, none, counts = function(data.local, return_counts=True)
     distinct, place, _ = function(ownership.concatenate(found)[0], return_inverse=True)
     total = counts.new_zeros(len(distinct)).index_add_(0, place, ownership.concatenate(counts)[0])

@@ -31,6 +31,18 @@ def serves(*operators: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]
     return register
 
 
+def of_torch(operator: Any) -> str:
+    """The name of an operator, as callers know it."""
+    return f"torch.{operator.__name__.partition('.')[0].removesuffix('_')}"
+
+
+class NotByRowError(ArgumentError):
+    """An operator of torch that is not done row by row."""
+
+    def __init__(self, operator: Any, problem: str):
+        super().__init__(f"{of_torch(operator)}: {problem}")
+
+
 class Sharded(Tensor):
     """A tensor [n, ...] whose rows are spread over the ranks of a process group, as a DTensor's would be; but a rank
     may hold any number of rows.
@@ -171,9 +183,10 @@ class Sharded(Tensor):
             serving = OPERATORS[torch.Tag.pointwise]
         if serving is not None:
             return serving(function, ownership, *args, **kwargs)
-        raise ArgumentError(
-            f"{function}: has no meaning row by row for data that is spread over ranks; gather it first, with "
-            "full_tensor(), or compute on the rows of this rank, to_local()"
+        raise NotByRowError(
+            function,
+            "has no meaning row by row for data that is spread over ranks; gather it first, with "
+            "full_tensor(), or compute on the rows of this rank, to_local()",
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.system.library import needs_grad
 from tgraph.distributed.data.sharded import Sharded, from_local
 from tgraph.distributed.learning.mirrors import with_mirrors
+from tgraph.distributed.ranks.ownership import Ownership
 from tgraph.errors import ArgumentError
 from tgraph.kernels.messages import across, column, columns_of
 from tgraph.kernels.reductions import REDUCTIONS, check_edge_operation, reduction_of
@@ -45,7 +47,7 @@ def aggregate(
         found = aggregate(graph, layout, data.to_local(), reduce, edge, weights, dtype)
         return None if found is None else from_local(found, data.ownership)
     held = layout.ownership
-    if data.shape[:1] != (held.num_own,):
+    if not _is_own(data, held):
         return None
     if not needs_grad(data):
         received: Any = operators.aggregate(graph, Sharded(data, held), reduce, edge=edge, weights=weights, dtype=dtype)
@@ -62,6 +64,17 @@ def aggregate(
         return _added(rows, data, reduction.name == "mean", edge, dtype)
     found = operators.aggregate(rows.local_arcs[0], with_mirrors(rows.part, data), reduce, edge=edge, dtype=dtype)
     return found[: held.num_own]
+
+
+def _is_own(data: Tensor, held: Ownership) -> bool:
+    """Whether plain data is that of the own vertices, as all ranks see it: where one rank owns all of them, it is told
+    by the others which of both its data is. Data that may be either on all ranks is their own."""
+    rows, n = data.shape[:1], held.num_rows
+    if n not in [end - first for first, end in itertools.pairwise(held.starts)]:
+        return rows == (held.num_own,)
+    is_own, is_whole = rows == (held.num_own,), rows == (n,)
+    sure = held.sum(torch.tensor([is_own and not is_whole, is_whole and not is_own], dtype=torch.int64, device="cpu"))
+    return is_own and (bool(sure[0]) or not bool(sure[1]))
 
 
 def _check(layout: Any, reduce: str, edge: str, weights: Any, dtype: torch.dtype | None) -> None:

@@ -29,6 +29,9 @@ PATIENCE = 3.0
 # Why a group is broken, by its name.
 _broken: dict[str, str] = {}
 
+# The step at which this rank has entered a block last, and how many it has entered at that step, by the group's name.
+_entered: dict[str, tuple[int, int]] = {}
+
 
 @contextmanager
 def together(group: Any = None, what: Mapping[str, str] | None = None) -> Iterator[None]:
@@ -47,10 +50,17 @@ def together(group: Any = None, what: Mapping[str, str] | None = None) -> Iterat
     >>> with tg.distributed.together(what={"step": "training"}):  # on all ranks
     ...     loss = torch.ones(1)
     """
+    with told(group):
+        _agree(group, what or {})
+        yield
+
+
+@contextmanager
+def told(group: Any = None) -> Iterator[None]:
+    """The same without an exchange at the beginning: ranks are not compared in what they do."""
     watch = _Watch(group)
     try:
         made(group)
-        _agree(group, what or {})
         yield
     except BaseException as error:
         if isinstance(error, RankError) or watch.is_broken:
@@ -91,7 +101,9 @@ class _Watch:
         self._group, self._name = group, name
         self.rank, self.ranks = dist.get_rank(group), range(dist.get_world_size(group))
         self._store = dist.distributed_c10d._get_default_store()
-        self._begun = self._step()
+        step, count = _entered.get(name, (-1, 0))
+        now = self._step()
+        self._begun = _entered[name] = now, count + 1 if now == step else 0
 
     @property
     def is_broken(self) -> bool:
@@ -162,7 +174,7 @@ class _Watch:
             time.sleep(0.02)
 
     def _key(self, rank: int) -> str:
-        return f"tgraph/failure/{self._name}/{self._begun}/{rank}"
+        return f"tgraph/failure/{self._name}/{self._begun[0]}.{self._begun[1]}/{rank}"
 
     def _tell(self, message: dict[str, Any]) -> None:
         with suppress(RuntimeError):  # whoever keeps the messages is gone

@@ -20,6 +20,7 @@ import torch.distributed as dist
 from tgraph.errors import ArgumentError, RankError
 
 _PREFIX = "tgraph/meeting"
+_TOLD = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 _PAUSE = 0.01  # seconds between two looks into the store
 
 # The default groups that have met in a part of the store of their own, not kept alive.
@@ -36,17 +37,31 @@ def init_process_group(backend: str = "gloo", *, timeout: float = 1800.0, **opti
     options : further ones of that function; not where the ranks meet, which the launcher tells them in RANK,
         WORLD_SIZE, MASTER_ADDR and MASTER_PORT.
 
-    End it with `torch.distributed.destroy_process_group()`. Raises RankError where ranks do not arrive in time.
+    End it with `torch.distributed.destroy_process_group()`. Raises RankError where no launcher has told a rank where
+    they meet, and where ranks do not arrive in time.
 
     >>> tg.distributed.init_process_group()  # in a script that torchrun has started
     >>> torch.distributed.get_world_size()
     1
     >>> torch.distributed.destroy_process_group()
     """
+    if missing := [name for name in _TOLD if name not in os.environ]:
+        raise RankError(
+            None,
+            None,
+            f"{', '.join(missing)}: not in the environment, where a launcher tells them; start with torchrun",
+        )
     limit = datetime.timedelta(seconds=timeout)
-    store, rank, ranks = next(dist.rendezvous("env://", timeout=limit))
-    store.set_timeout(limit)
-    apart = dist.PrefixStore(f"{_PREFIX}/{_agreed(store, rank, ranks, timeout)}", store)
+    try:
+        store, rank, ranks = next(dist.rendezvous("env://", timeout=limit))
+        store.set_timeout(limit)
+        apart = dist.PrefixStore(f"{_PREFIX}/{_agreed(store, rank, ranks, timeout)}", store)
+    except (dist.DistStoreError, dist.DistNetworkError, ValueError) as fault:
+        place = ", ".join(f"{name}={os.environ[name]}" for name in _TOLD)
+        said = str(fault).partition("\n")[0]
+        raise RankError(
+            None, None, f"timeout: the ranks did not meet within {timeout:g} s by {place} ({said})"
+        ) from fault
     dist.init_process_group(backend, store=apart, rank=rank, world_size=ranks, timeout=limit, **options)
     _apart.add(dist.group.WORLD)
 
