@@ -48,8 +48,8 @@ def network(graph: tg.Graph, weighted: bool) -> tuple[tg.Graph, float]:
 
 
 def pseudo_inverse(net: tg.Graph) -> Tensor:
-    """The pseudo-inverse of the Laplacian, float64 [n, n], by (L + s J)^-1 - J / s, where all entries of J are 1 / n and
-    s is the mean conductance of a vertex: as large as what it is added to."""
+    """The pseudo-inverse of the Laplacian, float64 [n, n], by (L + s J)^-1 - J / s, where all entries of J are 1 / n,
+    and s is the mean conductance of a vertex: as large as what it is added to."""
     n = net.num_vertices
     assert net.weights is not None
     source = torch.arange(n, device=net.device).repeat_interleave(net.out_degree)

@@ -35,7 +35,7 @@ def k_core(graph: tg.Graph, k: int | None = None) -> tg.Graph:
     tensor([0, 1, 2, 3])
     """
     core = core_number(graph)
-    return graph.subgraph(core >= (_deepest(core) if k is None else k))
+    return graph.subgraph(core >= _chosen(core, k))
 
 
 def k_shell(graph: tg.Graph, k: int | None = None) -> tg.Graph:
@@ -46,7 +46,7 @@ def k_shell(graph: tg.Graph, k: int | None = None) -> tg.Graph:
     tensor([4, 5])
     """
     core = core_number(graph)
-    return graph.subgraph(core == (_deepest(core) if k is None else k))
+    return graph.subgraph(core == _chosen(core, k))
 
 
 def onion_layers(graph: tg.Graph) -> Tensor:
@@ -61,5 +61,7 @@ def onion_layers(graph: tg.Graph) -> Tensor:
     return tg.primitives.k_core.onion_layers(tg.primitives.simple_graph.simple(graph))[1]
 
 
-def _deepest(core: Tensor) -> int:
-    return int(core.max()) if len(core) else 0
+def _chosen(core: Tensor, k: int | None) -> int:
+    """The core number meant: the largest for None, and for a k beyond any one that no vertex has."""
+    deepest = int(core.max()) if len(core) else 0
+    return deepest if k is None else max(-1, min(k, deepest + 1))

@@ -10,8 +10,8 @@ listing triangles, O(m^1.5), where looking at all pairs of neighbours takes more
 
 from __future__ import annotations
 
-import math
 import itertools
+import math
 
 import torch
 from torch import Tensor

@@ -413,3 +413,19 @@ def test_a_wide_star_has_more_triples_than_int64_holds():
 def test_closeness_of_far_vertices():
     path = tg.Graph.from_edges(range(2999), range(1, 3000), torch.full((2999,), 10**13), directed=False)
     assert A.closeness(path, [0], weighted=True).item() == pytest.approx(2999 / (10**13 * 2999 * 1500))
+
+
+@pytest.mark.parametrize("k", [2**31, 2**63 - 1, 2**63, 2**70, -(2**63) - 1])
+def test_counts_that_no_int64_holds(k):
+    graph = tg.generators.complete(5)
+    everything = 5 if k < 0 else 0
+    assert A.k_core(graph, k).num_vertices == A.k_truss(graph, k).num_vertices == everything
+    assert A.k_shell(graph, k).num_vertices == 0
+    if k > 0:
+        assert A.k_clique_count(graph, k) == 0
+        assert len(A.k_shortest_paths(graph, 0, 4, k)) == 16
+        assert A.bfs(graph, 0, max_depth=k).tolist() == [0, 1, 1, 1, 1]
+    if abs(k) > 2**63 - 1:
+        refused(
+            tg.aggregate, graph, torch.ones(5, dtype=torch.int8), edge="mul", weights=k, match="not fit torch.int64"
+        )

@@ -123,3 +123,14 @@ def test_sums_of_many_large_weights():
     ):
         found = outcome(getattr(backend, function.__name__), convert(function.__name__, {"G": G, **arguments}))
         same(found, function(G, **arguments))
+
+
+@pytest.mark.parametrize("k", [2**63, 2**70, -(2**63) - 1])
+@pytest.mark.parametrize("name", ["k_core", "k_shell", "k_crust", "k_corona", "k_truss"])
+def test_counts_that_no_int64_holds(name, k):
+    G = nx.complete_graph(5)
+    found, expected = getattr(backend, name)(**convert(name, {"G": G, "k": k})), getattr(nx, name)(G, k)
+    assert list(found) == list(expected)
+    G = nx.path_graph(3)
+    assert nx.is_k_regular(G, k, backend="tgraph") is nx.is_k_regular(G, k)
+    assert nx.descendants_at_distance(G, 0, k, backend="tgraph") == nx.descendants_at_distance(G, 0, k)

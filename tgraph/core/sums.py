@@ -15,11 +15,17 @@ MOST = 2**63 - 1  # what int64 holds
 HALF = 2**32
 
 
+def ends(values: Tensor) -> tuple[int, int]:
+    """The least and the largest of integers, 0 for none."""
+    if not values.numel():
+        return 0, 0
+    least, most = torch.aminmax(values)
+    return int(least), int(most)
+
+
 def largest(values: Tensor) -> int:
     """The largest magnitude of integers, 0 for none."""
-    if not values.numel():
-        return 0
-    return max(abs(int(end)) for end in torch.aminmax(values))
+    return max(map(abs, ends(values)))
 
 
 def total(values: Tensor) -> int | float:

@@ -18,6 +18,10 @@ from tgraph.kernels.portable.aggregation import reduce_messages, sent_data
 
 Range = tuple[int, int]
 
+_INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+LIMITS: dict[torch.dtype, Range] = {dtype: (torch.iinfo(dtype).min, torch.iinfo(dtype).max) for dtype in _INTEGERS}
+LIMITS[torch.bool] = 0, 1
+
 
 def check(call: Call, own: bool, again: Callable[[Tensor], Tensor]) -> None:
     """Raise ArgumentError where a message, sum or product of integers does not fit its dtype.
@@ -28,29 +32,34 @@ def check(call: Call, own: bool, again: Callable[[Tensor], Tensor]) -> None:
     """
     sub, data = call.sub, call.data
     assert sub is not None and call.reduction is not None
-    sends, adds = call.edge in ("add", "mul"), call.reduction.name in ("sum", "prod")
-    if not (sends or adds) or not sub.graph.num_arcs or not is_readable(data):
+    sends, reduce, count = call.edge in ("add", "mul"), call.reduction.name, sub.graph.num_arcs
+    adds = reduce in ("sum", "prod")
+    if not (sends or adds) or not count:
+        return
+    known = None if data.dtype == torch.int64 else LIMITS.get(data.dtype)
+    if call.edge == "copy" and known is not None and call.dtype is None and _adds_up(known, count, reduce):
+        return
+    if not is_readable(data):
         return
     if call.dtype is not None and not call.dtype.is_floating_point:
         _check_narrowing(data, call.dtype)
-        data = data.to(call.dtype)
+        data, known = data.to(call.dtype), None
     dtype = _dtype_of_messages(call)
     if dtype is None:
         return
     by = None if call.edge == "copy" else _range_of_weights(call, own)
-    for sent in (_range_of_dtype(data.dtype), None):
+    for sent in (known, None):
         message = _messages(sent or _range_of_sent(sub, data), call.edge, by)
-        fits = not sends or _holds(dtype, message)
-        if fits and (not adds or _adds_up(message, sub.graph.num_arcs, call.reduction.name)):
+        if (not sends or _holds(dtype, message)) and (not adds or _adds_up(message, count, reduce)):
             return
-    if call.edge == "copy" and call.reduction.name == "sum":
+    if call.edge == "copy" and reduce == "sum":
         _check_halves(again(data >> 32), again(data & sums.HALF - 1))
         return
     messages = _exact_messages(call.decoded(), data, dtype)
-    if call.reduction.name == "sum":
+    if reduce == "sum":
         halves = messages >> 32, messages & sums.HALF - 1
         _check_halves(*(reduce_messages(sub, half, call.reduction).values for half in halves))
-    elif call.reduction.name == "prod":
+    elif reduce == "prod":
         wide, product = (reduce_messages(sub, each, call.reduction).values for each in (messages.double(), messages))
         wrong = ((wide - product.double()).abs() > 2**62).nonzero()
         if len(wrong):
@@ -85,29 +94,15 @@ def _range_of_weights(call: Call, own: bool) -> Range:
     if own and sub is not None:
         least, most = sub.graph.weight_range
         return int(least), int(most)
-    if isinstance(weights, Tensor):
-        return (weights.dim() > 0 and _range_of_dtype(weights.dtype)) or _range_of(weights)
-    assert isinstance(weights, int)
-    return weights, weights
-
-
-def _range_of_dtype(dtype: torch.dtype) -> Range | None:
-    """The range of a dtype of fewer than 64 bits."""
-    if dtype == torch.bool:
-        return 0, 1
-    limits = torch.iinfo(dtype)
-    return (limits.min, limits.max) if limits.bits < 64 else None
-
-
-def _range_of(values: Tensor) -> Range:
-    if not values.numel():
-        return 0, 0
-    least, most = torch.aminmax(values)
-    return int(least), int(most)
+    if not isinstance(weights, Tensor):
+        assert isinstance(weights, int)
+        return weights, weights
+    is_narrow = weights.dim() > 0 and weights.dtype != torch.int64
+    return (LIMITS.get(weights.dtype) if is_narrow else None) or sums.ends(weights)
 
 
 def _range_of_sent(sub: Subgraph, data: Tensor) -> Range:
-    return _range_of(data if sub.active.is_everything else data.index_select(0, sub.active.ids))
+    return sums.ends(data if sub.active.is_everything else data.index_select(0, sub.active.ids))
 
 
 def _messages(sent: Range, edge: str, by: Range | None) -> Range:
@@ -123,13 +118,13 @@ def _messages(sent: Range, edge: str, by: Range | None) -> Range:
 
 
 def _holds(dtype: torch.dtype, message: Range) -> bool:
-    limits = torch.iinfo(dtype)
-    return limits.min <= message[0] and message[1] <= limits.max
+    least, most = LIMITS[dtype]
+    return least <= message[0] and message[1] <= most
 
 
 def _adds_up(message: Range, count: int, reduce: str) -> bool:
     """Whether so many messages add up, or multiply, to what int64 holds."""
-    largest = max(map(abs, message))
+    largest = max(-message[0], message[1])
     return largest * count <= sums.MOST if reduce == "sum" else largest <= 1
 
 
@@ -159,9 +154,8 @@ def _exact_messages(call: Call, data: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def _check_messages(value: Tensor, weight: Tensor, edge: str, dtype: torch.dtype, sends: Tensor | None) -> None:
-    limits = torch.iinfo(dtype)
     value, weight = torch.broadcast_tensors(value, weight)
-    wrong = sums.leaves(value, weight, edge, limits.min, limits.max)
+    wrong = sums.leaves(value, weight, edge, *LIMITS[dtype])
     if sends is not None:
         wrong = wrong & column(sends, wrong)
     if len(places := wrong.nonzero()):

@@ -247,6 +247,8 @@ def _checked_call(
     _check_data(sub.graph, data)
     if dtype is not None and reduction.name not in ("sum", "mean", "prod"):
         raise ArgumentError(f"dtype: {reduce!r} keeps the dtype of its data; dtype= is for sum, mean and prod")
+    if isinstance(weights, int) and not data.is_floating_point() and not -(2**63) <= weights < 2**63:
+        raise ArgumentError(f"weights: {weights} does not fit torch.int64; give a float, or data in torch.float64")
     held = arc_weights(sub, data, edge, weights)
     return Call("aggregate", data, reduction, edge, held, dtype=dtype, sub=sub)
 

@@ -182,6 +182,11 @@ def refuse_beyond(largest: int, most: int, weight: Any) -> None:
         raise NotImplementedError(f"{weight!r}: integers that sum up to {largest} may not fit")
 
 
+def comparable(number: Any) -> Any:
+    """A number to compare small integers of a tensor with, which holds no larger ones."""
+    return max(-(2**62), min(number, 2**62))
+
+
 def refuse_rounding(graph: tg.Graph, weight: Any, times: int = 1) -> None:
     """Leave integer weights to networkx whose sums, each so many times, float64 would round."""
     if graph.weight_dtype is not None and not graph.weight_dtype.is_floating_point:

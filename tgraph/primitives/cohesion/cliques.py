@@ -51,6 +51,8 @@ def count(graph: Graph, k: int) -> int:
     """
     if k < 1:
         raise ArgumentError(f"k: expected 1 or more vertices, got {k}")
+    if k > graph.num_vertices:
+        return 0
     found = operators.count_cliques(graph.offset, graph.neighbors, degeneracy_order(graph), k)
     if found < 0:
         raise ArgumentError(f"k: there are more than 2**63 cliques of {k} vertices, which no int64 holds")

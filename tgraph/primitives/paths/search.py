@@ -37,7 +37,7 @@ def breadth_first(
     (tensor([0, 1, 2, 3]), tensor([-1,  0,  0,  2]), tensor([0, 1, 1, 2]))
     """
     _check(offset, sources)
-    return _breadth_first(offset, neighbors, sources, len(offset) if max_depth is None else max_depth)
+    return _breadth_first(offset, neighbors, sources, _depth(offset, max_depth))
 
 
 def dijkstra(
@@ -144,7 +144,7 @@ def depth_first(
     (tensor([0, 1, 3, 2]), tensor([3, 1, 2, 0]), tensor([-1,  0,  0,  1]))
     """
     _check(offset, sources)
-    return _depth_first(offset, neighbors, sources, len(offset) if max_depth is None else max_depth)
+    return _depth_first(offset, neighbors, sources, _depth(offset, max_depth))
 
 
 def strong_components(offset: Tensor, neighbors: Tensor) -> Tensor:
@@ -168,6 +168,11 @@ def generations(offset: Tensor, neighbors: Tensor, in_degree: Tensor) -> tuple[T
     (tensor([3, 1, 2, 0]), tensor([2, 1, 1, 0]))
     """
     return _generations(offset, neighbors, in_degree)
+
+
+def _depth(offset: Tensor, max_depth: int | None) -> int:
+    """The depth as kernels take it: no path is longer than there are vertices."""
+    return len(offset) if max_depth is None else min(max_depth, len(offset))
 
 
 def _check_ends(offset: Tensor, *ends: int) -> None:

@@ -94,6 +94,7 @@ def k_shortest(
     if weighted:
         check_weights(graph)
         check_sums(graph)
+    count = min(count, LARGEST_SUM)  # there are fewer
     found = serving(backend, "k_shortest", graph)(graph, source, target, count, weighted)
     finite = ((path, length) for path, length in found if length < torch.inf)
     return [(torch.tensor(path, dtype=torch.int64, device=graph.device), length) for path, length in finite]

@@ -8,7 +8,7 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import bunch, by_node, degrees, edges, names, number, structure
+from tgraph.networkx.functions._shared import bunch, by_node, comparable, degrees, edges, names, number, structure
 from tgraph.networkx.registry import implements
 
 
@@ -51,7 +51,7 @@ def is_regular(G):
 
 @implements(cost="light")
 def is_k_regular(G, k):
-    return bool((degrees(G) == k).all())
+    return bool((degrees(G) == comparable(k)).all())
 
 
 @implements(cost="light")

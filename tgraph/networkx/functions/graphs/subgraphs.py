@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from tgraph.networkx.functions._building import build, column_of, compact, first_of_each, induced, listed_edges
-from tgraph.networkx.functions._shared import rows
+from tgraph.networkx.functions._shared import comparable, rows
 from tgraph.networkx.functions.groups import clustering, components
 from tgraph.networkx.functions.paths import unweighted_paths, weighted_paths
 from tgraph.networkx.functions.traversal import depth_first, searches
@@ -58,7 +58,7 @@ def k_corona(G, k, core_number=None):
     levels = torch.tensor([core[node] for node in G])
     offset, neighbors = rows(G)
     source = torch.repeat_interleave(torch.arange(len(G)), offset.diff())
-    inside = source[levels[neighbors] >= k].bincount(minlength=len(G))
+    inside = source[levels[neighbors] >= comparable(k)].bincount(minlength=len(G))
     return induced(
         G,
         (

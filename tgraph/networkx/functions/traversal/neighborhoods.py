@@ -11,7 +11,16 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph.networkx.functions._building import build, induced, listed_edges
-from tgraph.networkx.functions._shared import bunch, degrees, names, number, refuse_rounding, simple, structure
+from tgraph.networkx.functions._shared import (
+    bunch,
+    comparable,
+    degrees,
+    names,
+    number,
+    refuse_rounding,
+    simple,
+    structure,
+)
 from tgraph.networkx.functions.paths import distances
 from tgraph.networkx.registry import implements
 from tgraph.primitives.cohesion.k_truss import truss_numbers
@@ -122,7 +131,7 @@ def k_truss(G, k):
             "Input graph has self loops which is not permitted; Consider using "
             "G.remove_edges_from(nx.selfloop_edges(G))."
         )
-    kept = truss_numbers(G.structure) >= k
+    kept = truss_numbers(G.structure) >= comparable(k)
     source, target, listed = listed_edges(G)
     inside = kept[listed]
     left = torch.zeros(len(G), dtype=torch.bool)

@@ -10,7 +10,7 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import names, number, numbers, rows, weighted_rows
+from tgraph.networkx.functions._shared import comparable, names, number, numbers, rows, weighted_rows
 from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements
 from tgraph.primitives.paths import search
@@ -77,7 +77,7 @@ def bfs_layers(G, sources):
 @implements(cost="light")
 def descendants_at_distance(G, source, distance):
     order, _, depth = search.breadth_first(*rows(G), numbers(G, [source]), None)
-    return set(names(G, order[depth == distance]))
+    return set(names(G, order[depth == comparable(distance)]))
 
 
 @implements(cost="light")
