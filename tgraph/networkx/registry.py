@@ -10,8 +10,9 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import Any
 
 import networkx as nx
@@ -138,6 +139,23 @@ def made_of(*parts: str, gaps: str = "", cost: str = "linear", refuses: Function
     return register
 
 
+def _begun(found: Iterator[Any]) -> Iterator[Any]:
+    """The same items; the first is computed at once, so that networkx hears by NotImplementedError, while it can still
+    do so itself, of what is left to it. Another exception comes with the first item, as in networkx."""
+    try:
+        first = list(islice(found, 1))
+    except NotImplementedError:
+        raise
+    except Exception as fault:
+        return _raising(fault)
+    return chain(first, found)
+
+
+def _raising(fault: Exception) -> Iterator[Any]:
+    raise fault
+    yield
+
+
 def _register(
     name: str,
     function: Function,
@@ -157,7 +175,8 @@ def _register(
         history.ran(name)
         is_local = entry.cost_of(args, kwargs)[0] == "local"
         with thresholds.threads_for(args[0] if args else None, is_local), paused_collections():
-            return function(*args, **kwargs)
+            found = function(*args, **kwargs)
+            return _begun(found) if inspect.isgenerator(found) else found
 
     entry = Entry(name, run, module, gaps, cost, refuses, parts, given or {})
     if name in nx.utils.backends._registered_algorithms:  # not every release has all

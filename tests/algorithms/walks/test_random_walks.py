@@ -130,5 +130,7 @@ def test_small_graphs_and_arguments():
         node2vec_walks(alone, p=0)
     with pytest.raises(ArgumentError, match="restart: must be between 0 and 1, got 2"):
         walks_with_restart(alone, restart=2)
-    with pytest.raises(ArgumentError, match="weights: -1 at position 0, arc 0 -> 1; walks need weights that are finite and not"):
+    with pytest.raises(
+        ArgumentError, match="weights: -1 at position 0, arc 0 -> 1; walks need weights that are finite and not"
+    ):
         random_walks(tg.Graph.from_edges([0], [1], [-1]), weighted=True)
