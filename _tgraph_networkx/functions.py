@@ -77,7 +77,7 @@ FUNCTIONS: dict[str, str] = {
     "conductance": "",
     "connected_caveman_graph": "",
     "connected_components": "",
-    "constraint": "Left to networkx: nodes.",
+    "constraint": "Left to networkx: nodes; weights that are not positive.",
     "convert_node_labels_to_integers": "Left to networkx: orderings but the default.",
     "core_number": "",
     "cubical_graph": "Left to networkx: create_using but networkx's classes.",

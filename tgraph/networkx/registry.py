@@ -12,7 +12,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 import networkx as nx
@@ -142,18 +142,21 @@ def made_of(*parts: str, gaps: str = "", cost: str = "linear", refuses: Function
 def _begun(found: Iterator[Any]) -> Iterator[Any]:
     """The same items; the first is computed at once, so that networkx hears by NotImplementedError, while it can still
     do so itself, of what is left to it. Another exception comes with the first item, as in networkx."""
+    first: list[Any] = []
     try:
-        first = list(islice(found, 1))
+        first.extend(islice(found, 1))
     except NotImplementedError:
         raise
     except Exception as fault:
-        return _raising(fault)
-    return chain(first, found)
+        return _resumed(first, found, fault)
+    return _resumed(first, found)
 
 
-def _raising(fault: Exception) -> Iterator[Any]:
-    raise fault
-    yield
+def _resumed(first: list[Any], rest: Iterator[Any], fault: Exception | None = None) -> Iterator[Any]:
+    if fault is not None:
+        raise fault
+    yield from first
+    yield from rest
 
 
 def _register(
