@@ -149,6 +149,7 @@ docs: $(VENV)/.docs
 # The pages that follow from the code.
 pages: $(VENV)/.dev
 	$(BIN)/python docs/pages.py
+	$(BIN)/python tests/weighted_calls.py
 
 # The tests of PyTorch Geometric, in the folder test/ of its repository, with our layers in the place of its own: those of
 # tg.nn, then its own after tg.nn.accelerate. PYG_PARTS are the parts that concern layers, PYG_LOADERS those for loaders

@@ -90,7 +90,8 @@ def eigenvector(
     """Eigenvector centrality of every vertex, [n], of norm 1: what it receives along its in-arcs, in proportion.
 
     The parameters are those of `Eigenvector`; `options` go to `tgraph.run`. Parallel arcs count each. Raises
-    NotConvergedError, with the values so far, where `tol` is not met within `max_iterations`.
+    NotConvergedError, with the values so far, where `tol` is not met within `max_iterations`; ArgumentError
+    for weights that are not finite.
 
     >>> tg.algorithms.eigenvector(tg.generators.wheel(5)).round(decimals=3)
     tensor([0.5260, 0.4250, 0.4250, 0.4250, 0.4250], dtype=torch.float64)

@@ -100,7 +100,8 @@ def katz(
     """Katz centrality of every vertex, [n]: walks that end there, each counted by alpha to the power of its length.
 
     The parameters are those of `Katz`; `options` go to `tgraph.run`. Parallel arcs count each. Raises
-    NotConvergedError, with the values so far, where `tol` is not met within `max_iterations`: use a smaller alpha.
+    NotConvergedError, with the values so far, where `tol` is not met within `max_iterations`: use a smaller alpha;
+    ArgumentError for weights that are not finite.
 
     >>> tg.algorithms.katz(tg.Graph.from_edges([0, 1], [1, 2]), alpha=0.5, normalized=False)
     tensor([1.0000, 1.5000, 1.7500], dtype=torch.float64)

@@ -17,7 +17,8 @@ def dag_longest_path(graph: tg.Graph, *, weighted: bool = False, backend: str = 
 
     `weighted` sums graph.weights, which may be negative; otherwise every arc counts 1. Of several it is always the
     same: from the smallest end back through the smallest vertices.
-    Raises ArgumentError for an undirected graph, missing weights, and a graph with a cycle, which it names.
+    Raises ArgumentError for an undirected graph, weights that are missing, NaN or inf, and a graph with a cycle, which
+    it names.
     `backend` names the kernels.
 
     >>> tg.algorithms.dag_longest_path(tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 2, 3]))

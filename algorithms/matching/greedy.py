@@ -29,7 +29,7 @@ def heavy_matching(graph: tg.Graph) -> Tensor:
     """The mate of each vertex in a matching of at least half of the largest weight, int64 [n], -1 for those that have
     none. Edges of weight 0 or less are left out; of equal weights the edge of the smaller ends comes first.
 
-    Undirected graphs only; without weights each edge has 1.
+    Undirected graphs only; without weights each edge has 1. Raises ArgumentError for a weight that is NaN.
 
     >>> graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 3], [1, 5, 1], directed=False)
     >>> tg.algorithms.heavy_matching(graph)

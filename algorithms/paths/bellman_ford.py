@@ -22,7 +22,7 @@ def bellman_ford(graph: tg.Graph, source: Source, *, backend: str = "auto") -> t
     missing. parent, int64, is the vertex before it on a shortest path, the source itself at a source and -1 where
     unreached. An undirected edge of negative weight is a negative cycle. `backend` names the kernels.
     Raises NegativeCycleError, whose `cycle` holds the vertices, where a cycle of negative weight is within reach, and
-    ArgumentError for a NaN weight or a source that is no vertex.
+    ArgumentError for a weight that is NaN or -inf, or a source that is no vertex.
 
     >>> graph = tg.Graph.from_edges([0, 0, 2], [1, 2, 1], [4.0, 5.0, -3.0])
     >>> tg.algorithms.bellman_ford(graph, 0)

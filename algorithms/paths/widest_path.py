@@ -43,8 +43,8 @@ def widest_path(graph: tg.Graph, source: int, **options: Any) -> Tensor:
     """The largest number such that a path from `source` has no smaller weight, for every vertex, [n].
 
     In the dtype of the weights. inf, or the largest integer, at the source; -inf, or the smallest integer, where
-    unreached. `options` go to `tgraph.run`. Raises ArgumentError for a graph without weights, or a source that is no
-    vertex.
+    unreached. `options` go to `tgraph.run`. Raises ArgumentError for a graph without weights, a weight that is NaN, or
+    a source that is no vertex.
 
     >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], [7.0, 2.0, 5.0])
     >>> tg.algorithms.widest_path(graph, 0)

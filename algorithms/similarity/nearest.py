@@ -52,6 +52,7 @@ def most_similar(
     graph = simple(graph)
     weights = WEIGHTS[measure](loops_twice(graph).to(torch.float64)) if measure in WEIGHTS else None
     score = "common" if measure in WEIGHTS else measure
+    graph = graph.without_self_loops() if measure in WEIGHTS else graph  # neighbours in common are others
     return tg.primitives.row_similarity.most_similar(
         graph, count, score, weights, vertices=vertices, others_only=new_links, backend=backend
     )

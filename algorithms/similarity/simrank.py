@@ -34,7 +34,8 @@ def simrank(
 
     `importance_factor` is c, what each further step counts. It ends where an iteration changes no value by more than
     `tol` and 1e-5 of it, as in networkx. `weighted`, means are weighed by graph.weights. Parallel arcs count each.
-    Raises NotConvergedError after `max_iterations`, and ArgumentError for a factor outside of 0 to 1.
+    Raises NotConvergedError after `max_iterations`, and ArgumentError for a factor outside of 0 to 1, and weights that
+    are missing, negative or not finite.
 
     >>> tg.algorithms.simrank(tg.generators.star(2)).round(decimals=3)
     tensor([[1.0000, 0.0000, 0.0000],

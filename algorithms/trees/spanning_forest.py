@@ -28,7 +28,7 @@ def minimum_spanning_forest(graph: tg.Graph) -> tg.Graph:
 
 
 def maximum_spanning_forest(graph: tg.Graph) -> tg.Graph:
-    """The same of the largest sum of weights.
+    """The same of the largest sum of weights, with the same errors.
 
     >>> graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0], [1, 2, 3], directed=False)
     >>> tg.algorithms.maximum_spanning_forest(graph).to_pandas()

@@ -20,7 +20,7 @@ SOURCES = re.sub(r'"\n\s+f?"', "", SOURCES)  # literals of several lines
         ("graph: directed; use graph.to_undirected()", "graph: directed; read it with --undirected"),
         ("weighted: no weights; leave weighted=False to count hops", "--weighted: no weights; leave --weighted out to"),
         ("max_depth: -1 is below 0", "--max-depth: -1 is below 0"),
-        ("weights: NaN at position 3; use weights.nan_to_num()", "weights: NaN at position 3; mend the file, or read"),
+        ("weights: nan; drop such arcs, or replace their weights", "weights: nan; mend the file, or read it with"),
         ("delta: 3 is too much; try method='exact'", "--delta: 3 is too much; try --method exact"),
         ("what: no option; take part='exact'", "what: no option; take part='exact'"),
     ],

@@ -11,7 +11,7 @@ PYTHON = {
     r"(use|pass|let) weighted=False": "leave --weighted out",
     r"leave weighted=False": "leave --weighted out",
     r", or give it weights": ", or name them by --weights",
-    r"use weights\.nan_to_num\(\)": "mend the file, or read it with --weights none",
+    r"drop such arcs, or replace their weights": "mend the file, or read it with --weights none",
     r"pass to_undirected\(\) of one": "read both with --directed or --undirected",
     r"take a component (with|by) .*": "write a component of it to a file, and take that",
     r"graph\.to_csr\(\) is the graph in CSR.*": "tgraph convert --layout csr writes it without one",

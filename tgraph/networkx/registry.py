@@ -12,6 +12,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import networkx as nx
@@ -147,6 +148,26 @@ def made_of(*parts: str, gaps: str = "", cost: str = "linear", refuses: Function
     return register
 
 
+def _begun(found: Iterator[Any]) -> Iterator[Any]:
+    """The same items; the first is computed at once, so that networkx hears by NotImplementedError, while it can still
+    do so itself, of what is left to it. Another exception comes with the first item, as in networkx."""
+    first: list[Any] = []
+    try:
+        first.extend(islice(found, 1))
+    except NotImplementedError:
+        raise
+    except Exception as fault:
+        return _resumed(first, found, fault)
+    return _resumed(first, found)
+
+
+def _resumed(first: list[Any], rest: Iterator[Any], fault: Exception | None = None) -> Iterator[Any]:
+    if fault is not None:
+        raise fault
+    yield from first
+    yield from rest
+
+
 def _register(
     name: str,
     function: Function,
@@ -167,7 +188,8 @@ def _register(
         is_local = entry.cost_of(args, kwargs)[0] == "local"
         with thresholds.threads_for(args[0] if args else None, is_local), paused_collections():
             try:
-                return call(*args, **kwargs)
+                found = call(*args, **kwargs)
+                return _begun(found) if inspect.isgenerator(found) else found
             except ArgumentError as fault:  # such as integers whose sums fit Python alone
                 raise NotImplementedError(str(fault)) from fault
 

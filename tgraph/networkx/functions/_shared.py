@@ -14,9 +14,19 @@ from tgraph.core import sums
 from tgraph.networkx.nodes import NoNode
 
 
-def structure(G: Any, weight: Any = None, default: Any = 1) -> tg.Graph:
-    """The arcs, with an attribute as weights where one is named."""
-    return G.structure if weight is None else G.weighted(weight, default)
+def structure(G: Any, weight: Any = None, default: Any = 1, multi: str = "keep") -> tg.Graph:
+    """The arcs, with an attribute as weights where one is named, which must be finite: what becomes of others depends
+    on the order in which networkx computes. Raises NotImplementedError."""
+    return G.structure if weight is None else of_kind("numbers", G.weighted(weight, default, multi))
+
+
+def of_kind(kind: str, graph: tg.Graph) -> tg.Graph:
+    """The graph, whose weights are of a kind of `tgraph.primitives.weights`. Raises NotImplementedError."""
+    try:
+        tg.primitives.weights.check(graph, kind, "results as those of networkx")
+    except tg.errors.ArgumentError as fault:
+        raise NotImplementedError(str(fault)) from fault
+    return graph
 
 
 def require_one_kind(G: Any, weight: Any, default: Any = 1) -> bool:
@@ -110,7 +120,7 @@ def weighted_rows(
     G: Any, weight: Any, default: Any = 1, *, multi: str = "min", reverse: bool = False
 ) -> tuple[Tensor, Tensor, Tensor]:
     """(offset, neighbors, weights) in networkx's order, parallel arcs merged by "min", "max" or "sum"; weights are
-    int64 or float64."""
+    int64 or float64. Raises NotImplementedError for weights that are NaN or -inf, and for integers beyond int64."""
     reverse = reverse and G.is_directed()
     key = ("weighted rows", weight, default, type(default), multi, reverse)
     return G._keep(key, lambda: _weighted_rows(G, weight, default, multi, reverse))
@@ -118,7 +128,9 @@ def weighted_rows(
 
 def _weighted_rows(G: Any, weight: Any, default: Any, multi: str, reverse: bool) -> tuple[Tensor, Tensor, Tensor]:
     offset, neighbors = rows(G, reverse=reverse)
-    weights = G.weighted(weight, default).decoded().weights if weight is not None else None
+    weights = None
+    if weight is not None:
+        weights = of_kind("signed lengths", G.weighted(weight, default)).decoded().weights
     if weights is None:
         weights = torch.full((len(neighbors),), default)
     weights = weights.to(torch.float64 if weights.is_floating_point() else torch.int64)
@@ -150,6 +162,8 @@ def matrix(G: Any, weight: Any, multi: str = "sum") -> Any:
     import scipy.sparse
 
     arcs = G.weighted(weight, 1, multi).decoded()
+    if not G.is_directed() and arcs.num_self_loops:
+        of_kind("numbers", arcs)  # networkx adds a self-loop twice and takes it away once
     weights = torch.ones(arcs.num_arcs, dtype=torch.int64) if arcs.weights is None else arcs.weights.clone()
     if not arcs.num_arcs:
         weights = weights.double()  # as numpy does of an empty list

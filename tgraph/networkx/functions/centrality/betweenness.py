@@ -11,7 +11,7 @@ from torch import Tensor
 import tgraph as tg
 from tgraph import algorithms
 from tgraph.networkx.functions._building import listed_edges
-from tgraph.networkx.functions._shared import by_node, mask, names, numbers, simple
+from tgraph.networkx.functions._shared import by_node, mask, names, numbers, simple, structure
 from tgraph.networkx.registry import implements, made_of
 
 COUNTABLE = 1e300  # beyond so many paths their number loses digits
@@ -37,7 +37,7 @@ def _sweeps(graph: tg.Graph, sources: Tensor, ends: Tensor) -> Iterator[tuple[Te
 
 def arcs_for_paths(G: Any, weight: Any) -> tg.Graph:
     """The arcs by which shortest paths go, the shortest of parallel ones."""
-    return G.structure if weight is None else G.weighted(weight, multi="min")
+    return structure(G, weight, multi="min")
 
 
 def _rescaled(

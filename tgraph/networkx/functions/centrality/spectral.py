@@ -7,12 +7,14 @@ from typing import Any
 import networkx as nx
 import torch
 
+import tgraph as tg
 from tgraph import algorithms
 from tgraph.io.dicts import MISSING
 from tgraph.networkx.functions._shared import bunch, by_node, names, number, structure
 from tgraph.networkx.functions.centrality.betweenness import arcs_for_paths, by_tensors
 from tgraph.networkx.functions.groups.components import count_weak
 from tgraph.networkx.functions.traversal.searches import reached
+from tgraph.networkx.graph import Graph
 from tgraph.networkx.registry import implements
 
 SOLVERS = ("full", "lu", "cg")
@@ -48,8 +50,8 @@ def _refuses_multigraph(G, *options):
 @implements(cost="superlinear", refuses=_refuses_multigraph, gaps="dtype; multigraphs; weights that are not positive")
 def current_flow_betweenness_centrality(G, normalized=True, weight=None, dtype=float, solver="full"):
     _require_connected(G)
-    if len(G) < 3:
-        raise NotImplementedError("fewer than three nodes")
+    if len(G) < 3 or structure(G).num_self_loops:
+        raise NotImplementedError("fewer than three nodes, or self-loops")
     options = {"normalized": normalized, "weighted": weight is not None}
     return by_node(G, by_tensors(algorithms.current_flow_betweenness, structure(G, weight), **options))
 
@@ -78,19 +80,36 @@ def laplacian_centrality(G, normalized=True, nodelist=None, weight="weight", wal
     return dict(zip(names(G, chosen), found[chosen].tolist(), strict=True))
 
 
-@implements(cost="superlinear")
+def _refuses_zeros(G, **options):
+    """networkx's code takes an edge of weight 0 for none, and its dispatch does not pass weights on."""
+    if isinstance(G, Graph):
+        return None
+    return "edges of weight 0" if any(w == 0 for *_, w in G.edges(data="weight", default=1)) else None
+
+
+def _joined(G: Any) -> tg.Graph:
+    """The arcs that networkx's matrix has an entry for: those whose weight, where they have any, is not 0."""
+    if G.edge_column("weight") is None:
+        return structure(G)
+    graph = G.weighted("weight").decoded()
+    source, target = graph.to_edge_index()[:, graph.weights != 0]
+    offset = torch.searchsorted(source, torch.arange(len(G) + 1))
+    return tg.Graph(offset, target, directed=G.is_directed())
+
+
+@implements(cost="superlinear", refuses=_refuses_zeros, gaps="edges of weight 0")
 def subgraph_centrality(G, *, normalized=False):
     if normalized and not len(G):
         raise ValueError("zero-size array to reduction operation maximum which has no identity")
-    return by_node(G, algorithms.subgraph_centrality(structure(G), normalized=normalized))
+    return by_node(G, algorithms.subgraph_centrality(_joined(G), normalized=normalized))
 
 
-@implements(cost="superlinear")
+@implements(cost="superlinear", refuses=_refuses_zeros, gaps="edges of weight 0")
 def estrada_index(G):
     if G.is_directed() or G.is_multigraph():
         kind = "multigraph" if G.is_multigraph() else "directed"
         raise nx.NetworkXNotImplemented(f"not implemented for {kind} type")
-    return sum(algorithms.subgraph_centrality(structure(G)).tolist())
+    return sum(algorithms.subgraph_centrality(_joined(G)).tolist())
 
 
 @implements(cost="superlinear", gaps="weights that are not positive; states that leave nothing to others")

@@ -54,7 +54,8 @@ def _refuses_edge(G, edge, weight):
 def is_negatively_weighted(G, edge=None, weight="weight"):
     if weight is None or G.edge_column(weight) is None:
         return False
-    return G.weighted(weight).weight_range[0] < 0
+    weights = G.weighted(weight).decoded().weights
+    return bool((weights < 0).any())
 
 
 def _require_tournament(G: Any) -> None:

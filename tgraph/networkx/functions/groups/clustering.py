@@ -11,7 +11,7 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
-from tgraph.networkx.functions._shared import bunch, by_node, mask, names, python_sums, simple
+from tgraph.networkx.functions._shared import bunch, by_node, mask, names, python_sums, simple, structure
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.cohesion.triangle_edges import edge_triangles, triangle_products
 
@@ -59,10 +59,12 @@ def triangles(G, nodes=None):
 def _cube_roots(G: Any, weight: Any) -> tuple[tg.Graph, Tensor]:
     """The undirected simple graph, and for each arc the cube root of its weight relative to the largest, those of both
     directions added."""
-    arcs = G.structure if weight is None else G.weighted(weight)
+    arcs = structure(G, weight)
     values = None if arcs.weights is None else arcs.decoded().weights
     roots = torch.ones(arcs.num_arcs, dtype=torch.float64)
     if values is not None and len(values):
+        if not values.max():
+            raise NotImplementedError(f"{weight!r}: the largest is 0")
         roots = values.to(torch.float64) / values.max()
         roots = roots.sign() * roots.abs() ** (1 / 3)
     graph = tg.Graph(arcs.decoded().offset, arcs.decoded().neighbors, roots, directed=G.is_directed())

@@ -79,6 +79,9 @@ def modularity(G, communities, weight="weight", resolution=1):
     if not G.number_of_edges():
         raise ZeroDivisionError("division by zero")
     graph = structure(G, weight)
+    total = 1.0 if graph.weight_dtype is None else graph.mean_weight * graph.num_edges
+    if total * total == 0:
+        raise ZeroDivisionError("division by zero")
     options = {"weighted": graph.weight_dtype is not None, "resolution": resolution}
     return float(by_tensors(algorithms.modularity, graph, label, **options))
 

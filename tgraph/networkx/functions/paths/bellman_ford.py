@@ -18,10 +18,19 @@ Found = tuple[list[int], list[list[int]], Tensor]
 
 def _search(G: Any, sources: list[Any], weight: Any, early: bool = True) -> Found:
     """See `tgraph.primitives.search.bellman_ford`."""
-    found = search.bellman_ford(*weighted_rows(G, weight), numbers(G, sources), early=early)
+    found = search.bellman_ford(*_finite_rows(G, weight), numbers(G, sources), early=early)
     if found is None:
         raise nx.NetworkXUnbounded("Negative cycle detected.")
     return found
+
+
+def _finite_rows(G: Any, weight: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """Rows without the arcs of weight inf, by which no distance falls."""
+    offset, neighbors, weights = weighted_rows(G, weight)
+    if not weights.is_floating_point() or not bool((infinite := weights.isinf()).any()):
+        return offset, neighbors, weights
+    before = torch.nn.functional.pad((~infinite).cumsum(0), (1, 0))
+    return before[offset], neighbors[~infinite], weights[~infinite]
 
 
 def _distances(G: Any, source: Any, found: Found, weight: Any) -> dict[Any, Any]:
@@ -119,18 +128,18 @@ def bellman_ford_predecessor_and_distance(G, source, target=None, weight="weight
 def negative_edge_cycle(G, weight="weight", heuristic=True):
     if G.number_of_edges() == 0:
         return False
-    _, _, weights = weighted_rows(G, weight)
+    _, _, weights = arcs = _finite_rows(G, weight)
     if not bool((weights < 0).any()):
         return False
     if not G.is_directed():
         return True
-    return search.bellman_ford(*weighted_rows(G, weight), torch.arange(len(G)), early=True) is None
+    return search.bellman_ford(*arcs, torch.arange(len(G)), early=True) is None
 
 
 @implements(cost="superlinear")
 def johnson(G, weight="weight"):
     offset, neighbors, weights = weighted_rows(G, weight)
-    found = search.bellman_ford(offset, neighbors, weights, torch.arange(len(G)))
+    found = search.bellman_ford(*_finite_rows(G, weight), torch.arange(len(G)))
     if found is None:
         raise nx.NetworkXUnbounded("Negative cycle detected.")
     potential = found[2]

@@ -10,7 +10,7 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import names, number, numbers, require_one_kind, weighted_rows
+from tgraph.networkx.functions._shared import names, number, numbers, require_one_kind, structure, weighted_rows
 from tgraph.networkx.registry import implements
 from tgraph.primitives.paths import search
 
@@ -20,6 +20,8 @@ def _search(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """See `tgraph.primitives.search.dijkstra`."""
     offset, neighbors, weights = weighted_rows(G, weight)
+    if len(list(sources)) > 1 and structure(G, weight).weight_range[0] < 0:
+        raise NotImplementedError(f"{weight!r}: is negative, and leads from one source to another")
     if cutoff is not None and not weights.is_floating_point():
         cutoff = None if cutoff >= 2**62 else int(math.floor(cutoff))
     elif cutoff is not None:

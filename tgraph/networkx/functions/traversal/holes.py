@@ -11,7 +11,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from tgraph.networkx.functions._shared import matrix
+from tgraph.networkx.functions._shared import matrix, of_kind, structure
 from tgraph.networkx.registry import implements
 
 ROWS_AT_ONCE = 1024
@@ -21,6 +21,8 @@ def _mutual(G: Any, weight: Any) -> Any:
     """The sum of the weights of both directions between two nodes."""
     if not len(G):
         raise nx.NetworkXError("Graph has no nodes or edges")
+    if weight is not None:
+        of_kind("conductances", structure(G, weight))
     arcs = matrix(G, weight).astype(np.float64)
     return (arcs + arcs.T).tocsr()
 
@@ -36,7 +38,7 @@ def _refuses_nodes(G, nodes=None, weight=None):
     return None if nodes is None else "nodes"
 
 
-@implements(cost="superlinear", refuses=_refuses_nodes, gaps="nodes")
+@implements(cost="superlinear", refuses=_refuses_nodes, gaps="nodes; weights that are not positive")
 def constraint(G, nodes=None, weight=None):
     mutual = _mutual(G, weight)
     share = _scaled(mutual, mutual.sum(axis=1))
