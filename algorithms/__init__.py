@@ -3,6 +3,7 @@
 Every name of a topic is a name of this package, too: `tg.algorithms.bfs` is `tg.algorithms.paths.bfs`.
 """
 
+import tgraph as tg
 from tgraph.algorithms import (
     centrality,
     cohesion,
@@ -55,3 +56,10 @@ __all__ += trees.__all__
 __all__ += similarity.__all__
 __all__ += structure.__all__
 __all__ += walks.__all__
+
+for _topic in (
+    *(centrality, cohesion, coloring, community, components, dag, distances, embeddings, flow, matching, paths, sets),
+    *(similarity, structure, trees, walks),
+):
+    tg.core.building.memory.guard(vars(_topic))
+tg.core.building.memory.guard(globals())

@@ -117,9 +117,9 @@ def _read_sizes(path: PathLike, expected: int) -> tuple[int, list[int]]:
     line, text = data[0]
     words = text.split()
     # some writers add the number of entries for an array
-    if len(words) not in (expected, 3) or not all(word.isdigit() for word in words):
+    if len(words) not in (expected, 3) or not all(word.isdigit() and len(word) < 19 for word in words):
         shape = "rows columns entries" if expected == 3 else "rows columns"
-        problem = f"expected the sizes {shape!r}, found {text.decode('latin-1').strip()!r}"
+        problem = f"expected the sizes {shape!r}, found {text.decode('latin-1').strip()[:60]!r}"
         raise FileFormatError(path, problem, "correct the size line", line=line)
     return line, [int(word) for word in words]
 
