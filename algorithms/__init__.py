@@ -61,6 +61,14 @@ __all__ += structure.__all__
 __all__ += walks.__all__
 
 
+for _topic in (
+    *(centrality, cohesion, coloring, community, components, dag, distances, embeddings, flow, matching, paths, sets),
+    *(similarity, structure, trees, walks),
+):
+    tg.core.building.memory.guard(vars(_topic))
+tg.core.building.memory.guard(globals())
+
+
 def _called_as_one() -> None:
     """Have each function called by all processes over which a graph is spread as one, wherever it is found."""
     here = sys.modules[__name__]

@@ -43,6 +43,14 @@ class RowError(ArgumentError, IndexError):
     """
 
 
+class KernelArgumentError(ArgumentError, TypeError):
+    """An array that a compiled kernel does not take: of another dtype, strided, not on the CPU, or without memory.
+
+    >>> tg.primitives.k_core.onion_layers(tg.Graph.from_edges([0], [1], directed=False))[0]
+    tensor([1, 1])
+    """
+
+
 class LayoutError(ArgumentError, AttributeError):
     """A tensor of CSR was asked of a graph whose arcs are stored in a layout.
 

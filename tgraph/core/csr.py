@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from tgraph.core.building import sorting, validate
+from tgraph.core.building import soundness, sorting, validate
 from tgraph.core.building.arc_counts import ArcCounts
 from tgraph.core.building.symmetry import Mirror
 from tgraph.core.derived import Cache
@@ -53,6 +53,9 @@ class Csr:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_cache", Cache())
+        for name in ("offset", "neighbors", "permutation", "weights"):
+            if isinstance(tensor := getattr(self, name), Tensor):
+                object.__setattr__(self, name, soundness.owned(tensor, name))
         _check("offset", self.offset, (torch.int64,), self.offset.device)
         _check("neighbors", self.neighbors, (torch.int32, torch.int64), self.offset.device)
         if self.offset.shape[0] == 0:
@@ -80,6 +83,7 @@ class Csr:
         _check_range("neighbors", self.neighbors, self.num_columns, "num_columns")
         if self.permutation is not None:
             _check_range("permutation", self.permutation, arcs, "the number of arcs")
+        soundness.trust(self.offset, self.neighbors, self.num_columns)
 
     @classmethod
     def unchecked(
@@ -90,14 +94,32 @@ class Csr:
         num_columns: int,
         weights: Tensor | None = None,
     ) -> Csr:
-        """The same without checks."""
+        """The same without checks: `ensure_valid` checks the entries before the first operator."""
         arcs = object.__new__(cls)
         fields = {"offset": offset, "neighbors": neighbors, "permutation": permutation, "num_columns": num_columns}
         arcs.__dict__.update(fields, weights=weights, _cache=Cache())
         return arcs
 
+    @classmethod
+    def trusted(
+        cls,
+        offset: Tensor,
+        neighbors: Tensor,
+        permutation: Tensor | None,
+        num_columns: int,
+        weights: Tensor | None = None,
+    ) -> Csr:
+        """The same of rows that our own kernels have just made, which are checked only once they have changed."""
+        soundness.trust(offset, neighbors, num_columns)
+        return cls.unchecked(offset, neighbors, permutation, num_columns, weights)
+
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_cache": Cache()}
+
+    def ensure_valid(self) -> None:
+        """See `tgraph.core.building.soundness`: check the entries, once, and again where they were written into."""
+        if not torch.compiler.is_compiling():
+            soundness.ensure_sound(self.offset, self.neighbors, self.num_columns)
 
     @property
     def num_arcs(self) -> int:
@@ -156,7 +178,7 @@ class Csr:
     def transpose(self, numbered: bool = False) -> Csr:
         """The arcs by column, as rows of their own; `numbered` with the number of each arc as permutation."""
         offset, neighbors, number = self.transposed(numbered)
-        back = Csr.unchecked(offset, neighbors, number, self.num_rows)
+        back = Csr.trusted(offset, neighbors, number, self.num_rows)
         back.set_transpose(self.offset, self.neighbors)
         return back
 
@@ -205,26 +227,29 @@ class Csr:
 
     def out_degree(self) -> Tensor:
         """See `Storage.out_degree`; checks every entry, so that kernels can follow them."""
-        validate.check_entries(self.offset, self.neighbors)
+        self.ensure_valid()
         return self.offset.diff()
 
     def in_degree(self) -> Tensor:
         """See `Storage.in_degree`."""
+        self.ensure_valid()
         return torch.bincount(self.neighbors, minlength=self.num_columns)
 
     def num_self_loops(self) -> int:
         """See `Storage.num_self_loops`."""
+        self.ensure_valid()
         return int((sorting.expand_rows(self.offset, self.neighbors.dtype) == self.neighbors).sum())
 
     def num_parallel_edges(self, directed: bool) -> int:
         """See `Storage.num_parallel_edges`."""
+        self.ensure_valid()
         counts = ArcCounts()
         counts.see(0, 0, self.offset, self.neighbors)
         return counts.parallel_edges(directed)
 
     def is_symmetric(self) -> bool:
         """See `Storage.is_symmetric`; by a 64-bit fingerprint, see `core.building.symmetry`."""
-        validate.check_entries(self.offset, self.neighbors)
+        self.ensure_valid()
         mirror = Mirror()
         mirror.note_rows(self.offset, self.neighbors, None if self.weights is None else self.weights.detach())
         return mirror.complete
@@ -239,6 +264,7 @@ class Csr:
 
     def rows(self, vertices: Tensor) -> Rows:
         """See `Storage.rows`."""
+        self.ensure_valid()
         chosen, arcs = gather_rows(self.offset, vertices)
         weights = None if self.weights is None else self.weights.index_select(0, arcs)
         return chosen, self.neighbors.index_select(0, arcs), weights
@@ -249,10 +275,11 @@ class Csr:
 
     def transpose_with_permutation(self) -> tuple[Csr, Tensor | None]:
         """See `Storage.transpose_with_permutation`; the permutation is computed where there are weights."""
+        self.ensure_valid()
         weights = None if self.weights is None else self.weights.detach()
         offset, neighbors, order = sorting.transpose(self.offset, self.neighbors, permutation=weights is not None)
         back = weights if weights is None or order is None else sorting.take(weights, order)
-        reverse = Csr.unchecked(offset, neighbors.to(self.neighbors.dtype), None, self.num_rows, back)
+        reverse = Csr.trusted(offset, neighbors.to(self.neighbors.dtype), None, self.num_rows, back)
         return (self if self._has_arcs_of(reverse) else reverse), order
 
     def _has_arcs_of(self, other: Csr) -> bool:

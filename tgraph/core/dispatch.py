@@ -15,6 +15,7 @@ definition of an operator.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -118,19 +119,72 @@ class Choice:
         return f"{self.operator}: {name} serves it" + (f" ({because})" if because else "")
 
 
+ensure_rows: Callable[[torch.Tensor, torch.Tensor, int], object]  # set by `tgraph.core.building.soundness`
+
+# Of these the first two arguments are no rows of vertices: they are checked by their callers, are rows of a block whose
+# reader has checked them, or go to data of another size; `is_sound` is the check itself.
+_UNGUARDED = {"is_sound", "symmetry_hash", "mean_weights", "reduce_rows", "send_rows", "pull_bits", "push_bits"}
+_UNGUARDED |= {"arc_lookup", "arcs_from", "least_arcs", "locate_changes", "push_residuals", "tiles_of"}
+
+
+def guard_of(name: str, function: Callable[..., Any]) -> Callable[..., None] | None:
+    """What checks the rows among the arguments of an operator before a backend is given them, None where it has none.
+    What a caller forgot to check cannot be followed out of bounds.
+
+    Graphs, and what else has `ensure_valid`, are told by the types of the parameters of the `function`, rows by the
+    names offset and neighbors; these are below `num_columns` or `size` where there is such a parameter, else square.
+    """
+    parameters = list(inspect.signature(function).parameters.values())
+    names, held = [each.name for each in parameters], [str(each.annotation) in _CHECKED for each in parameters]
+    structures = tuple(place for place, is_held in enumerate(held) if is_held)
+    if structures == (0,):
+        return lambda first, *others, **named: first.ensure_valid()
+    if structures:
+        return _named(function, lambda *given: [given[place].ensure_valid() for place in structures])
+    if name in _UNGUARDED or names[:2] != ["offset", "neighbors"]:
+        return None
+    limit = next((place for place, each in enumerate(names) if each in ("num_columns", "size")), None)
+    if limit is not None:
+        return _named(function, lambda *given: ensure_rows(given[0], given[1], given[limit]))
+    if "in_offset" in names:
+        back = names.index("in_offset")
+        return _named(function, lambda *given: [_square(*given[place : place + 2]) for place in (0, back)])
+    return _square
+
+
+_CHECKED = {"Graph", "Subgraph", "Quotient"}
+
+
+def _square(offset: torch.Tensor, neighbors: torch.Tensor, *others: Any, **named: Any) -> None:
+    ensure_rows(offset, neighbors, offset.shape[0] - 1)
+
+
+def _named(function: Callable[..., Any], check: Callable[..., object]) -> Callable[..., None]:
+    """The check of all arguments by position."""
+    signature = inspect.signature(function)
+
+    def guard(*given: Any, **named: Any) -> None:
+        if named:
+            given = signature.bind(*given, **named).args
+        check(*given)
+
+    return guard
+
+
 class Operator(Generic[P, R]):
     """An operator on tensors: a function computed by the first backend that supports the arguments, and under
-    torch.compile by the portable one."""
+    torch.compile by the portable one. Rows that it is given have been checked by `guard_of`."""
 
+    guard: Callable[..., None] | None
     is_noted: bool
     name: str
 
-    __slots__ = ("is_noted", "name")
+    __slots__ = ("guard", "is_noted", "name")
 
     def __init__(self, name: str, portable: Callable[P, R], is_noted: bool = True):
         """portable : the implementation in torch, which supports all arguments. is_noted : whether `watched` records
         its choices."""
-        self.name, self.is_noted = name, is_noted
+        self.name, self.is_noted, self.guard = name, is_noted, guard_of(name, portable)
         PORTABLE.offer(name, portable, supports_all)
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
@@ -138,6 +192,8 @@ class Operator(Generic[P, R]):
             return self.serving(*arguments, **named)(*arguments, **named)
         if not _are_registered:
             _register_backends()
+        if self.guard is not None:
+            self.guard(*arguments, **named)
         for backend in BACKENDS.values():  # as `serving`, in less time: mini-batches call several operators each
             offered = backend.operators.get(self.name)
             if offered is not None and offered.refuses(*arguments, **named) is None:
@@ -151,6 +207,8 @@ class Operator(Generic[P, R]):
             return PORTABLE.operators[name].run
         if not _are_registered:
             _register_backends()
+        if self.guard is not None:
+            self.guard(*arguments, **named)
         refused: dict[str, str] = {}
         for backend in BACKENDS.values():
             if (offered := backend.operators.get(name)) is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, get_args
 import torch
 from torch import Tensor
 
-from tgraph.core.building import inputs, sorting, symmetry, validate
+from tgraph.core.building import inputs, memory, soundness, sorting, symmetry, validate
 from tgraph.core.csr import Csr
 from tgraph.core.derived import AtFirstUse, Cache, derived, derived_tensor, detached_cache_scope
 from tgraph.core.ids import VertexIds
@@ -70,6 +70,7 @@ class Graph(GraphVertices):
     directed: bool
     layout: Layout | None  # the storage, None where that is CSR
     _cache: Cache
+    _found: soundness.Sound | None = None
     _read_order: Callable[[], Tensor | None]
 
     def __init__(
@@ -80,6 +81,8 @@ class Graph(GraphVertices):
         vertices: OriginalIds | None = None,
         directed: bool = True,
     ):
+        offset, neighbors = soundness.owned(offset, "offset"), soundness.owned(neighbors, "neighbors")
+        weights = None if weights is None else memory.readable(weights, "weights")
         validate.check_tensors(offset, neighbors, weights)
         num_vertices = len(offset) - 1
         ids = None if vertices is None else VertexIds(vertices)
@@ -128,7 +131,7 @@ class Graph(GraphVertices):
         raise AttributeError(f"a Graph is immutable: build a new one instead of setting {name!r}")
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_cache": Cache()}
+        return {**self.__dict__, "_cache": Cache(), "_found": None}
 
     # ---- builders ----------------------------------------------------------------------------------------------
 
@@ -294,8 +297,9 @@ class Graph(GraphVertices):
         return self.storage.out_degree()
 
     def ensure_valid(self) -> None:
-        """Check, once, that offsets ascend and neighbours are vertices, so that kernels can follow them. Raises
-        ArgumentError where they are not.
+        """Check that offsets ascend and neighbours are vertices, so that kernels can follow them: once, and again where
+        the tensors have been written into since, by which all derived data is dropped. Operators do so themselves.
+        Raises ArgumentError where they are not.
 
         >>> graph = tg.Graph(torch.tensor([0, 3, 1, 2]), torch.tensor([1, 2]))
         >>> graph.ensure_valid()
@@ -303,8 +307,13 @@ class Graph(GraphVertices):
             ...
         tgraph.errors.ArgumentError: offset: decreases after position 1; offsets never decrease
         """
-        if self.layout is None and "out_degree" not in self._cache.values:  # a layout was checked when it was made
-            self.kept("out_degree", self.storage.out_degree)
+        if self.layout is not None or torch.compiler.is_compiling():  # a layout was checked when it was made
+            return
+        found, before = soundness.ensure_sound(self.offset, self.neighbors, self.num_vertices), self._found
+        if found is not before:
+            if before is not None and found.state != before.state:  # what was derived is that of other arcs
+                self._cache.drop()
+            self.__dict__["_found"] = found
 
     @derived_tensor
     def in_degree(self) -> Tensor:
@@ -346,6 +355,7 @@ class Graph(GraphVertices):
         >>> graph.transpose().neighbors, length[graph.transpose_permutation]
         (tensor([1, 0, 0], dtype=torch.int32), tensor([7., 5., 6.]))
         """
+        self.ensure_valid()
         return cast(Tensor, sorting.transpose(self.offset, self.neighbors, permutation=True)[2])
 
     @derived
@@ -423,11 +433,14 @@ class Graph(GraphVertices):
         """
         if not self.directed:
             return self
+        self.ensure_valid()
         if (reverse := self._kept_transpose()) is None:
             with detached_cache_scope():
                 if (reverse := self._kept_transpose()) is None:
                     reverse = self._reversed()
                     self._cache.values["transpose"] = weakref.ref(self) if reverse is self else reverse
+        elif reverse is not self:
+            reverse.ensure_valid()
         return reverse
 
     def _kept_transpose(self) -> Graph | None:
@@ -545,7 +558,7 @@ class Graph(GraphVertices):
 
     def with_order(self, order: Tensor | None) -> Graph:
         """This graph, for `restore`: its vertex i is vertex `order[i]`, int64 [n], of another one. Changes the graph in
-        place, so only for one that was just built.
+        place, so only for one that was just built. Raises ArgumentError for an order that is none.
 
         >>> graph = tg.generators.path(3)
         >>> order = torch.tensor([2, 0, 1])
@@ -553,6 +566,8 @@ class Graph(GraphVertices):
         >>> built.restore(torch.tensor([20, 0, 10]))
         tensor([ 0, 10, 20])
         """
+        if order is not None:
+            validate.check_order(order, self.num_vertices)
         object.__setattr__(self, "order", order)
         return self
 

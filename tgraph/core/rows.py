@@ -8,6 +8,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from tgraph.core.building import soundness
 from tgraph.core.derived import computed_once
 from tgraph.core.storage import CsrTensors, Rows, Storage
 
@@ -90,6 +91,11 @@ class Selection:
         self.stored_offset, self.stored_neighbors, self.rows, self.width = stored_offset, stored_neighbors, rows, width
         self._num_arcs = stored_neighbors.shape[0] if self.is_whole else num_arcs
 
+    def ensure_valid(self, num_columns: int) -> None:
+        """Check the structure; see `tgraph.core.building.soundness`."""
+        if not torch.compiler.is_compiling():
+            soundness.ensure_sound(self.stored_offset, self.stored_neighbors, num_columns)
+
     @property
     def is_whole(self) -> bool:
         """True where every arc of every row is selected."""
@@ -164,6 +170,9 @@ class LayoutSelection(Selection):
     def __init__(self, graph: InLayout, rows: Tensor | None, width: int | None, num_arcs: int | None):
         self.graph, self.rows, self.width = graph, rows, width
         self._num_arcs = graph.num_arcs if self.is_whole else num_arcs
+
+    def ensure_valid(self, num_columns: int) -> None:
+        """Nothing: a layout was checked when it was made."""
 
     @property
     def stored_offset(self) -> Tensor:  # type: ignore[override]

@@ -58,6 +58,18 @@ class Subgraph:
     backend: str = "auto"
     scratch: Scratch | None = None
 
+    def ensure_valid(self) -> None:
+        """See `Graph.ensure_valid`, of the graph and of the rows held.
+
+        >>> graph = tg.Graph(torch.tensor([0, 1]), torch.tensor([7], dtype=torch.int32))
+        >>> tg.Subgraph(graph, graph.everything(), "push", None, graph.selection(), False).ensure_valid()
+        Traceback (most recent call last):
+            ...
+        tgraph.errors.ArgumentError: neighbors: 7 at position 0 is no vertex number below 1
+        """
+        self.graph.ensure_valid()
+        self.selection.ensure_valid(self.graph.num_vertices)
+
     @property
     def offset(self) -> Tensor:
         """Where the arcs of each row begin, int64 [k + 1]. Whole graphs share the stored tensor.

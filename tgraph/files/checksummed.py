@@ -7,6 +7,7 @@ of a tensor can be verified alone, and damage is located to within a piece.
 from __future__ import annotations
 
 import json
+import math
 import os
 import struct
 from collections.abc import Mapping
@@ -187,15 +188,38 @@ def contents(path: PathLike, remedy: str) -> Contents:
             is_sealed = "checksum" in notes or "sums" in notes
             if is_sealed:
                 unseal(head)
+            for name, entry in header.items():
+                _check_entry(name, entry)
             whole = 8 + length + max((entry["data_offsets"][1] for entry in header.values()), default=0)
+            piece, sums = _sums_of(header, notes) if "piece" in notes and is_sealed else (PIECE, None)
         except (ValueError, LookupError, TypeError, AttributeError) as fault:
             raise FileFormatError(path, f"the header is damaged ({fault})", remedy) from fault
     if size != whole:
         raise FileFormatError(path, f"the file has {size} bytes where its header announces {whole}", remedy)
     if is_sealed and "piece" not in notes:
         raise FileFormatError(path, "its checksums are of a kind that only earlier versions write", remedy)
-    piece, sums = (int(notes["piece"]), json.loads(notes["sums"])) if is_sealed else (PIECE, None)
     return Contents(path, notes, header, 8 + length, piece, sums, remedy)
+
+
+def _check_entry(name: str, entry: dict[str, Any]) -> None:
+    """Raise ValueError for a tensor that does not take the bytes between its ends."""
+    (begin, end), shape = entry["data_offsets"], entry["shape"]
+    if not all(type(number) is int and number >= 0 for number in (begin, end, *shape)):
+        raise ValueError(f"{name}: its shape and its place are no numbers of 0 or more")
+    if end - begin != math.prod(shape) * DTYPES[entry["dtype"]].itemsize:
+        raise ValueError(f"{name}: {end - begin} bytes hold no {shape} of {entry['dtype']}")
+
+
+def _sums_of(header: dict[str, dict[str, Any]], notes: dict[str, str]) -> tuple[int, dict[str, str]]:
+    """(bytes per checksum, the checksums of each tensor). Raises ValueError where they do not cover all bytes."""
+    piece, sums = int(notes["piece"]), json.loads(notes["sums"])
+    if piece < 1:
+        raise ValueError(f"{piece} bytes per checksum")
+    for name, entry in header.items():
+        size = entry["data_offsets"][1] - entry["data_offsets"][0]
+        if not isinstance(sums[name], str) or len(sums[name]) != 16 * -(-size // piece):
+            raise ValueError(f"{name}: its checksums are not one for each {piece} bytes")
+    return piece, sums
 
 
 def read(path: PathLike, remedy: str) -> tuple[dict[str, Tensor], dict[str, str]]:

@@ -8,11 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph.core.building import sorting
+from tgraph.core.building import sorting, validate
 from tgraph.core.deferred_csr import DeferredCsr
 from tgraph.core.derived import AtFirstUse
 from tgraph.core.graph import Graph
 from tgraph.core.ids import VertexIds
+from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files.checksummed import Contents, as_bytes
 
 
@@ -93,7 +94,15 @@ class MappedGraph(Graph):
         del self.__dict__["order"]
 
     def _at_first_use(self, name: str) -> Tensor | None:
-        return cast(MappedCsr, self.storage)._at_first_use(name) if name == "order" else super()._at_first_use(name)
+        if name != "order":
+            return super()._at_first_use(name)
+        storage = cast(MappedCsr, self.storage)
+        if (order := storage._at_first_use(name)) is not None:
+            try:
+                validate.check_order(order, self.num_vertices)
+            except ArgumentError as fault:
+                raise FileFormatError(storage._contents.path, str(fault), storage._contents.remedy) from fault
+        return order
 
     def __reduce__(self) -> Any:
         return _in_memory, (self.offset, self.neighbors, self.weights, self.vertices, self.directed, self.order)

@@ -85,7 +85,7 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
             raise ValueError(f"{notes['num_vertices']} vertices declared, {graph.num_vertices} found")
     except FileFormatError:
         raise
-    except (KeyError, ValueError, RuntimeError) as fault:
+    except (KeyError, TypeError, ValueError, RuntimeError) as fault:
         if held is not None:
             _check_all(tensors, held)  # if the file is damaged, this names the position
         raise FileFormatError(path, f"the tensors are no graph ({fault})", _REMEDY) from fault
@@ -158,7 +158,8 @@ def _graph(tensors: dict[str, Tensor], notes: dict[str, str], directed: bool, he
     if "layout" in notes:
         arcs = {name.removeprefix(_LAYOUT): tensors[name] for name in tensors if name.startswith(_LAYOUT)}
         options = json.loads(notes["options"])
-        return formats.load(notes["layout"], arcs, options, _vertices(tensors), directed, tensors.get("order"))
+        graph = formats.load(notes["layout"], arcs, options, _vertices(tensors), directed, None)
+        return graph if "order" not in tensors else graph.with_order(tensors["order"])
     labels = _labels(tensors)
     if held is not None:
         return MappedGraph(tensors, held, labels, directed)

@@ -33,13 +33,25 @@ registered here as well.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from types import MappingProxyType, ModuleType
 from typing import Any
 
 import torch
 
-from tgraph.core.dispatch import BACKENDS, LAYOUT, Backend, Choice, Implementation, is_watched, noted, watched, watchers
+from tgraph.core.dispatch import (
+    BACKENDS,
+    LAYOUT,
+    Backend,
+    Choice,
+    Implementation,
+    guard_of,
+    is_watched,
+    noted,
+    watched,
+    watchers,
+)
 from tgraph.core.graph import Graph
 from tgraph.core.system.library import in_functorch
 from tgraph.core.system.native import ENVIRONMENT, VARIABLE
@@ -73,7 +85,21 @@ def _register(module: ModuleType) -> None:
         if name in _OF_BACKENDS:
             setattr(backend, name, getattr(module, name))
         elif name not in ("name", "refuses"):
-            backend.offer(name, getattr(module, name), module.refuses)
+            backend.offer(name, _guarded(name, getattr(module, name)), module.refuses)
+
+
+def _guarded(name: str, run: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which checks the graphs that it is given; what is no function does so itself."""
+    guard = None if isinstance(run, type) else guard_of(name, run)
+    if guard is None:
+        return run
+
+    @functools.wraps(run)
+    def checked(*arguments: Any, **named: Any) -> Any:
+        guard(*arguments, **named)
+        return run(*arguments, **named)
+
+    return checked
 
 
 for _module in (layout, native, cuda, torch_scatter, torch_sparse, portable):

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from tgraph.core.building import soundness
+
 
 @dataclass(frozen=True, eq=False)
 class Quotient:
@@ -25,6 +27,10 @@ class Quotient:
     out_strength: Tensor
     in_strength: Tensor | None
     total: float
+
+    def ensure_valid(self) -> None:
+        """See `tgraph.core.building.soundness`."""
+        soundness.ensure_sound(self.offset, self.neighbors, self.num_vertices)
 
     @property
     def num_vertices(self) -> int:

@@ -105,7 +105,7 @@ class Adjacency:
 
     def _cut(self, of_edges: bool) -> Csr:
         offset, neighbors, position = self._sorted
-        return Csr.unchecked(offset, neighbors, position if of_edges else None, self.num_sources)
+        return Csr.trusted(offset, neighbors, position if of_edges else None, self.num_sources)
 
     @property
     def transpose_permutation(self) -> Tensor:

@@ -3,6 +3,7 @@
 Each is one function on a graph and tensors, served by the backends as `aggregate` is, with a portable twin.
 """
 
+from tgraph.core.building import memory
 from tgraph.primitives import (
     attention,
     calls,
@@ -64,3 +65,6 @@ __all__ = [
     "walks",
     "weights",
 ]
+
+for _name in __all__:
+    memory.guard(vars(globals()[_name]))

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph.core.building import sorting
+from tgraph.core.building import memory, sorting
 from tgraph.errors import ArgumentError
 
 Multi = Literal["keep", sorting.Merge]
@@ -59,13 +59,15 @@ def as_weights(values: Any, count: int) -> Tensor | None:
 
 
 def as_tensor(values: Any, name: str) -> Tensor:
-    """A tensor of whatever holds numbers. Raises ArgumentError for what does not."""
+    """A plain tensor of whatever holds numbers. Raises ArgumentError for what does not."""
     if not isinstance(values, Tensor):
         try:
             array = np.asarray(values)
             values = torch.from_numpy(array if array.flags.writeable and array.flags.c_contiguous else array.copy())
         except (TypeError, ValueError, OverflowError) as fault:
             raise ArgumentError(f"{name}: cannot make a tensor of {type(values).__name__}: {fault}") from fault
+    else:
+        values = memory.readable(values, name)
     if values.dtype in (torch.uint16, torch.uint32):  # torch computes little with these
         return values.to(torch.int64)
     if values.dtype == torch.uint64:

@@ -14,10 +14,7 @@ def check_tensors(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> 
         raise ArgumentError(f"offset: expected int64 [n + 1], got {offset.dtype} {list(offset.shape)}")
     if neighbors.dim() != 1 or neighbors.dtype not in (torch.int32, torch.int64):
         raise ArgumentError(f"neighbors: expected int32 or int64 [m], got {neighbors.dtype} {list(neighbors.shape)}")
-    if int(offset[0]) != 0:
-        raise ArgumentError(f"offset: must begin with 0, begins with {int(offset[0])}")
-    if int(offset[-1]) != len(neighbors):
-        raise ArgumentError(f"offset: must end with the number of arcs, {len(neighbors)}, ends with {int(offset[-1])}")
+    check_ends(offset, neighbors)
     if weights is not None and weights.shape != neighbors.shape:
         raise ArgumentError(f"weights: expected one per arc, [{len(neighbors)}], got {list(weights.shape)}")
     if neighbors.dtype == torch.int64 and len(offset) <= 2**31 and len(neighbors):
@@ -27,6 +24,14 @@ def check_tensors(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> 
     devices = {str(tensor.device) for tensor in (offset, neighbors, weights) if tensor is not None}
     if len(devices) > 1:
         raise ArgumentError(f"offset, neighbors, weights: on different devices {sorted(devices)}; use .to()")
+
+
+def check_ends(offset: Tensor, neighbors: Tensor) -> None:
+    """Raise ArgumentError unless the offsets begin with 0 and end with the number of arcs."""
+    if int(offset[0]) != 0:
+        raise ArgumentError(f"offset: must begin with 0, begins with {int(offset[0])}")
+    if int(offset[-1]) != len(neighbors):
+        raise ArgumentError(f"offset: must end with the number of arcs, {len(neighbors)}, ends with {int(offset[-1])}")
 
 
 def check_entries(offset: Tensor, neighbors: Tensor) -> None:
@@ -53,6 +58,17 @@ def check_range(vertices: Tensor, num_vertices: int, name: str = "neighbors") ->
     raise ArgumentError(
         f"{name}: {int(vertices[position])} at position {position} is no vertex number below {num_vertices}"
     )
+
+
+def check_order(order: Tensor, num_vertices: int) -> None:
+    """Raise ArgumentError unless an order has each vertex once. O(n)."""
+    if order.dtype != torch.int64 or order.shape != (num_vertices,):
+        raise ArgumentError(f"order: expected int64 [{num_vertices}], got {order.dtype} {list(order.shape)}")
+    check_range(order, num_vertices, "order")
+    seen = torch.zeros(num_vertices, dtype=torch.bool, device=order.device)
+    seen[order] = True
+    if not bool(seen.all()):
+        raise ArgumentError(f"order: vertex {int((~seen).nonzero()[0])} is not in it; an order has each vertex once")
 
 
 def rows_ascend(offset: Tensor, neighbors: Tensor) -> bool:

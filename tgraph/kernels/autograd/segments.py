@@ -130,7 +130,7 @@ def _segment_reduce(messages: Tensor, offset: Tensor, reduce: str) -> Tensor:
         number = torch.arange(messages.shape[0], dtype=torch.int32, device=messages.device)
         native = BACKENDS["native"].operators["sum_csr"]
         if native.refuses(number, len(number), messages, None) is None:  # many times as fast as torch's
-            return native.run(Csr.unchecked(offset, number, None, len(number)), messages, False, None, 0.0)
+            return native.run(Csr.trusted(offset, number, None, len(number)), messages, False, None, 0.0)
     return reduce_segments(messages, offset, REDUCTIONS[reduce])
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from tgraph.core.building.validate import check_offset, check_range
-from tgraph.core.dispatch import setup_operator
+from tgraph.core.building import soundness
 from tgraph.errors import ArgumentError
 
 
@@ -18,21 +17,12 @@ def entries_error(first_row: int, end_row: int, offset: Tensor, neighbors: Tenso
     """
     if why := row_range_error(first_row, end_row, num_vertices):
         return why
-    return None if is_sound(offset, neighbors, num_vertices) else _fault(offset, neighbors, num_vertices)
-
-
-@setup_operator
-def is_sound(offset: Tensor, neighbors: Tensor, num_vertices: int) -> bool:
-    """Whether offsets and neighbours are those of rows of a graph."""
-    return _fault(offset, neighbors, num_vertices) is None
+    return None if soundness.is_sound(offset, neighbors, num_vertices) else _fault(offset, neighbors, num_vertices)
 
 
 def _fault(offset: Tensor, neighbors: Tensor, num_vertices: int) -> str | None:
-    if int(offset[0]) or int(offset[-1]) != len(neighbors):
-        return f"has offsets from {int(offset[0])} to {int(offset[-1])} for its {len(neighbors)} arcs"
     try:
-        check_offset(offset)
-        check_range(neighbors, num_vertices)
+        soundness.check(offset, neighbors, num_vertices)
     except ArgumentError as found:
         return f"has entries that no graph has: {found}"
     return None

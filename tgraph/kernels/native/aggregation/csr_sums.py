@@ -41,6 +41,7 @@ def refuses(neighbors: Tensor, rows: int, data: Tensor, weights: Tensor | None) 
 
 def sum_rows(arcs: Csr, data: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
     """The sum or mean over the arcs of each row, plus `own` times the row of the data of the same number."""
+    arcs.ensure_valid()
     offset, neighbors = arcs.offset, arcs.neighbors
     rows, num_arcs, columns, kernels = offset.shape[0] - 1, neighbors.shape[0], data.shape[1], cast(Any, native.load())
     large = max(rows, data.shape[0]) * columns * data.element_size() >= LARGE
@@ -61,6 +62,7 @@ def sum_rows(arcs: Csr, data: Tensor, mean: bool, weights: Tensor | None, own: f
 
 def sum_narrow_rows(arcs: Csr, data: Tensor, mean: bool) -> Tensor:
     """The sum or mean over the arcs of each row in float32, of data in 16 bits."""
+    arcs.ensure_valid()
     columns = data.shape[1]
     out = fresh((arcs.num_rows, columns), torch.float32)
     kernel = getattr(cast(Any, native.load()), TAKE_NARROW[data.dtype])
@@ -80,6 +82,7 @@ def refuses_narrow(arcs: Csr, data: Tensor, mean: bool) -> str | None:
 
 def sum_columns(arcs: Csr, grad: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
     """The gradient of `sum_rows` along the arcs, by the calling thread: [num_columns, columns]."""
+    arcs.ensure_valid()
     columns = grad.shape[1]
     out = fresh((arcs.num_columns, columns), grad.dtype)
     kernels = cast(Any, native.load())
@@ -89,6 +92,7 @@ def sum_columns(arcs: Csr, grad: Tensor, mean: bool, weights: Tensor | None, own
 
 def best_of_rows(arcs: Csr, data: Tensor, greatest: bool) -> Tensor:
     """The least or greatest over the arcs of each row, by column; 0 for rows without arcs."""
+    arcs.ensure_valid()
     rows, columns = arcs.num_rows, data.shape[1]
     out = fresh((rows, columns), data.dtype)
     cast(Any, native.load()).take_best(arcs.neighbors, arcs.offset, flat(data), columns, greatest, out)

@@ -183,6 +183,20 @@ bool read_buffer(PyObject* object, Array<void>& found, nb::object& held) {
 
 }  // namespace
 
+bool lacks_memory(PyObject* object) {
+    const Torch* const torch = torch_names();
+    if (!torch || !is_plain(*torch, object)) return false;
+    const nb::handle tensor(object);
+    try {
+        const auto size = nb::cast<int64_t>(tensor.attr("numel")());
+        const auto last = nb::cast<int64_t>(tensor.attr("storage_offset")()) + size;
+        const auto bytes = nb::cast<int64_t>(tensor.attr("element_size")());
+        return size && nb::cast<int64_t>(tensor.attr("untyped_storage")().attr("nbytes")()) < last * bytes;
+    } catch (nb::python_error&) {
+        return false;
+    }
+}
+
 nb::object numpy_array(void* data, int64_t size, DType type) {
     nb::capsule owner(data, [](void* memory) noexcept { std::free(memory); });
     return nb::cast(nb::ndarray<nb::numpy, nb::ndim<1>>(data, {static_cast<std::size_t>(size)}, owner, {},

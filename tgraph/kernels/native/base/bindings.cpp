@@ -186,6 +186,9 @@ std::string said(const Parameter& parameter) {
 }
 
 void Kernel::refuse(const Objects& objects, std::size_t i) const {
+    if (lacks_memory(objects[i]))
+        throw TypeError(name + "(): " + parameters[i] + ": its storage holds fewer numbers than its shape says, as it was "
+                        "resized or freed; pass a tensor that holds its values");
     std::string message = name + "(): " + parameters[i] + ": expected " + said(overloads[0].parameters[i]);
     std::vector<std::string> dtypes;
     for (const Overload& overload : overloads) {
@@ -210,7 +213,8 @@ PyObject* call_kernel(PyObject* self, PyObject* const* given, Py_ssize_t positio
     } catch (nb::python_error& error) {
         error.restore();
     } catch (const TypeError& error) {
-        fail(PyExc_TypeError, error);
+        const nb::object type = nb::module_::import_("tgraph.errors").attr("KernelArgumentError");
+        fail(type.ptr(), error);
     } catch (const std::bad_alloc& error) {
         fail(PyExc_MemoryError, error);
     } catch (const std::out_of_range& error) {

@@ -17,6 +17,9 @@ namespace nb = nanobind;
 // Returns whether the array may be written to.
 bool read_array(PyObject* object, Array<void>& found, nb::object& held) noexcept;
 
+// Whether an object is a tensor whose storage is smaller than itself: it was freed or resized.
+bool lacks_memory(PyObject* object);
+
 // An array of numpy, which frees the memory by std::free.
 nb::object numpy_array(void* data, int64_t size, DType type);
 

@@ -35,5 +35,4 @@ def count_hops(graph: Graph, sources: Tensor) -> Tensor:
 
 
 def _arcs(graph: Graph) -> list[Tensor]:
-    graph.ensure_valid()
     return [part.contiguous() for side in (graph, graph.transpose_detached()) for part in (side.offset, side.neighbors)]

@@ -24,7 +24,6 @@ def peel(graph: Graph) -> Tensor:
 
 def sides(graph: Graph) -> tuple[Tensor | None, ...]:
     """(offset, neighbors) of the graph, then of its transpose, or None twice where arcs are stored both ways."""
-    graph.ensure_valid()
     stored = (graph.offset.contiguous(), graph.neighbors.contiguous())
     if not graph.directed:
         return *stored, None, None

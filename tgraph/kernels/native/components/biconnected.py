@@ -11,7 +11,6 @@ from tgraph.core.system import native
 
 def biconnect(graph: Graph) -> tuple[Tensor, Tensor]:
     """See `tgraph.primitives.components.biconnect`."""
-    graph.ensure_valid()
     component, head = torch.empty(2, graph.num_vertices, dtype=torch.int64, device="cpu").unbind()
     stored = graph.offset.contiguous(), graph.neighbors.contiguous()
     native.load().biconnect(*stored, component, head)  # type: ignore[union-attr]

@@ -11,7 +11,6 @@ from tgraph.core.system import native
 
 def color_in_order(graph: Graph, order: Tensor) -> Tensor:
     """See `tgraph.primitives.coloring.color_in_order`."""
-    graph.ensure_valid()
     color = torch.empty(graph.num_vertices, dtype=torch.int64, device="cpu")
     stored = graph.offset.contiguous(), graph.neighbors.contiguous()
     native.load().color_in_order(*stored, order.contiguous(), color)  # type: ignore[union-attr]

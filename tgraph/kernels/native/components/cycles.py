@@ -12,14 +12,12 @@ from tgraph.kernels.native.components.two_coloring import color_by_depth
 
 def has_cycle(graph: Graph) -> bool:
     """See `tgraph.primitives.topological.has_cycle`."""
-    graph.ensure_valid()
     found = cast(Any, native.load()).probe_cycle(graph.offset, graph.neighbors)
     return count_in_order(graph)[1] < graph.num_vertices if found < 0 else bool(found)
 
 
 def has_odd_cycle(graph: Graph) -> bool:
     """See `tgraph.primitives.coloring.has_odd_cycle`."""
-    graph.ensure_valid()
     found = cast(Any, native.load()).probe_odd_cycle(graph.offset, graph.neighbors, not graph.directed)
     if found >= 0:
         return bool(found)

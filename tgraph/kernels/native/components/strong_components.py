@@ -23,7 +23,6 @@ def refuses(call: Call) -> str | None:
 
 def label_strong(graph: Graph) -> Tensor:
     """For each vertex the smallest of its strongly connected component, int64 [n]."""
-    graph.ensure_valid()
     component = torch.empty(graph.num_vertices, dtype=torch.int64, device="cpu")
     reverse: tuple[Tensor | None, ...] = (None, None)
     if "transpose" in graph.caches and graph.num_vertices >= LARGE and _is_scattered(graph):

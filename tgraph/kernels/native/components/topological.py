@@ -32,7 +32,6 @@ def topological_levels(graph: Graph) -> Tensor:
 
 def count_in_order(graph: Graph) -> tuple[Tensor, int]:
     """The generations, and how many vertices are in one: fewer than all where there is a cycle."""
-    graph.ensure_valid()
     number = torch.empty(graph.num_vertices, dtype=torch.int64, device="cpu")
     stored = graph.offset.contiguous(), graph.neighbors.contiguous()
     return number, native.load().topological_levels(*stored, graph.in_degree.contiguous(), number)  # type: ignore[union-attr]
@@ -40,7 +39,6 @@ def count_in_order(graph: Graph) -> tuple[Tensor, int]:
 
 def longest(graph: Graph, weights: Tensor | None, generation: Tensor) -> tuple[Tensor, Tensor]:
     """See `tgraph.primitives.topological.longest`."""
-    graph.ensure_valid()
     floating = weights is not None and weights.is_floating_point()
     length = torch.empty(graph.num_vertices, dtype=torch.float64 if floating else torch.int64, device="cpu")
     before = torch.empty(graph.num_vertices, dtype=torch.int64, device="cpu")

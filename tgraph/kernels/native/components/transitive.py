@@ -14,7 +14,6 @@ from tgraph.core.system import native
 def replaced_arcs(graph: Graph, generation: Tensor) -> Tensor:
     """See `tgraph.primitives.topological.replaced_arcs`."""
     reverse = graph.transpose_detached()
-    reverse.ensure_valid()
     replaced = torch.zeros(graph.num_arcs, dtype=torch.bool, device="cpu")
     stored = reverse.offset.contiguous(), reverse.neighbors.contiguous()
     cast(Any, native.load()).replaced_arcs(*stored, generation.argsort(stable=True), replaced)

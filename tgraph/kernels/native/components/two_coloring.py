@@ -11,7 +11,6 @@ from tgraph.core.system import native
 
 def color_by_depth(graph: Graph) -> tuple[Tensor, int]:
     """See `tgraph.primitives.components.color_by_depth`."""
-    graph.ensure_valid()
     depth = torch.empty(graph.num_vertices, dtype=torch.int64, device="cpu")
     stored = graph.offset.contiguous(), graph.neighbors.contiguous()
     return depth, native.load().color_by_depth(*stored, depth)  # type: ignore[union-attr]

@@ -85,7 +85,6 @@ def bellman_ford(graph: Graph, sources: Tensor) -> tuple[Tensor, Tensor, list[in
 
 def rows(graph: Graph, weighted: bool = True) -> tuple[Tensor, Tensor, Tensor | None]:
     """(offset, neighbors, weights), the weights of a dtype that kernels are compiled for, None unless `weighted`."""
-    graph.ensure_valid()
     weights = graph.weights if weighted else None
     if weights is not None and weights.dtype not in _NUMBERS:
         weights = weights.to(torch.float32 if weights.is_floating_point() else torch.int32)

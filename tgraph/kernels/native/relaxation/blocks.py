@@ -76,12 +76,12 @@ def join_blocks(section: Any, graph: Graph, label: Tensor) -> bool:
 
 
 def is_sound(offset: Tensor, neighbors: Tensor, num_vertices: int) -> bool:
-    """As the portable one, `tgraph.stream.file.block_validation.is_sound`, without the GIL."""
-    return cast(Any, native.load()).is_sound(offset, neighbors, num_vertices)
+    """As the portable one, `tgraph.core.building.soundness.is_sound`, without the GIL."""
+    return cast(Any, native.load()).is_sound(offset.contiguous(), neighbors.contiguous(), num_vertices)
 
 
 OPERATORS = {
     "relax_block": Implementation(relax_block, refuses_relaxation),
     "join_blocks": Implementation(join_blocks, refuses_join),
-    "is_sound": Implementation(is_sound, lambda offset, *others: refuses_data(offset)),
+    "is_sound": Implementation(is_sound, lambda offset, neighbors, size: refuses_data(offset) or refuses_data(neighbors)),
 }

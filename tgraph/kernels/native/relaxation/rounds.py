@@ -29,6 +29,7 @@ class Rounds:
         weights: Tensor | float | None,
         best_weight: float | None,
     ):
+        graph.ensure_valid()
         kernels = cast(Any, native.load())
         per_arc, one = relaxation.split(weights)
         self._held = graph, values, per_arc  # whose memory the kernel reads

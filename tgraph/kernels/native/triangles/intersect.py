@@ -21,7 +21,6 @@ def count_triangles(graph: Graph, per_vertex: bool, _rank: bool | None = None) -
 
     `_rank` forces, or forbids, that vertices are renumbered by degree, which is otherwise done where it pays.
     """
-    graph.ensure_valid()
     offset, neighbors = graph.offset.contiguous(), graph.neighbors.contiguous()
     found = torch.empty(graph.num_vertices, dtype=torch.int64, device="cpu") if per_vertex else None
     total = native.load().count_triangles(offset, neighbors, found, _rank)  # type: ignore[union-attr]
@@ -33,7 +32,6 @@ def count_arcs_among(graph: Graph) -> Tensor:
 
     An edge that is stored more than once counts twice: it stands for an arc either way.
     """
-    graph.ensure_valid()
     found = torch.empty(graph.num_vertices, dtype=torch.int64, device="cpu")
     kernels = native.load()
     kernels.count_arcs_among(graph.offset.contiguous(), graph.neighbors.contiguous(), found)  # type: ignore[union-attr]
