@@ -190,6 +190,7 @@ class Graph(GraphVertices):
         else:
             num_vertices = len(vertices) if vertices is not None else inputs.count_vertices(src, dst)
         tensors = inputs.edges_to_csr(src, dst, weights, num_vertices, directed, multi, self_loops)
+        vertices = vertices.clone() if isinstance(vertices, Tensor) and ids == "keep" else vertices
         graph = cls(*tensors, vertices=vertices, directed=directed)
         if graph._ids is not None and ids == "keep":
             graph._ids.check_unique()

@@ -94,7 +94,7 @@ class DiskStore(BlockStore):
     def get_blocks(self, stat: Stat, numbers: Sequence[int]) -> list[Tensor]:
         held = self._version(stat)
         held.verify(numbers)
-        return [held.tensor[number * stat.rows : (number + 1) * stat.rows] for number in numbers]
+        return [held.tensor[number * stat.rows : (number + 1) * stat.rows].clone() for number in numbers]
 
     def get_rows(self, stat: Stat, index: Tensor | None = None) -> Tensor:
         return self.get_many([(stat, index)])[0]
