@@ -200,6 +200,10 @@ class Csr:
         """Itself."""
         return self
 
+    def given(self, name: str) -> Tensor | None:
+        """`offset`, `neighbors` or `weights` for a graph, at its first use of them."""
+        return getattr(self, name)
+
     @property
     def csr_tensors(self) -> dict[str, Tensor | None]:
         """`offset`, `neighbors` and `weights`."""

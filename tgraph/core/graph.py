@@ -125,7 +125,7 @@ class Graph(GraphVertices):
     def _at_first_use(self, name: str) -> Any:
         if name == "order":
             return self._read_order()
-        return self.storage.num_arcs if name == "num_arcs" else getattr(self.storage.csr, name)
+        return self.storage.num_arcs if name == "num_arcs" else self.storage.csr.given(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Graph is immutable: build a new one instead of setting {name!r}")
@@ -193,6 +193,7 @@ class Graph(GraphVertices):
         else:
             num_vertices = len(vertices) if vertices is not None else inputs.count_vertices(src, dst)
         tensors = inputs.edges_to_csr(src, dst, weights, num_vertices, directed, multi, self_loops)
+        vertices = vertices.clone() if isinstance(vertices, Tensor) and ids == "keep" else vertices
         graph = cls(*tensors, vertices=vertices, directed=directed)
         if graph._ids is not None and ids == "keep":
             graph._ids.check_unique()
@@ -555,6 +556,18 @@ class Graph(GraphVertices):
             return self
         order = None if self.order is None else self.order.to(device)
         return Graph.of_storage(self.storage.to(device), self._ids, self.directed, order)
+
+    def sharing_derived(self) -> Graph:
+        """The same graph as another object, which shares the derived data and gets its tensors from the storage.
+
+        >>> graph = tg.generators.star(3)
+        >>> other = graph.sharing_derived()
+        >>> other is graph, other.out_degree is graph.out_degree
+        (False, True)
+        """
+        graph = Graph.of_storage(self.storage, self._ids, self.directed, self.order)
+        graph.__dict__["_cache"] = self._cache
+        return graph
 
     def with_order(self, order: Tensor | None) -> Graph:
         """This graph, for `restore`: its vertex i is vertex `order[i]`, int64 [n], of another one. Changes the graph in

@@ -58,7 +58,9 @@ class GraphVertices:
         index = _whole(index)
         wanted = self.as_vertices(index, "index")
         found = wanted if self._ids is None else self._ids.take(wanted)
-        return _item(found) if one else found
+        if one:
+            return _item(found)
+        return found.clone() if found is index else found
 
     def index(self, ids: Any) -> Any:
         """Indices 0..n-1 of original ids: an int for one id, int64 [k] for several.

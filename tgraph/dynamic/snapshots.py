@@ -33,12 +33,19 @@ class SnapshotCsr(DeferredCsr):
     """
 
     version: Version
+    on_maps: bool
 
-    def __init__(self, version: Version):
-        super().__init__(version.num_vertices, version=version)
+    def __init__(self, version: Version, on_maps: bool = False):
+        """on_maps : the arcs may be larger than the memory, so that nothing is copied."""
+        super().__init__(version.num_vertices, version=version, on_maps=on_maps)
 
     def _at_first_use(self, name: str) -> Tensor | None:
         return getattr(self.version.settled(), name) if name != WEIGHTS else self.column(WEIGHTS)
+
+    def given(self, name: str) -> Tensor | None:
+        """A tensor for the graph of a user, who may write into the weights: in memory these are a copy."""
+        found = getattr(self, name)
+        return found.clone() if name == WEIGHTS and found is not None and not self.on_maps else found
 
     def column(self, name: str) -> Tensor | None:
         """A column of arc data, [m] in the order of the arcs; None where there is none of that name."""
@@ -127,7 +134,7 @@ class StreamedSnapshot(Streamed):
     @computed_once
     def csr(self) -> SnapshotCsr:
         """The arcs on memory maps."""
-        return SnapshotCsr(self.version)
+        return SnapshotCsr(self.version, on_maps=True)
 
     def to_csr(self) -> Rows:
         """The arcs on memory maps: (offset int64 [n + 1], neighbors [m], weights [m] or None)."""

@@ -164,12 +164,12 @@ class Store:
     def _snapshot_of(self, version: Version) -> Graph:
         """The graph of a version: the same one until the next batch, since what is derived from it is kept with it."""
         if (kept := self._kept) is not None and kept[0] is version:
-            return kept[1]
+            return _with_own_weights(kept[1])
         ids = None if self._ids is None else self._ids.first(version.num_vertices)
         graph = Graph.of_storage(self._storage_of(version, ids), ids, self.directed)
         if version is self._version:
             self._kept = version, graph
-        return graph
+        return _with_own_weights(graph)
 
     def _storage_of(self, version: Version, ids: Any) -> SnapshotCsr | StreamedSnapshot:
         """What a snapshot of a version has its arcs in. ids : of its vertices."""
@@ -186,8 +186,8 @@ class Store:
         return Graph.of_storage(arcs, graph._ids, self.directed)
 
     def arc_data(self, graph: Graph) -> dict[str, Tensor]:
-        """The columns of arc data of a snapshot, {name: [m]} in the order of its arcs. Raises ArgumentError for another
-        graph.
+        """The columns of arc data of a snapshot, {name: [m]} in the order of its arcs: copies, unless the
+        snapshot is streamed. Raises ArgumentError for another graph.
 
         >>> store = tg.dynamic.Store(times=torch.int64)
         >>> store.insert([1, 0], [2, 1], times=[10, 20])
@@ -196,7 +196,8 @@ class Store:
         {'times': tensor([20, 10])}
         """
         version = _version_of(graph)
-        return dict(zip(version.schema.columns, version.settled().data, strict=True))
+        columns = version.settled().data if graph.layout is not None else map(torch.clone, version.settled().data)
+        return dict(zip(version.schema.columns, columns, strict=True))
 
     def neighbors(self, vertices: Any) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
         """The arcs of `vertices` [k] now: (offset int64 [k + 1], neighbors int32 [e], {column: [e]}), all as vertex
@@ -631,6 +632,11 @@ def _weights_there(version: Version, place: int, run: Run) -> Tensor:
     if not len(pairs):
         return torch.zeros_like(wanted)
     return torch.where(inserts(run.changes) & (pairs[at] == wanted), data[place][at].to(torch.int64), 0)
+
+
+def _with_own_weights(graph: Graph) -> Graph:
+    """The graph with what is derived from it, and weights that a user may write into."""
+    return graph if graph.weight_dtype is None else graph.sharing_derived()
 
 
 def _version_of(graph: Graph) -> Version:

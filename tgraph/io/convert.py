@@ -102,7 +102,7 @@ def from_scipy(matrix: scipy.sparse.sparray, *, directed: bool = True, weighted:
     """The graph of a square sparse `matrix` or array: entry (i, j) is the arc i -> j, its value the weight.
 
     Explicit zeros are arcs. A boolean matrix gives no weights, nor does any with `weighted=False`. `directed=False`
-    states that the matrix is symmetric. CSR arrays with sorted rows are not copied where their dtypes fit.
+    states that the matrix is symmetric. The arrays of the matrix are copied.
     Raises ArgumentError for a dense matrix or another shape, and for an asymmetric matrix with `directed=False`.
 
     >>> import scipy.sparse
@@ -119,14 +119,15 @@ def from_scipy(matrix: scipy.sparse.sparray, *, directed: bool = True, weighted:
         raise ArgumentError(f"matrix: a graph needs a square matrix, got shape {list(matrix.shape)}")
     rows = matrix.tocsr()
     weights = rows.data if weighted and rows.data.dtype.kind != "b" else None
-    return Graph.from_csr(rows.indptr, rows.indices, weights, directed=directed)
+    weights = None if weights is None else weights.copy()
+    return Graph.from_csr(rows.indptr.copy(), rows.indices.copy(), weights, directed=directed)
 
 
 def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
     """The adjacency matrix as a csr_array [n, n] of the weights, or of True where there are none.
 
-    Index and value arrays are shared with the graph where dtypes allow. Call `.astype(float)` before multiplying
-    boolean matrices, whose sums saturate at True.
+    Its arrays are copies, which scipy's functions may write into. Call `.astype(float)` before multiplying boolean
+    matrices, whose sums saturate at True.
 
     >>> tg.Graph.from_edges([0, 1], [1, 2], [2, 3]).to_scipy().todense()
     array([[0, 2, 0],
@@ -139,7 +140,7 @@ def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
     neighbors, weights = graph.neighbors.cpu().numpy(), graph.weights
     offset = graph.offset.cpu().numpy()
     data = np.ones(len(neighbors), dtype=bool) if weights is None else widened(weights.detach().cpu()).numpy()
-    matrix = scipy.sparse.csr_array((data, neighbors, offset), shape=(graph.num_vertices,) * 2)
+    matrix = scipy.sparse.csr_array((data, neighbors, offset), shape=(graph.num_vertices,) * 2, copy=True)
     matrix.has_sorted_indices = True
     return matrix
 

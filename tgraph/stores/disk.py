@@ -106,7 +106,7 @@ class DiskStore(BlockStore):
         check_blocks(stat, numbers)
         held = self._version(stat)
         held.verify(numbers)
-        return [held.tensor[number * stat.rows : (number + 1) * stat.rows] for number in numbers]
+        return [held.tensor[number * stat.rows : (number + 1) * stat.rows].clone() for number in numbers]
 
     def _rows_of(self, wanted: Sequence[tuple[Stat, Tensor | None]]) -> list[Tensor]:
         opened = [(self._version(stat), index) for stat, index in wanted]

@@ -14,14 +14,18 @@ _WRITING = threading.Lock()
 
 
 class MemoryStore(BlockStore):
-    """Tensors in memory, each of them one block. What is put on the CPU is not copied, nor what is read as a whole.
+    """Tensors in memory, each of them one block. What is put and what is read are copies.
 
     >>> from tgraph import stores
     >>> store = stores.MemoryStore()
     >>> x = torch.arange(6.0).view(3, 2)
     >>> store.put("x", x)
-    >>> store.get_rows(store.stat("x")).data_ptr() == x.data_ptr()
-    True
+    >>> x.zero_()
+    tensor([[0., 0.],
+            [0., 0.],
+            [0., 0.]])
+    >>> store.get_rows(store.stat("x"), torch.tensor([1]))
+    tensor([[2., 3.]])
     """
 
     def __init__(self) -> None:
@@ -30,7 +34,7 @@ class MemoryStore(BlockStore):
     def put(
         self, key: str, tensor: Tensor, notes: Mapping[str, str] | None = None, replacing: Stat | None = None
     ) -> None:
-        tensor = checked(key, tensor)
+        tensor = checked(key, tensor).clone()
         shape = tuple(tensor.shape)
         stat = Stat(key, tensor.dtype, shape, max(1, shape[0]), uuid.uuid4().hex, dict(notes or {}))
         with _WRITING:
@@ -50,11 +54,11 @@ class MemoryStore(BlockStore):
 
     def get_blocks(self, stat: Stat, numbers: Sequence[int]) -> list[Tensor]:
         check_blocks(stat, numbers)
-        return [self._tensor(stat) for _ in numbers]
+        return [self._tensor(stat).clone() for _ in numbers]
 
     def _rows(self, stat: Stat, index: Tensor | None) -> Tensor:
         tensor = self._tensor(stat)
-        return tensor if index is None else tensor.index_select(0, index)
+        return tensor.clone() if index is None else tensor.index_select(0, index)
 
     def _tensor(self, stat: Stat) -> Tensor:
         held = self._held.get(stat.key)
