@@ -4,8 +4,8 @@ Input number i of a mode and a seed is always the same.
 damaged : files for every reader, each of a small graph in one of the formats, changed at a few places. A reader may
 give a graph or raise one of `tgraph.errors`; where the format is under checksums, it has to be the one that was
 written. Any other exception, another graph and a process that dies are faults.
-dressed : valid text in odd dress, with quotes, blanks, comments, line ends, encodings and kinds of numbers; what is read
-has to be what was meant.
+dressed : valid text in odd dress, with quotes, blanks, comments, line ends, encodings and kinds of numbers; what is
+read has to be what was meant.
 trips : any graph, written in any format; what is read has to be equal, or nothing written.
 """
 

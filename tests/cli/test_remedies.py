@@ -22,6 +22,20 @@ SOURCES = re.sub(r'"\n\s+f?"', "", SOURCES)  # literals of several lines
         ("max_depth: -1 is below 0", "--max-depth: -1 is below 0"),
         ("weights: nan; drop such arcs, or replace their weights", "weights: nan; mend the file, or read it with"),
         ("delta: 3 is too much; try method='exact'", "--delta: 3 is too much; try --method exact"),
+        ("x.el, line 1: 'a'; skip=1 ignores it", "x.el, line 1: 'a'; in Python tgraph.read(skip=1) ignores it"),
+        (
+            'x.el, line 1: 1.0; correct it, or read labels: ids="text"',
+            "x.el, line 1: 1.0; correct it, or read labels in",
+        ),
+        (
+            "x.csv: none; name the columns with source= and target=: 'a'",
+            "x.csv: none; name two columns source and target",
+        ),
+        ("no end; raise max_iterations or the tolerance", "no end; raise --max-iterations or --tol"),
+        (
+            "graph: a cycle; condensation(graph) has none, find_cycle(graph) gives it",
+            "graph: a cycle; leave one of its",
+        ),
         ("what: no option; take part='exact'", "what: no option; take part='exact'"),
     ],
 )

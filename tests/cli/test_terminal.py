@@ -56,3 +56,17 @@ def test_all_text_goes_through_one_function():
         assert said == (path.name == "saying.py"), path
     assert harmless("a\tb\n", kept="\n\t") == "a\tb\n" and harmless("a\tb\n") == r"a\tb\n"
     assert harmless("\ud800") == r"\ud800" and harmless("日本 ü\u200d") == "日本 ü\u200d"
+
+
+def test_vertices_are_named_by_their_ids(tmp_path):
+    """Not by their indices, which users of the command never see."""
+    path = tmp_path / "x.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate integer general\n3 3 3\n1 2 1\n2 3 1\n3 1 1\n")
+    for arguments, words in (
+        (["bipartite", path], "an odd cycle, of vertices 2, 1, 3; leave one"),
+        (["flow", path, "--source", 1, "--target", 1], "--target: 1 is the source as well"),
+        (["convert", path, tmp_path / "x.gml"], "known are .txt, .csv"),
+        (["convert", path, "."], "'.' has the unknown extension"),
+    ):
+        found = CliRunner().invoke(app, list(map(str, arguments)))
+        assert found.exit_code == 2 and words in found.output and "format=" not in found.output, found.output

@@ -26,7 +26,10 @@ def choosing(option: Any, values: tuple[str, ...]) -> Any:
 
 def graph_file(path: Path) -> Path:
     """A file in which a graph can be written."""
-    tg.io.format_module(path)
+    try:
+        tg.io.format_module(path)
+    except ArgumentError as mistake:  # --format is that of the file which is read
+        raise ArgumentError(str(mistake).partition("; or name the format")[0]) from mistake
     return writable(path)
 
 

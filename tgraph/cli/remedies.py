@@ -18,6 +18,18 @@ PYTHON = {
     r"pass directed=True": "read it with --directed",
     r"pass directed=( to the reader)?": "name --directed or --undirected",
     r"(pass )?weights=False(, or --weights none, where the graph is read)?": "--weights none",
+    r"name the columns with source= and target=": "name two columns source and target, in place of",
+    r'pass source= and target=, or format="edgelist" without a header': (
+        "name two columns source and target, or without a header take --format edgelist"
+    ),
+    r"skip=(\S+) ignores": r"in Python tgraph.read(skip=\1) ignores",
+    r'ids="text" reads': 'in Python tgraph.read(ids="text") reads',
+    r'read (both as )?labels( instead)?: ids="text"': 'read labels in Python, by tgraph.read(ids="text")',
+    r"delimiter= names what separates columns": "separate columns by commas, semicolons or tabs",
+    r"give the edges directions": "read it with --directed",
+    r"; odd_cycle\(graph\) gives it": "; leave one of its edges out",
+    r"condensation\(graph\) has none, find_cycle\(graph\) gives it": "leave one of its edges out",
+    r"the tolerance": "tol",
     r"pass weight='name' instead of weights=(\S+)": r"name it by --weights in place of \1",
     r"format=\{": "--format {",
     r"use tg\.run\(fuse=False\)": "this is a fault of tgraph",
@@ -25,9 +37,10 @@ PYTHON = {
         "start the command without torchrun"
     ),
     r"tgraph\.write": "tgraph convert",
-    r"tgraph\.read": "tgraph convert",
+    r"tgraph\.read(?!\()": "tgraph convert",
 }
 ASSIGNED = re.compile(r"\b([a-z_]+)=(?:'([\w-]+)'|([\w.-]+))")
+PLAIN = re.compile(r"(?<=raise )max_iterations\b|(?<= or )tol\b")
 ARGUMENT = re.compile(r"^(?!weights:)([a-z_]+):")  # the weights at fault are those of the graph, not of the option
 
 
@@ -36,6 +49,7 @@ def on_the_command_line(message: str, options: Collection[str]) -> str:
     for pattern, remedy in PYTHON.items():
         message = re.sub(pattern, remedy, message)
     message = ASSIGNED.sub(lambda said: _option(said, options), message)
+    message = PLAIN.sub(lambda said: _dashed(said[0]) if said[0] in options else said[0], message)
     return ARGUMENT.sub(lambda said: f"{_dashed(said[1])}:" if said[1] in options else said[0], message)
 
 

@@ -95,13 +95,16 @@ def _with_line_feeds(block: bytes) -> bytes:
     return block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block
 
 
-def lines(stream: Any, size: int = 1 << 16) -> Iterator[tuple[int, bytes]]:
+def lines(stream: Any, size: int = 1 << 16, blank: bool = True) -> Iterator[tuple[int, bytes]]:
     """(1-based number, line without its end) for every line, without a leading byte order mark.
 
-    Slow: only for headers and for explaining errors.
+    Slow: only for headers and for explaining errors. Without `blank`, long runs of blank lines are passed over.
     """
     number = 0
     for block in blocks(stream, size):
+        if not blank and block.isspace():
+            number += block.count(b"\n")
+            continue
         for line in block.removesuffix(b"\n").split(b"\n"):
             number += 1
             yield number, line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line

@@ -192,9 +192,9 @@ def format_module(path: PathLike, format: str | None = None) -> ModuleType:
         if format is None and plain.name.startswith("out."):
             format = "edgelist"
         if format is None:
-            known = ", ".join(extension for extensions in FORMATS.values() for extension in extensions)
+            known, name = ", ".join(extensions[0] for extensions in FORMATS.values()), Path(path).name or str(path)
             raise ArgumentError(
-                f"path: {Path(path).name!r} has the unknown extension {extension!r}; known are {known}; "
+                f"path: {name!r} has the unknown extension {extension!r}; known are {known} and more; "
                 f"or name the format: format={'|'.join(FORMATS)}"
             )
     elif format not in FORMATS:

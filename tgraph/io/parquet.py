@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,22 +46,30 @@ def read(
     >>> graph.directed, graph.weights
     (True, tensor([3, 7]))
     """
-    import pyarrow as pa
     from pyarrow import parquet
 
-    try:
+    with _whole_file(path):
         schema = parquet.read_schema(path)
         found = find_columns(path, schema.names, source, target, weight, weights is not False)
         wanted = [name for name in found if name]
         table = parquet.read_table(path, columns=wanted, memory_map=True, page_checksum_verification=True)
+    if directed is None:
+        directed = is_directed(path)
+    return build(path, table, found, directed, multi, self_loops, ids)
+
+
+@contextmanager
+def _whole_file(path: PathLike) -> Iterator[None]:
+    """Raise FileFormatError for what Arrow says of a damaged file, or another one."""
+    import pyarrow as pa
+
+    try:
+        yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as fault:
         if isinstance(fault, OSError) and fault.errno is not None:
             raise
         refuse_others(path, "parquet")
         raise FileFormatError(path, f"not a whole Parquet file ({fault})", "write or fetch it again") from fault
-    if directed is None:
-        directed = is_directed(path)
-    return build(path, table, found, directed, multi, self_loops, ids)
 
 
 def build(
@@ -91,7 +101,8 @@ def is_directed(path: PathLike) -> bool:
     """Whether the edges of a file are directed, which they are unless `write` noted that they are not."""
     from pyarrow import parquet
 
-    return (parquet.read_schema(path).metadata or {}).get(_DIRECTED) != b"false"
+    with _whole_file(path):
+        return (parquet.read_schema(path).metadata or {}).get(_DIRECTED) != b"false"
 
 
 def columns(
@@ -107,7 +118,8 @@ def columns(
     import pyarrow as pa
     from pyarrow import parquet
 
-    schema = parquet.read_schema(path)
+    with _whole_file(path):
+        schema = parquet.read_schema(path)
     found = find_columns(path, schema.names, source, target, weight, weights is not False)
     left = [field for field in schema if field.name not in found]
     numbers = tuple(each.name for each in left if pa.types.is_integer(each.type) or pa.types.is_floating(each.type))

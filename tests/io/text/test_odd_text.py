@@ -138,6 +138,12 @@ def test_what_is_refused(read, tmp_path, case):
     assert len(message) - len(str(tmp_path / name)) < 190
 
 
+def test_other_files_are_refused_in_chunks_too(tmp_path):
+    (tmp_path / "x.parquet").write_text(POINTER)
+    with pytest.raises(FileFormatError, match="Git LFS"):
+        open_edges(tmp_path / "x.parquet")
+
+
 def test_an_adjacency_list_of_networkx(tmp_path):
     networkx.write_adjlist(networkx.cycle_graph(5), tmp_path / "x.txt")
     with pytest.raises(FileFormatError, match="adjacency list of networkx"):

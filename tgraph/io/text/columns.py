@@ -14,7 +14,7 @@ from tgraph.errors import FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.byte_stream import BYTE_ORDER_MARK, lines, open_bytes
 from tgraph.io.text.exact import exact
-from tgraph.io.text.line_layout import BLANKS, INT64, LineLayout
+from tgraph.io.text.line_layout import BLANKS, INT64, NUMERIC, LineLayout
 from tgraph.io.text.streams import Odd, Pieces, Watched, straightened
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def first_lines(
     data: list[tuple[int, bytes]] = []
     comment = LineLayout((), comments=comments).comment
     with open_bytes(path) as stream:
-        for number, line in lines(stream):
+        for number, line in lines(stream, blank=False):
             if number <= skip or not line.strip():
                 continue
             if comment.match(line):
@@ -210,8 +210,8 @@ def _arrays(table: pyarrow.Table, layout: LineLayout, form: Form, seen: Watched)
 
 
 def _check_labels(column: pyarrow.ChunkedArray, layout: LineLayout) -> None:
-    """Raise Odd for labels that are missing, or have blanks or control characters at an end, quotes where these are
-    text, or a byte order mark: bare fields mean something else then than quoted ones."""
+    """Raise Odd for labels that are missing, have control characters, begin or end with a blank, or begin with a byte
+    order mark or, where quotes are text, with one: bare fields mean something else then than quoted ones."""
     for chunk in filter(len, column.chunks):
         _, offsets, data = chunk.buffers()
         ends = np.frombuffer(offsets, np.int64)[chunk.offset : chunk.offset + len(chunk) + 1]
@@ -236,7 +236,7 @@ def _check_spelling(path: PathLike, layout: LineLayout, form: Form, seen: Watche
         raise Odd
     if form is Form.EXACT or not (seen.hexadecimal or seen.infinite):
         return
-    as_text = dict.fromkeys(("id", "integer", "number", "real"), "label") | {"label": "skip"}
+    as_text = dict.fromkeys(NUMERIC, "label") | {"label": "skip"}
     texts = replace(layout, fields=tuple(as_text.get(kind, kind) for kind in layout.fields), wide=frozenset())
     with _chunks(path, texts, form, False) as (reader, _):
         for batch in reader:

@@ -9,7 +9,7 @@ from typing import Any
 
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike
-from tgraph.files.byte_stream import BYTE_ORDER_MARK, lines, open_bytes
+from tgraph.files.byte_stream import BYTE_ORDER_MARK, lines
 from tgraph.io.text.line_layout import INT64, Field, LineLayout, split
 
 INFINITE = re.compile(rb"[-+]?inf(inity)?", re.IGNORECASE)
@@ -23,16 +23,13 @@ Fault = tuple[str, str]
 def exact(path: PathLike, stream: Any, layout: LineLayout) -> Iterator[bytes]:
     """The data as CSV in chunks: labels within quotes, other fields as they are, none where a field is skipped. Raises
     FileFormatError for the first line that does not fit the layout."""
-    chunk, size = [], 0
-    labels = [kind == "label" for kind in layout.fields]
-    skipped = [kind == "skip" for kind in layout.fields]
+    chunk: list[bytes] = []
+    size = 0
     for number, fields, line in _records(path, stream, layout):
         fault = _fault(layout, fields, line)
         if fault is not None:
             raise FileFormatError(path, *fault, line=number)
-        texts = [b'"' + field.text.replace(b'"', b'""') + b'"' for field in fields] if any(labels) else []
-        row = [texts[i] if labels[i] else b"" if skipped[i] else field.text for i, field in enumerate(fields)]
-        chunk.append(b",".join(row) + b"\n")
+        chunk.append(b",".join(map(_as_csv, layout.fields, fields)) + b"\n")
         size += len(chunk[-1])
         if size > _CHUNK:
             yield b"".join(chunk)
@@ -40,11 +37,10 @@ def exact(path: PathLike, stream: Any, layout: LineLayout) -> Iterator[bytes]:
     yield b"".join(chunk)
 
 
-def explain(path: PathLike, layout: LineLayout) -> None:
-    """Raise FileFormatError for the first line that does not fit the layout; return if all do."""
-    with open_bytes(path) as stream:
-        for _ in exact(path, stream, layout):
-            pass
+def _as_csv(kind: str, field: Field) -> bytes:
+    if kind == "label":
+        return b'"' + field.text.replace(b'"', b'""') + b'"'
+    return b"" if kind == "skip" else field.text
 
 
 def _records(path: PathLike, stream: Any, layout: LineLayout) -> Iterator[tuple[int, list[Field], bytes]]:

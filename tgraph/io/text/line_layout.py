@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 BLANKS = " "  # as a delimiter: any run of blanks and tabs
+NUMERIC = ("id", "integer", "number", "real")  # kinds of fields
 INT64 = range(-(2**63), 2**63)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tgraph.files.byte_stream import BYTE_ORDER_MARK, blocks
-from tgraph.io.text.line_layout import BLANKS, LineLayout
+from tgraph.io.text.line_layout import BLANKS, NUMERIC, LineLayout
 
 _HEXADECIMAL = re.compile(rb"(?<![\w.])0[xX]")
 
@@ -28,6 +28,7 @@ class Watched(io.RawIOBase):
     def __init__(self, stream: Any, layout: LineLayout):
         self._stream, self._last, self._quotes = stream, b"", 0
         self._counts = layout.quoted and "skip" in layout.fields
+        self._has_numbers = any(kind in NUMERIC for kind in layout.fields)
         self.hexadecimal = self.infinite = False
 
     @property
@@ -39,8 +40,9 @@ class Watched(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         data: bytes = self._stream.read(size)
-        if not self.hexadecimal and (b"x" in data or b"X" in data):
-            self.hexadecimal = _HEXADECIMAL.search(self._last + data) is not None
+        if self._has_numbers and not self.hexadecimal and (b"x" in data or b"X" in data):
+            parts = (self._last + data[:2], data) if b"0x" in data or b"0X" in data else (self._last + data[:2],)
+            self.hexadecimal = any(map(_HEXADECIMAL.search, parts))
         self._last = data[-2:]
         if self._counts:
             self._quotes += int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord('"')))
