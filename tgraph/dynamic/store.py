@@ -508,7 +508,10 @@ class Store:
         if self._closed:
             raise ArgumentError("the store is closed; make or open a new one")
         if self._compactor.fault is not None:
-            raise RuntimeError("merging runs in the background failed") from self._compactor.fault
+            fault = self._compactor.fault
+            raise RuntimeError(
+                f"merging runs in the background failed ({fault}); make or open the store anew"
+            ) from fault
 
     def _keep_pace(self, begun: float, size: int) -> None:
         """Wake the compaction where there is work, and wait where writers are far ahead of it: space is bounded. After
