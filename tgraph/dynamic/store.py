@@ -373,7 +373,8 @@ class Store:
             if len(wrong := ((arcs < 0) | (arcs >= len(settled.neighbors))).nonzero()):
                 place = int(wrong[0])
                 raise ArgumentError(
-                    f"arcs: {int(arcs[place])} at position {place} is no arc 0..{len(settled.neighbors) - 1} of graph"
+                    f"arcs: {int(arcs[place])} at position {place} is no arc "
+                    f"{inputs.below(len(settled.neighbors))} of graph"
                 )
             gone = torch.zeros(len(settled.neighbors), dtype=torch.bool)
             gone[arcs] = True
