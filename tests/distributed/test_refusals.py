@@ -1,4 +1,4 @@
-"""Every public function on graphs that are spread over ranks, small ones at the border: all ranks end alike, in time."""
+"""Every public function on small graphs that are spread over ranks: all of these end alike, and in time."""
 
 import functools
 import inspect
@@ -72,10 +72,12 @@ def functions():
 def called(function, graph):
     """The function, with something for each argument that it needs."""
     parameters = list(inspect.signature(function).parameters.values())
-    needed = [each.name for each in parameters[1:] if each.default is each.empty and each.kind <= each.POSITIONAL_OR_KEYWORD]
+    needed = [
+        each.name for each in parameters[1:] if each.default is each.empty and each.kind <= each.POSITIONAL_OR_KEYWORD
+    ]
     given = [GIVEN.get(name, lambda n: 0)(graph.num_vertices) if name != "other" else graph for name in needed]
     found = function(graph, *given)
-    return next(found) if inspect.isgenerator(found) else found
+    return next(found, None) if inspect.isgenerator(found) else found
 
 
 def kind(value):
@@ -121,3 +123,70 @@ def compared(ranks, name, chosen, timeout=120):
         if any(end != ends[0] for end in ends) or raw or (ends[0] and "aten" in str(ends[0])):
             faults[each] = ends
     return faults
+
+
+SOME = [
+    "dominating_set", "greedy_color", "bfs", "pagerank", "betweenness", "is_dag", "degree_centrality", "wcc",
+    "k_hop", "semi_synchronous_label_propagation", "aggregate whole", "aggregate own", "aggregate with gradient",
+    "aggregate wrong",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["one arc, one owner", "no arcs"])
+def test_some_functions_end_alike_on_all_ranks(name):
+    assert compared(3, name, SOME) == {}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_all_functions_end_alike_on_all_ranks(ranks, name):
+    assert compared(ranks, name, list(functions())) == {}
+
+
+def ends_of_one_that_fails(which):
+    """The error of each rank, and after how many seconds, where one is given what it refuses."""
+    graph = spread(tg.generators.cycle(12))
+    wrong = dist.get_rank() == 1
+    begun = time.monotonic()
+    try:
+        if which == "aggregate":
+            tg.aggregate(graph, torch.ones(13 if wrong else 12))
+        elif which == "bfs":
+            tg.algorithms.bfs(graph, 12 if wrong else 0)
+        elif which == "k_hop":
+            tg.algorithms.k_hop(graph, 12 if wrong else 0, 2)
+        elif which == "degree_centrality":
+            tg.algorithms.degree_centrality(*([] if wrong else [graph]), **({"graph": graph, "x": 1} if wrong else {}))
+        elif which == "operators":
+            tg.aggregate(graph, graph.out_degree, "sum" if not wrong else "none")
+    except Exception as fault:
+        return type(fault).__name__, time.monotonic() - begun
+    return None, time.monotonic() - begun
+
+
+@pytest.mark.parametrize(
+    "which",
+    [
+        "aggregate",
+        "k_hop",
+        *(pytest.param(w, marks=pytest.mark.thorough) for w in ("bfs", "degree_centrality", "operators")),
+    ],
+)
+def test_what_one_rank_refuses_ends_the_others_at_once(which):
+    first, second = on_ranks(2, ends_of_one_that_fails, which, timeout=60)
+    assert second[0] in ("ArgumentError", "TypeError", "UnknownVertexError") and first[0] == RankError.__name__
+    assert issubclass(ArgumentError, TGraphError)
+
+
+def test_a_group_without_a_launcher_is_a_rank_error(monkeypatch):
+    for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(RankError, match="RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT: not in the environment"):
+        tg.distributed.init_process_group()
+    told = {"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
+    for change in ({}, {"RANK": "x"}, {"MASTER_PORT": "x"}, {"WORLD_SIZE": ""}):
+        for name, value in (told | change).items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(RankError, match="did not meet within 1 s by RANK="):
+            tg.distributed.init_process_group(timeout=1)

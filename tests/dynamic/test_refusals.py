@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tgraph as tg
-from tgraph.errors import TGraphError
+from tgraph.errors import ArgumentError, TGraphError
 
 GOOD = {
     "integers": lambda draw: draw.randrange(-5, 8) * 10**9,
@@ -119,3 +119,16 @@ def test_neither_a_question_nor_a_refused_batch_decides_the_kind_of_ids():
     store.insert([], [])
     assert store.insert(["a"], ["b"]) == 2
     assert list(store.snapshot().vertices) == ["a", "b"]
+
+
+def test_labels_in_the_place_of_numbers_and_numbers_of_an_empty_store_are_named():
+    store = tg.dynamic.Store(ids="any")
+    store.insert(["a"], ["b"])
+    for source in ("a", ["a"], np.array(["a"])):
+        with pytest.raises(ArgumentError, match=r"source: 'a' is text and no vertex index; graph.index\('a'\)"):
+            tg.dynamic.follow(tg.algorithms.BFS(source), store)
+    empty = tg.dynamic.Store()
+    with pytest.raises(ArgumentError, match=r"0 at position 0 is no vertex index \(there is none\)"):
+        empty.neighbors([0])
+    with pytest.raises(ArgumentError, match=r"0 at position 0 is no arc \(there is none\) of graph"):
+        empty.delete_arcs([0], empty.snapshot())

@@ -179,13 +179,16 @@ class GraphVertices:
             vertices = [vertices]
         elif isinstance(vertices, range):
             vertices = list(vertices)
+        if not isinstance(vertices, Tensor) and len(vertices) and isinstance(vertices[0], (str, bytes)):
+            first = str(vertices if isinstance(vertices, str) else vertices[0])
+            raise ArgumentError(f"{name}: {first!r} is text and no vertex index; graph.index({first!r}) gives that")
         index = inputs.as_index(vertices, name).to(self.device, torch.int64)
         bad = ((index < 0) | (index >= self.num_vertices)).nonzero()
         if len(bad):
             position = int(bad[0])
             raise ArgumentError(
-                f"{name}: {int(index[position])} at position {position} is no vertex index 0..{self.num_vertices - 1}; "
-                "graph.index(id) gives the index of an original id"
+                f"{name}: {int(index[position])} at position {position} is no vertex index "
+                f"{inputs.below(self.num_vertices)}; graph.index(id) gives the index of an original id"
             )
         return index
 

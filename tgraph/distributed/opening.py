@@ -25,6 +25,7 @@ from tgraph.distributed.ranks.process_group import made
 from tgraph.distributed.streaming.within import Within
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
+from tgraph.files.folders import check_no_folder
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.memory import parse_memory
 from tgraph.stream.partitioning.cuts import partition
@@ -68,6 +69,7 @@ def open(
     [(899, 58)]
     """
     group = made(group)
+    check_no_folder(path)
     with together(group, {"the call": "tgraph.distributed.open"}), BlockFile(path) as file:
         budget = None if memory is None else parse_memory(memory)
         place = devices.available(device_of_rank(device))

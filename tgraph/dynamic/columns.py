@@ -4,8 +4,10 @@ on a map of."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from torch import Tensor
@@ -16,6 +18,8 @@ from tgraph.files.positioned import open_to_read
 from tgraph.stream.file.blocks import drop_pages, open_direct
 from tgraph.stream.file.container import read_fully
 from tgraph.stream.memory import PAGE, aligned, let_go, page_aligned
+
+OPEN = 32  # files, which are few of those that a process may open
 
 
 class Place(NamedTuple):
@@ -28,53 +32,87 @@ class Place(NamedTuple):
 class Column:
     """A tensor [k], in memory, or on a map of a file. place : in that file, None for one in memory.
 
-    A file that was removed meanwhile is read from the map.
+    A file that was removed meanwhile is read from the map. Of all columns those read last have their files open, at
+    most OPEN.
     """
 
     tensor: Tensor
 
     def __init__(self, tensor: Tensor, place: Place | None):
-        self.tensor, self._file, self._is_direct = tensor, -1, False
-        if place is not None:
-            self._position = place.position
-            with suppress(FileNotFoundError):
-                self._file = open_direct(os.fspath(place.path))
-                self._is_direct = self._file >= 0
-                self._file = self._file if self._is_direct else open_to_read(place.path)
+        self.tensor, self._place = tensor, place
+        self._file, self._is_direct, self._readers = -1, False, 0
 
     def close(self) -> None:
         """Close the file; the tensor stays."""
+        with _LOCK:
+            _OPENED.pop(self, None)
+            self._close()
+
+    def _close(self) -> None:
         if self._file >= 0:
             os.close(self._file)
         self._file = -1
 
     def let_go(self) -> None:
         """Have what was looked at on the map leave the memory."""
-        if self._file >= 0:
+        if self._place is not None:
             let_go([self.tensor])
 
-    def _pages(self, begin: int, end: int) -> tuple[int, int]:
+    @contextmanager
+    def _opened(self) -> Iterator[int]:
+        """The file, which stays open meanwhile; -1 where it is gone."""
+        with _LOCK:
+            if self._file < 0 and self._place is not None:
+                self._open(self._place.path)
+            _OPENED[self] = None
+            _OPENED.move_to_end(self)
+            self._readers += 1
+            for other in [column for column in _OPENED if not column._readers][: max(len(_OPENED) - OPEN, 0)]:
+                del _OPENED[other]
+                other._close()
+        try:
+            yield self._file
+        finally:
+            with _LOCK:
+                self._readers -= 1
+
+    def _open(self, path: PathLike) -> None:
+        with suppress(FileNotFoundError):
+            self._file = open_direct(os.fspath(path))
+            self._is_direct = self._file >= 0
+            self._file = self._file if self._is_direct else open_to_read(path)
+
+    def _pages(self, place: Place, begin: int, end: int) -> tuple[int, int]:
         """The pages of the file that hold a range of the numbers: (the first byte, how many bytes)."""
         width = self.tensor.element_size()
-        first = (self._position + begin * width) // PAGE * PAGE
-        return first, aligned(self._position + end * width - first)
+        first = (place.position + begin * width) // PAGE * PAGE
+        return first, aligned(place.position + end * width - first)
 
     def room(self, begin: int, end: int) -> int:
         """Bytes that reading a range takes, whole pages."""
-        return self._pages(begin, end)[1] if self._file >= 0 and begin < end else 0
+        return self._pages(self._place, begin, end)[1] if self._place is not None and begin < end else 0
 
     def read(self, begin: int, end: int, memory: Tensor) -> Tensor:
         """The numbers [begin, end): a view of the tensor, or of `memory`, uint8 [room], which begins at a page."""
-        if not len(memory):
+        if not len(memory) or self._place is None:
             return self.tensor[begin:end]
-        first, nbytes = self._pages(begin, end)
-        skip, width = self._position + begin * self.tensor.element_size() - first, self.tensor.element_size()
+        first, nbytes = self._pages(self._place, begin, end)
+        width = self.tensor.element_size()
+        skip = self._place.position + begin * width - first
         wanted = skip + (end - begin) * width
-        if read_fully(self._file, as_bytes(memory[:nbytes]), first) < wanted:
-            return self.tensor[begin:end]  # it is shorter now than its map: an error of the disk, which the map raises
-        if not self._is_direct:
-            drop_pages(self._file, first, nbytes)
+        with self._opened() as file:
+            # a shorter file than its map is an error of the disk, which the map raises
+            if file < 0 or read_fully(file, as_bytes(memory[:nbytes]), first) < wanted:
+                return self.tensor[begin:end]
+            if not self._is_direct:
+                drop_pages(file, first, nbytes)
         return memory[skip:wanted].view(self.tensor.dtype)
+
+
+_OPENED: OrderedDict[Column, None] = OrderedDict()  # the one that was read last at the end
+_LOCK = threading.Lock()
+if hasattr(os, "register_at_fork"):  # a child has a lock that nobody holds
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
 def read_ranges(wanted: Iterable[tuple[Column, int, int]], memory: Tensor | None) -> tuple[list[Tensor], Tensor]:

@@ -91,8 +91,9 @@ class Compactor:
     def _start(self) -> None:
         if self._stopped or self.fault is not None or (self._thread is not None and self._thread.is_alive()):
             return
-        self._thread = threading.Thread(target=self._run, name="tgraph compaction", daemon=True)
-        self._thread.start()
+        thread = threading.Thread(target=self._run, name="tgraph compaction", daemon=True)
+        thread.start()
+        self._thread = thread
         atexit.register(self.stop)  # a kernel must not run on when the interpreter is gone
 
     def stop(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -13,16 +14,22 @@ from tgraph.files.nameless import without_name
 from tgraph.files.positioned import write_at
 from tgraph.stream.file.container import as_bytes, checksum, read_fully
 
+OPEN = 16  # files, which are few of those that a process may open
+_OPENED: weakref.WeakSet[KeptBlocks] = weakref.WeakSet()
+
 
 class KeptBlocks:
     """A file without a name, which vanishes with the object or the process, that has room for blocks of these sizes,
     whole pages in bytes each. A block is written when it has been merged for the second time.
 
-    Where the system or the disk does not let us write, blocks go on being merged.
+    Where the system or the disk does not let us write, and beyond the first OPEN files of a process, blocks go on being
+    merged.
     """
 
     def __init__(self, folder: Path | None, sizes: Sequence[int]):
-        self._file = -1 if folder is None else without_name(folder)
+        self._file = -1 if folder is None or len(_OPENED) >= OPEN else without_name(folder)
+        if self._file >= 0:
+            _OPENED.add(self)
         self._sizes, self._sums = sizes, dict[int, int]()
         self._seen: set[int] = set()
         self._position = [0]
@@ -34,6 +41,7 @@ class KeptBlocks:
         if self._file >= 0:
             os.close(self._file)
         self._file = -1
+        _OPENED.discard(self)
         self._sums.clear()
 
     def has(self, block: int) -> bool:

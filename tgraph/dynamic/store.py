@@ -404,7 +404,8 @@ class Store:
             if len(wrong := ((arcs < 0) | (arcs >= len(settled.neighbors))).nonzero()):
                 place = int(wrong[0])
                 raise ArgumentError(
-                    f"arcs: {int(arcs[place])} at position {place} is no arc 0..{len(settled.neighbors) - 1} of graph"
+                    f"arcs: {int(arcs[place])} at position {place} is no arc "
+                    f"{inputs.below(len(settled.neighbors))} of graph"
                 )
             gone = torch.zeros(len(settled.neighbors), dtype=torch.bool)
             gone[arcs] = True
@@ -539,7 +540,10 @@ class Store:
         if self._closed:
             raise ArgumentError("the store is closed; make or open a new one")
         if self._compactor.fault is not None:
-            raise RuntimeError("merging runs in the background failed") from self._compactor.fault
+            fault = self._compactor.fault
+            raise RuntimeError(
+                f"merging runs in the background failed ({fault}); make or open the store anew"
+            ) from fault
 
     def _keep_pace(self, begun: float, size: int) -> None:
         """Wake the compaction where there is work, and wait where writers are far ahead of it: space is bounded. After

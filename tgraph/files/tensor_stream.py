@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-import mmap
+import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -71,17 +72,18 @@ def _header(name: str, dtype: torch.dtype, count: int, sums: list[str], notes: d
 
 def mapped(contents: Contents, name: str) -> Tensor:
     """A tensor of a file on a memory map, which stays readable when the file is removed or replaced; what is written to
-    it stays in memory. It is not verified."""
+    it stays in memory. It is not verified. The file is not kept open, as the maps of Python keep theirs. Raises OSError
+    where it cannot be mapped."""
     entry = contents.entries[name]
     count = entry["data_offsets"][1] - entry["data_offsets"][0]
     if not count:
         return torch.empty(entry["shape"], dtype=contents.dtype(name))
-    with open(contents.path, "rb") as file:
-        mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
-    flat = torch.frombuffer(
-        mapping,
-        dtype=contents.dtype(name),
-        count=count // contents.dtype(name).itemsize,
-        offset=contents.position(name),
-    )
-    return flat.view(entry["shape"])
+    begin = contents.position(name)
+    try:
+        data = torch.from_file(os.fspath(contents.path), shared=False, size=begin + count, dtype=torch.uint8)
+    except RuntimeError as fault:
+        number = re.search(r"\((\d+)\)", str(fault).rpartition(":")[2])
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1])), os.fspath(contents.path)) from fault
+    return data[begin:].view(contents.dtype(name)).view(entry["shape"])

@@ -30,6 +30,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
 from tgraph.files.byte_stream import CODECS, stem
+from tgraph.files.folders import check_no_folder
 from tgraph.io.text.names import Columns
 from tgraph.progress import busy
 
@@ -180,11 +181,12 @@ def verify(path: PathLike) -> int:
 def format_module(path: PathLike, format: str | None = None) -> ModuleType:
     """The module that reads and writes a format: `format`, or that of the extension of `path`.
 
-    Raises ArgumentError for an unknown extension or format.
+    Raises ArgumentError for an unknown extension or format, and for a folder.
 
     >>> tg.io.format_module("web.el.gz").__name__
     'tgraph.io.text.edgelist'
     """
+    check_no_folder(path)
     if format is None:
         plain = stem(path)
         extension = plain.suffix.lower()

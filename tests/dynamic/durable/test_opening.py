@@ -268,3 +268,23 @@ def test_an_empty_manifest_of_a_killed_process_is_no_store(tmp_path):
         store.insert([0], [1])
     assert not list(tmp_path.glob(".*"))
     assert json.loads((tmp_path / "manifest.json").read_bytes()).keys() == {"checksum", "manifest"}
+
+
+def test_a_folder_that_is_read_as_a_file_and_a_file_that_is_opened_as_a_folder(tmp_path):
+    tg.dynamic.open(store := tmp_path / "web.tgd").close()
+    (tmp_path / "empty.tg").mkdir()
+    (tmp_path / "edges.el").write_text("0 1\n")
+    for ask in (
+        tg.read,
+        tg.verify,
+        lambda path: tg.open(path, memory="1MB"),
+        lambda path: tg.stream.convert(path, tmp_path / "out.tg", parts=2),
+        lambda path: tg.write(tg.generators.path(3), path),
+    ):
+        with pytest.raises(ArgumentError, match=r"web\.tgd is the folder of a store; tgraph.dynamic.open opens it"):
+            ask(store)
+        with pytest.raises(ArgumentError, match=r"empty\.tg is a folder; name a file in it"):
+            ask(tmp_path / "empty.tg")
+    for ask in (tg.dynamic.open, lambda path: tg.dynamic.open(path, mode="r"), tg.dynamic.verify):
+        with pytest.raises(ArgumentError, match=r"edges\.el is a file, and a store is a folder; tgraph\.read"):
+            ask(tmp_path / "edges.el")

@@ -91,6 +91,11 @@ def as_count(value: Any, name: str) -> int:
     return count
 
 
+def below(count: int) -> str:
+    """Numbers from 0 on, of which there are `count`, for error messages."""
+    return f"0..{count - 1}" if count else "(there is none)"
+
+
 def check_choice(value: str, name: str, choices: tuple[str, ...]) -> None:
     """Raise ArgumentError unless the value is one of the choices."""
     if value not in choices:

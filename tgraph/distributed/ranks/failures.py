@@ -11,6 +11,7 @@ import hashlib
 import json
 import time
 import traceback
+import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -29,8 +30,9 @@ PATIENCE = 3.0
 # Why a group is broken, by its name.
 _broken: dict[str, str] = {}
 
-# The step at which this rank has entered a block last, and how many it has entered at that step, by the group's name.
-_entered: dict[str, tuple[int, int]] = {}
+# The step at which this rank has entered a block last, and how many it has entered at that step, by the group, which
+# is not kept alive.
+_entered: weakref.WeakKeyDictionary[Any, tuple[int, int]] = weakref.WeakKeyDictionary()
 
 
 @contextmanager
@@ -101,14 +103,20 @@ class _Watch:
         self._group, self._name = group, name
         self.rank, self.ranks = dist.get_rank(group), range(dist.get_world_size(group))
         self._store = dist.distributed_c10d._get_default_store()
-        step, count = _entered.get(name, (-1, 0))
-        now = self._step()
-        self._begun = _entered[name] = now, count + 1 if now == step else 0
+        self._begun = self._enter()
 
     @property
     def is_broken(self) -> bool:
         """Whether this rank has broken its connections."""
         return self._name in _broken
+
+    def _enter(self) -> tuple[int, int]:
+        """What tells this block from all others of the group: the step, and how many began at it before."""
+        world: Any = dist.group.WORLD if self._group is None else self._group
+        step, count = _entered.get(world, (-1, 0))
+        now = self._step()
+        _entered[world] = begun = now, count + 1 if now == step else 0
+        return begun
 
     def _step(self) -> int:
         """How many exchanges this rank has begun, by all transports of the group; -1 where one does not count them."""

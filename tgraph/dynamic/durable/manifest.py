@@ -13,9 +13,10 @@ import xxhash
 from tgraph.errors import FileFormatError
 from tgraph.files.atomic_write import whole_file
 from tgraph.files.checksummed import DTYPE_NAMES, DTYPES
+from tgraph.files.folders import MANIFEST
 
 FORMAT = 1
-NAME = "manifest.json"
+NAME = MANIFEST
 REMEDY = "take the folder from a copy"
 
 

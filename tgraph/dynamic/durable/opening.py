@@ -19,6 +19,7 @@ from tgraph.dynamic.durable.store import StoreOfFolder, WrittenStore
 from tgraph.dynamic.store import Ids, Store
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
+from tgraph.files.folders import check_no_file
 from tgraph.kernels.portable.changes import Parallel
 from tgraph.stream.memory import parse_memory
 
@@ -94,6 +95,7 @@ def open(
         **{"weights": weights, "times": times, "arc_data": arc_data, "directed": directed},
         **{"multi": multi, "ids": ids, "num_vertices": num_vertices},
     }
+    check_no_file(path)
     folder = Path(path)
     if mode == "r":
         _check_schema(folder, Manifest.read(folder), given)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import threading
 import time
 import warnings
@@ -36,7 +37,9 @@ _WAIT = 1e-3  # seconds
 _BEHIND = 3  # times as many, and a writer waits for the checkpoint
 _BUSY = 0.05  # seconds since the last sync of the log, in which it is in use
 _SPARED = 4  # times as long as a piece of a checkpoint takes, the disk is left to the log, at most
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# What a system lacks, and has again when others give it back.
+_PASSES = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
+_OF_MEMORY = re.compile("can't (allocate memory|start new thread)")
 
 
 class TornRecordWarning(UserWarning):
@@ -130,7 +133,7 @@ class WrittenStore(StoreOfFolder):
         self._claimed = 0  # how many runs, from the oldest on, are being merged,
         self._flushed_from: int | None = None  # and from which on some are being moved to files
         self._checkpointed = 0  # bytes of the log of which there is a checkpoint
-        self._waits: OSError | None = None
+        self._waits: Exception | None = None
         self._log = self._recovered_log(sync)
         self._last = (self._version.number, self._version.num_vertices)
         self._levels.pause = self._pause
@@ -183,7 +186,10 @@ class WrittenStore(StoreOfFolder):
             raise ArgumentError(f"{self.path}: opened by process {self._process}; open it here once that has closed it")
         for thread in (self._flusher, self._checkpointer):
             if thread.fault is not None:
-                raise RuntimeError("writing a checkpoint in the background failed") from thread.fault
+                what = (
+                    f"writing a checkpoint in the background failed ({thread.fault}); close the store and open it again"
+                )
+                raise RuntimeError(f"{self.path}: {what}") from thread.fault
 
     def _vertices_before(self) -> int:
         return self._last[1]
@@ -236,11 +242,11 @@ class WrittenStore(StoreOfFolder):
     def _keep_pace(self, begun: float, size: int) -> None:
         with self._room():  # the batch is committed, whatever becomes of merging
             super()._keep_pace(begun, size)
-        self._await_room()
-        if (behind := self._log.appended - self._checkpointed) > (limit := self._limit()):
-            self._checkpointer.wake()
-            if behind > _BEHIND * limit:
-                self._slow_down(behind / (_BEHIND * limit) - 1, self._usual * size)
+            self._await_room()
+            if (behind := self._log.appended - self._checkpointed) > (limit := self._limit()):
+                self._checkpointer.wake()
+                if behind > _BEHIND * limit:
+                    self._slow_down(behind / (_BEHIND * limit) - 1, self._usual * size)
 
     def _pause(self) -> float | None:
         """How long a checkpoint leaves the disk to the log: the less, the further it is behind."""
@@ -260,7 +266,7 @@ class WrittenStore(StoreOfFolder):
         worked = False
         with self._room():
             try:
-                worked = super()._compact_step()
+                worked = self._worked(super()._compact_step())
             finally:
                 self._claimed = 0
         if worked and self._base_is_new():
@@ -295,7 +301,8 @@ class WrittenStore(StoreOfFolder):
         worked = False
         try:
             with self._room():
-                worked = self._replace(version, (first, last), self._levels.keep_run(version.runs[first:last]))
+                made = self._levels.keep_run(version.runs[first:last])
+                worked = self._worked(self._replace(version, (first, last), made))
         finally:
             self._flushed_from = None
         self._compactor.wake()
@@ -331,16 +338,22 @@ class WrittenStore(StoreOfFolder):
         if self._log.appended - self._checkpointed > self._limit() or self._base_is_new():
             with self._room():
                 self._checkpoint()
+                self._worked(True)
         return False
+
+    def _worked(self, worked: bool) -> bool:
+        """Note that nothing is waited for, where some work was done."""
+        self._waits = None if worked else self._waits
+        return worked
 
     @contextlib.contextmanager
     def _room(self) -> Iterator[None]:
-        """Leave work undone for which the disk has no room, until there is more to do."""
+        """Leave work undone for which the disk or the memory has no room, or the system no open file, until there is
+        more to do."""
         try:
             yield
-            self._waits = None
-        except OSError as fault:
-            if fault.errno not in _FULL:
+        except (OSError, MemoryError, RuntimeError) as fault:
+            if not _passes(fault):
                 raise
             self._waits = fault
 
@@ -386,6 +399,7 @@ class WrittenStore(StoreOfFolder):
             self._await(self._last[0])
             super().compact()
         self._checkpoint()
+        self._worked(True)
 
     def close(self) -> None:
         """End the threads, and let other processes change the store. Snapshots stay; changes are refused from then
@@ -408,3 +422,10 @@ class WrittenStore(StoreOfFolder):
     def info(self) -> dict[str, Any]:
         """As of `StoreOfFolder`, and what merging in the background waits for, None for nothing."""
         return super().info() | {"waits for room": None if self._waits is None else str(self._waits)}
+
+
+def _passes(fault: Exception) -> bool:
+    """Whether a fault is a lack that may end: of space, memory, threads or open files."""
+    if isinstance(fault, OSError):
+        return fault.errno in _PASSES
+    return isinstance(fault, MemoryError) or _OF_MEMORY.search(str(fault)) is not None

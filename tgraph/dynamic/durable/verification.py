@@ -13,6 +13,7 @@ from tgraph.dynamic.durable.store import TornRecordWarning
 from tgraph.dynamic.store import Store
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike
+from tgraph.files.folders import check_no_file
 
 
 def verify(path: PathLike) -> list[FileFormatError]:
@@ -28,6 +29,7 @@ def verify(path: PathLike) -> list[FileFormatError]:
     >>> tg.dynamic.verify("web.tgd")
     []
     """
+    check_no_file(path)
     folder = Path(path)
     while True:
         try:

@@ -12,6 +12,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.system import devices
 from tgraph.engine import run
 from tgraph.files import PathLike
+from tgraph.files.folders import check_no_folder
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.writing import balanced_bounds
 from tgraph.stream.memory import PAGE, parse_memory
@@ -49,6 +50,7 @@ def open(path: PathLike, memory: str | int, device: torch.device | str | None = 
     True
     """
     budget, target = parse_memory(memory), devices.available(device or "cpu")
+    check_no_folder(path)
     source = BlockFile(path) if _is_partitioned(path) else PlainFile(path, budget)
     return _closed_with(source, budget, target)
 
