@@ -54,6 +54,19 @@ def test_features_of_edges_follow(name, fill, flow):
         agree(differentiated(once, x, edge_index, edge_attr), differentiated(layer, x, edge_index, edge_attr))
 
 
+@pytest.mark.parametrize("options", [{}, {"num_bases": 2, "aggr": "max"}], ids=str)
+def test_relations(options):
+    """Whose numbers of edges no trace knows. An edge of no relation is told when the compiled code runs."""
+    layer = built(nn, "RGCNConv", (6, 3, 3), options)
+    once = compiled(layer, dynamic=True)
+    for kind in ("loops", "hub"):
+        edge_index, n = edges(kind)
+        given = features(n, 6), edge_index, torch.arange(edge_index.shape[1]) % 3
+        agree(differentiated(once, *given), differentiated(layer, *given))
+    with pytest.raises(RuntimeError, match="edge_type: expected relations from 0 to 2"):
+        once(*given[:2], given[2] + 1)
+
+
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("sizes", [(12, 7), (7, 12)])
 @pytest.mark.parametrize("name", ["GATConv", "GATv2Conv"])

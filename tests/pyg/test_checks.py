@@ -55,6 +55,9 @@ MISTAKES = {
     "edges of numpy": (lambda: nodes(data(edge_index=EDGES.numpy())), r"edge_index: expected a tensor.*as_tensor"),
     "data set": (lambda: nodes([data()]), r"data: expected Data.*got list.*dataset\[0\]"),
     "short mask": (lambda: nodes(data(), input_nodes=torch.ones(3).bool()), r"a mask of 3 entries for 5 vertices"),
+    "a number": (lambda: nodes(data(), input_nodes=3), r"input_nodes: expected a tensor, .*got int"),
+    "a set": (lambda: nodes(data(), input_nodes={1, 2}), r"input_nodes: expected a tensor, .*got set"),
+    "bytes": (lambda: nodes(data(), input_nodes=torch.ones(5).byte()), r"uint8 for each vertex .*use .bool\(\)"),
     "float seeds": (lambda: nodes(data(), input_nodes=torch.ones(3)), r"input_nodes: expected integers or a mask"),
     "seed": (lambda: nodes(data(), input_nodes=[0, 7]), r"input_nodes\[1\] is 7; vertices are 0 to 4"),
     "column of seeds": (

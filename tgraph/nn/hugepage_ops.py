@@ -10,15 +10,35 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tgraph.core.system.library import in_functorch
+from tgraph.errors import ArgumentError
 from tgraph.kernels.native.base.pages import LARGE, fresh
 
 DTYPES = (torch.float32, torch.float64)
 
 
-def linear_map(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """x W^T + b, as torch.nn.functional.linear: x [..., in], weight [out, in], bias [out]."""
+def linear_map(x: Tensor, weight: Tensor, bias: Tensor | None = None, argument: str = "x") -> Tensor:
+    """x W^T + b, as torch.nn.functional.linear: x [..., in], weight [out, in], bias [out].
+
+    argument : the name of x. Raises ArgumentError for other columns, another dtype or another device than the weight's.
+    """
     large = x.dim() == 2 and is_large(x, x.shape[0] * max(weight.shape), weight, bias)
-    return _LinearMap.apply(x, weight, bias) if large else F.linear(x, weight, bias)
+    try:
+        return _LinearMap.apply(x, weight, bias) if large else F.linear(x, weight, bias)
+    except RuntimeError:
+        check_fits(argument, x, weight)
+        raise
+
+
+def check_fits(argument: str, x: Tensor, weight: Tensor) -> None:
+    """Raise ArgumentError for features of other columns, another dtype or device than a weight [out, in]."""
+    if not x.dim() or x.shape[-1] != weight.shape[-1]:
+        raise ArgumentError(f"{argument}: expected [..., {weight.shape[-1]}], got {list(x.shape)}")
+    if x.device != weight.device:
+        raise ArgumentError(f"{argument}: on {x.device}, the parameters are on {weight.device}; use .to")
+    if x.dtype != weight.dtype:
+        raise ArgumentError(
+            f"{argument}: {x.dtype}, the parameters are {weight.dtype}; use {argument}.to({weight.dtype})"
+        )
 
 
 def plus(x: Tensor, y: Tensor) -> Tensor:

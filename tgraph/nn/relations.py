@@ -13,21 +13,34 @@ from tgraph.nn import tensor_cache
 from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.edge_index import adjacency_of
 from tgraph.nn.normalisation import kept_while_equal
+from tgraph.nn.traced import SunkAdjacency
 
 EdgeType = tuple[str, str, str]
 
 
 class Relations:
-    """An adjacency of the edges of each of `count` relations, in `parts`. Edges of other types are left out."""
+    """An adjacency of the edges of each of `count` relations, in `parts`.
+
+    Raises ArgumentError for an edge of another type; RuntimeError under torch.compile, which no exception leaves.
+    """
 
     def __init__(self, adjacency: Adjacency, edge_type: Tensor, count: int):
         source, target = adjacency.source, adjacency.target
         sizes = adjacency.num_sources, adjacency.num_targets
+        if torch.compiler.is_compiling():  # how many edges a relation has is unknown: all others lead to a sink
+            torch._assert_async(((edge_type >= 0) & (edge_type < count)).all(), _expected(count))
+            others = [edge_type != relation for relation in range(count)]
+            sunk = [(torch.where(other, adjacency.num_targets, target), *sizes, other) for other in others]
+            self.parts = [SunkAdjacency(source, *each) for each in sunk]
+            return
         self.parts: list[Any] = []
         for relation in range(count):
             number = (edge_type == relation).nonzero().flatten()
             ends = source.index_select(0, number), target.index_select(0, number)
             self.parts.append(Adjacency(*ends, *sizes))
+        if sum(part.num_edges for part in self.parts) < len(edge_type):
+            edge = int(torch.isin(edge_type, torch.arange(count, device=edge_type.device)).logical_not().nonzero()[0])
+            raise ArgumentError(f"{_expected(count)}, got {edge_type[edge].item()} at edge {edge}")
 
     @property
     def nbytes(self) -> int:
@@ -35,9 +48,13 @@ class Relations:
         return sum(part.source.nbytes + part.target.nbytes + part.nbytes for part in self.parts)
 
 
+def _expected(count: int) -> str:
+    return f"edge_type: expected relations from 0 to {count - 1}"
+
+
 def relations_of(adjacency: Adjacency, edge_type: Tensor, count: int) -> Relations:
     """The edges of each of `count` relations, by edge_type [E]; on the CPU cached with the adjacency and a copy of the
-    types, for as long as they are equal to it."""
+    types, for as long as they are equal to it. Raises ArgumentError for an edge of another type."""
     if torch.compiler.is_compiling() or edge_type.device.type != "cpu":
         return Relations(adjacency, edge_type, count)
     return kept_while_equal(adjacency, ("relations", count), edge_type, lambda: Relations(adjacency, edge_type, count))

@@ -160,6 +160,8 @@ class Looped:
         end = self.ends[: others.shape[0]].to(torch.int64)
         if self.sunk is not None:
             size, end = size + 1, torch.where(self.sunk, size, end)
+        if fill == "mean" and not others.is_floating_point():
+            others = others.to(torch.get_default_dtype())
         start = others.new_full((size, *others.shape[1:]), 1.0 if fill == "mul" else 0.0)
         index = end.reshape(-1, *(1,) * (others.dim() - 1)).expand_as(others)
         reduced = start.scatter_reduce(0, index, others, FILLS[fill], include_self=False)

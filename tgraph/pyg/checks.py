@@ -40,6 +40,17 @@ def check_edges(data: Any) -> None:
         check_pairs(name, edge_index, sizes_of(data, store._key), ", or give num_nodes or features of so many vertices")
 
 
+def check_not_sparse(data: Any) -> None:
+    """Raise ArgumentError for a sparse tensor of torch in the place of edges, which PyTorch Geometric's loaders do not
+    take."""
+    for store in data.edge_stores if isinstance(data, Data | HeteroData) else ():
+        if isinstance(store.get("adj_t"), Tensor):
+            raise ArgumentError(
+                "adj_t: a sparse tensor of torch, loaders take an edge_index; set data.edge_index = "
+                "torch_geometric.utils.to_edge_index(data.adj_t.t())[0] and delete adj_t"
+            )
+
+
 def sizes_of(data: Any, kind: Any) -> tuple[int, int]:
     """The numbers of vertices at both ends of a type of edges, of homogeneous data None."""
     ends = (data, data) if kind is None else (data[kind[0]], data[kind[-1]])
@@ -118,6 +129,10 @@ def checked_seeds(name: str, seeds: Any, size: int | None) -> Tensor:
     size : the number of vertices, None where it is not known. Raises ArgumentError for what is neither, and for the
     first that is no vertex.
     """
+    if not hasattr(seeds, "__getitem__"):
+        raise ArgumentError(
+            f"{name}: expected a tensor, an array or a list, got {type(seeds).__name__}; use torch.tensor"
+        )
     found = seeds if isinstance(seeds, Tensor) else torch.as_tensor(seeds if len(seeds) else [], dtype=_dtype(seeds))
     if found.dim() != 1:
         raise ArgumentError(f"{name}: expected shape [k], got {list(found.shape)}; use .view(-1)")
@@ -125,6 +140,8 @@ def checked_seeds(name: str, seeds: Any, size: int | None) -> Tensor:
         if size is not None and len(found) != size:
             raise ArgumentError(f"{name}: a mask of {len(found)} entries for {size} vertices; it needs one for each")
         return found
+    if found.dtype == torch.uint8 and len(found) == size and size > 1:
+        raise ArgumentError(f"{name}: uint8 for each vertex is a mask or indices; use .bool() or .long()")
     if found.dtype not in INTEGERS:
         raise ArgumentError(f"{name}: expected integers or a mask, got {found.dtype}; use .long() or .bool()")
     if size is not None:

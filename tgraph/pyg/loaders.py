@@ -8,7 +8,14 @@ from typing import Any
 
 from torch_geometric import loader as pyg
 
-from tgraph.pyg.checks import check_edges, check_hops, check_labels, checked_input_edges, checked_input_nodes
+from tgraph.pyg.checks import (
+    check_edges,
+    check_hops,
+    check_labels,
+    check_not_sparse,
+    checked_input_edges,
+    checked_input_nodes,
+)
 from tgraph.pyg.edge_features import WithEdgeFeatures
 from tgraph.pyg.prefetching import Prefetching, check_prefetch
 from tgraph.pyg.sampler import NeighborSampler
@@ -84,6 +91,7 @@ def _with_sampler(init: Callable[..., None], arguments: Sequence[Any], options: 
     given = of_loader.bind(*arguments, **options).arguments
     given |= given.pop("kwargs", {})
     check_edges(given["data"])
+    check_not_sparse(given["data"])
     for name, checked in (("input_nodes", checked_input_nodes), ("edge_label_index", checked_input_edges)):
         if name in of_loader.parameters:
             given[name] = checked(given["data"], given.get(name))

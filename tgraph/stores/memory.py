@@ -65,3 +65,6 @@ class MemoryStore(BlockStore):
         if held is None or held[0] != stat:
             raise ReplacedError(f"{stat.key}: replaced meanwhile; ask for its stat again")
         return held[1]
+
+    def __repr__(self) -> str:
+        return f"MemoryStore({len(self._held)} tensors)"

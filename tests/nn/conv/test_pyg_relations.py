@@ -88,6 +88,12 @@ def test_errors_name_the_argument():
         layer(features(n, 4), edge_index)
     with pytest.raises(ArgumentError, match="edge_type: expected"):
         layer(features(n, 4), edge_index, torch.zeros(3, dtype=torch.int64))
+    wrong = types(edge_index).clone()
+    for options in ({}, {"num_bases": 2}, {"aggr": "max"}):
+        for bad in (3, -1):
+            wrong[7] = bad
+            with pytest.raises(ArgumentError, match=f"relations from 0 to 2, got {bad} at edge 7"):
+                tg.nn.RGCNConv(4, 3, 3, **options)(features(n, 4), edge_index, wrong)
     with pytest.raises(ArgumentError, match="num_bases, num_blocks"):
         tg.nn.RGCNConv(4, 3, 3, num_bases=2, num_blocks=2)
     with pytest.raises(ArgumentError, match="num_blocks: 2 does not divide"):

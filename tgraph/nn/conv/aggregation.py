@@ -25,6 +25,7 @@ from tgraph.nn.conv.layer import (
     REDUCE,
     linear,
     linear_map,
+    linear_of_received,
     plain_weight,
     plus,
     transform_first,
@@ -142,7 +143,8 @@ def mapped_aggregate(
     if pads:
         out = layer._as_many_as(x, out)
     if not early:
-        return linear(lin, weight, out)
+        return linear_of_received(lin, weight, out, x.dtype)
+    out = out.to(sent.dtype) if autocasts(x) else out  # as if the map came last
     return out if lin.bias is None else plus(out, lin.bias.to(out.dtype))
 
 

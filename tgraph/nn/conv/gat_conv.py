@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from torch.nn.parameter import Parameter, UninitializedParameter
 from tgraph.errors import ArgumentError
 from tgraph.nn.conv.attention_base import AttentionLayer, edges_attended, edges_with_weights, in_one_dtype
 from tgraph.nn.conv.layer import Pair, plain_weight
-from tgraph.nn.conv.linear import Linear, glorot, zeros
+from tgraph.nn.conv.linear import Linear, edge_linear, glorot, zeros
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.edge_index import Sizes
 from tgraph.nn.hugepage_ops import linear_map
@@ -96,7 +97,7 @@ class GATConv(AttentionLayer, Namesake):
         self.lin_edge = None
         self.register_parameter("att_edge", None)
         if edge_dim is not None:
-            self.lin_edge = Linear(edge_dim, joined, bias=False, weight_initializer="glorot")
+            self.lin_edge = edge_linear(edge_dim, joined, bias=False, weight_initializer="glorot")
             self.att_edge: torch.nn.Parameter = Parameter(torch.empty(1, heads, out_channels))
         self.res = Linear(targets, total, bias=False, weight_initializer="glorot") if residual else None
         self.register_parameter("bias", Parameter(torch.empty(total)) if bias else None)
@@ -119,7 +120,8 @@ class GATConv(AttentionLayer, Namesake):
         """x' [n_targets, heads * out_channels], or [n_targets, out_channels] if heads are averaged.
 
         x : [n, in_channels], or a pair (of sources, of targets); the latter may be None.
-        edge_index : integers [2, E], a sparse matrix adj_t, or a tgraph.Graph. edge_attr : [E, edge_dim] or None.
+        edge_index : integers [2, E], a sparse matrix adj_t, or a tgraph.Graph. edge_attr : [E, edge_dim] or None;
+            left out with a warning by a layer without edge_dim.
         size : numbers of (sources, targets), where x does not determine them.
         return_attention_weights : True returns (x', (edge_index, alpha [E', heads])), self-loops last; this takes O(E)
             memory.
@@ -187,11 +189,15 @@ class GATConv(AttentionLayer, Namesake):
 
     def _edge_score(self, edge_attr: Tensor | None) -> Tensor | None:
         """a_e W_e e of each edge, [E, heads], as (a_e W_e) e: W_e e would have heads * out_channels columns."""
-        if edge_attr is None or self.lin_edge is None:
+        if edge_attr is None:
+            return None
+        if self.lin_edge is None:
+            if not torch.compiler.is_compiling():
+                warnings.warn("edge_attr: left out, the layer was made without edge_dim; give edge_dim", stacklevel=5)
             return None
         if isinstance(self.lin_edge.weight, UninitializedParameter):
             self.lin_edge(edge_attr[:0])
         weight = plain_weight(self.lin_edge)
         if weight is None:
             return (self._by_head(self.lin_edge(edge_attr)) * self.att_edge).sum(-1)
-        return edge_attr @ self._folded(self.att_edge, weight).t()
+        return linear_map(edge_attr, self._folded(self.att_edge, weight), argument="edge_attr")

@@ -12,7 +12,7 @@ from torch.nn.parameter import Parameter
 from tgraph.errors import ArgumentError
 from tgraph.nn.conv.attention_base import AttentionLayer, edges_attended, edges_with_weights, in_one_dtype
 from tgraph.nn.conv.layer import Pair
-from tgraph.nn.conv.linear import Linear, glorot, zeros
+from tgraph.nn.conv.linear import Linear, edge_linear, glorot, zeros
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.primitives import attention
 
@@ -85,7 +85,7 @@ class GATv2Conv(AttentionLayer, Namesake):
         self.att: torch.nn.Parameter = Parameter(torch.empty(1, heads, out_channels))
         self.lin_edge = None
         if edge_dim is not None:
-            self.lin_edge = Linear(edge_dim, joined, bias=False, weight_initializer="glorot")
+            self.lin_edge = edge_linear(edge_dim, joined, bias=False, weight_initializer="glorot")
         self.res = Linear(targets, total, bias=False, weight_initializer="glorot") if residual else None
         self.register_parameter("bias", Parameter(torch.empty(total)) if bias else None)
         self.reset_parameters()

@@ -9,7 +9,16 @@ from torch import Tensor
 from torch.nn.parameter import Parameter
 
 from tgraph.errors import ArgumentError
-from tgraph.nn.conv.layer import REDUCE, linear, linear_map, plain_weight, plus, transform_first
+from tgraph.nn.conv.aggregation import autocasts
+from tgraph.nn.conv.layer import (
+    REDUCE,
+    linear,
+    linear_map,
+    linear_of_received,
+    plain_weight,
+    plus,
+    transform_first,
+)
 from tgraph.nn.conv.linear import Linear, zeros
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.conv.normalised_base import NormalisedLayer
@@ -101,11 +110,11 @@ class GCNConv(NormalisedLayer, Namesake):
         adjacency, weights = self._normalised_once(x, edge_index, edge_weight, reduce == "sum")
         weight = plain_weight(lin)
         first = transform_first(weight, x, reduce)
-        if first is not False:
-            x = linear(lin, weight, x)
-        x = self._propagated(x, adjacency, weights)
-        if first is False and weight is not None and lin.bias is None and not torch.is_autocast_enabled(x.device.type):
+        if first is not False or autocasts(x):
+            x, first = linear(lin, weight, x), True
+        dtype, x = x.dtype, self._propagated(x, adjacency, weights)
+        if first is False and weight is not None and lin.bias is None and x.dtype == dtype:
             return linear_map(x, weight, self.bias)
         if first is False:
-            x = linear(lin, weight, x)
+            x = linear_of_received(lin, weight, x, dtype)
         return x if self.bias is None else plus(x, self.bias)

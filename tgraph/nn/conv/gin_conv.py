@@ -15,7 +15,7 @@ from tgraph.errors import ArgumentError
 from tgraph.nn.conv.aggregation import aggregate, aggregate_with_own
 from tgraph.nn.conv.attention_base import edges_attended
 from tgraph.nn.conv.layer import REDUCE, MessagePassing, Pair, vertices_back, vertices_first
-from tgraph.nn.conv.linear import Linear, reset
+from tgraph.nn.conv.linear import Linear, edge_linear, reset
 from tgraph.nn.conv.messages import at_sources, in_best_order, joined, of_edges, reduced
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.edge_index import Sizes
@@ -48,7 +48,8 @@ class IsomorphismLayer(MessagePassing):
 
     def _with_own(self, out: Tensor, x: Tensor) -> Tensor:
         """out + (1 + eps) x, in one operation if eps is not trained."""
-        if self.eps.requires_grad or out.dtype != x.dtype or not is_plain(out, x, self.eps):
+        plain = out.dtype == x.dtype == self.eps.dtype and is_plain(out, x, self.eps)
+        if self.eps.requires_grad or not plain:
             return out + (1 + self.eps) * x
         return torch.add(out, x, alpha=1 + self.eps.item())
 
@@ -86,7 +87,7 @@ class GINConv(IsomorphismLayer, Namesake):
         adjacency = self._adjacency(edge_index, (first, second), size)
         sent = vertices_first(first, self.node_dim)
         reduce, weights, eps = REDUCE[self.aggr], adjacency.matrix_weights(), self.eps
-        if second is first and reduce == "sum" and not eps.requires_grad and is_plain(eps):
+        if second is first and reduce == "sum" and first.dtype == eps.dtype and not eps.requires_grad and is_plain(eps):
             out = aggregate_with_own(adjacency, sent, weights, 1 + eps.item())
             if out is not None:
                 return self.nn(vertices_back(out, self.node_dim))
@@ -121,7 +122,7 @@ class GINEConv(IsomorphismLayer, EdgeNamesake):
         **kwargs: Any,
     ):
         super().__init__(nn, eps, train_eps, **kwargs)
-        self.lin: Linear | None = None if edge_dim is None else Linear(edge_dim, _columns(nn))
+        self.lin: Linear | None = None if edge_dim is None else edge_linear(edge_dim, _columns(nn))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -19,6 +19,7 @@ from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.compiled import prepare
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.edge_index import FLOWS, Sizes, adjacency_of
+from tgraph.nn.hugepage_ops import linear_map
 
 REDUCE = {"add": "sum", "sum": "sum", "mean": "mean", "min": "min", "max": "max"}
 
@@ -102,13 +103,18 @@ class MessagePassing(Namesake):
         if not HAS_NAMESAKES and torch.jit.is_tracing():  # otherwise `_is_observed` is true
             raise ArgumentError(f"edge_index: torch.jit.trace would make that of the example a constant; {_INSTEAD}")
         first, second = x if self.flow == "source_to_target" else x[::-1]
-        dim = self.node_dim
-        known = None if first is None else first.shape[dim], None if second is None else second.shape[dim]
+        known = self._count(first), self._count(second)
         if size is not None:
             known = _agreed(known, size)
         if isinstance(edge_index, Graph) and torch.compiler.is_compiling():
             prepare(edge_index, self.flow == "target_to_source")
         return adjacency_of(edge_index, known, self.flow)
+
+    def _count(self, x: Tensor | None) -> int | None:
+        """The number of vertices that features belong to."""
+        if x is not None and x.dim() < max(-self.node_dim, 1):
+            raise ArgumentError(f"x: expected [..., n, columns], got {list(x.shape)}")
+        return None if x is None else x.shape[self.node_dim]
 
     def _is_observed(self) -> bool:
         """Whether to run PyTorch Geometric's implementation: an explainer or hook needs single messages, a step was
@@ -227,13 +233,6 @@ def _is_linear(kind: Any) -> bool:
     return kind.__name__ == "Linear" and kind.__module__ in LINEAR
 
 
-def linear_map(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """As `hugepage_ops.linear_map`, which small inputs do not need."""
-    if torch.compiler.is_compiling() or x.shape[0] * max(weight.shape) * x.element_size() < LARGE:
-        return torch.nn.functional.linear(x, weight, bias)
-    return hugepage_ops.linear_map(x, weight, bias)
-
-
 def plus(x: Tensor, y: Tensor) -> Tensor:
     """As `hugepage_ops.plus`, which small inputs do not need."""
     if torch.compiler.is_compiling() or x.numel() * x.element_size() < LARGE:
@@ -244,6 +243,27 @@ def plus(x: Tensor, y: Tensor) -> Tensor:
 def linear(lin: Any, weight: Tensor | None, x: Tensor) -> Tensor:
     """lin(x), by the `weight` without calling lin if there is one."""
     return lin(x) if weight is None else linear_map(x, weight, lin._parameters["bias"])
+
+
+def check_features(x: Tensor, columns: int, weight: Tensor) -> None:
+    """Raise ArgumentError unless x is [n, columns] in the dtype of a weight, which no linear map multiplies it by."""
+    if x.dim() != 2 or x.shape[1] != columns:
+        raise ArgumentError(f"x: expected [n, {columns}], got {list(x.shape)}")
+    if x.dtype != weight.dtype and not torch.is_autocast_enabled(x.device.type):
+        raise ArgumentError(f"x: {x.dtype}, the parameters are {weight.dtype}; use x.to({weight.dtype})")
+
+
+def linear_of_received(lin: Any, weight: Tensor | None, received: Tensor, sent: torch.dtype) -> Tensor:
+    """As `linear`, of the features that were received where those of dtype `sent` were sent: where the weights of edges
+    widened them, the map is computed in their dtype, as if it had come first."""
+    if received.dtype == sent or torch.is_autocast_enabled(received.device.type):
+        return linear(lin, weight, received)
+    if weight is None:
+        return lin(received.to(sent)).to(received.dtype)
+    if sent != weight.dtype:
+        raise ArgumentError(f"x: {sent}, the parameters are {weight.dtype}; use x.to({weight.dtype})")
+    bias = lin._parameters["bias"]
+    return linear_map(received, weight.to(received.dtype), None if bias is None else bias.to(received.dtype))
 
 
 def plus_linear(out: Tensor, lin: Any, x: Tensor, in_place: bool) -> Tensor:

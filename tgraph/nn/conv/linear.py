@@ -38,6 +38,7 @@ class Linear(torch.nn.Module):
     bias: Parameter | None
     in_channels: int
     out_channels: int
+    argument: str = "x"  # the name of the features, which errors give
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class Linear(torch.nn.Module):
         if isinstance(self.weight, UninitializedParameter):
             self._materialize(x.shape[-1])
             self.reset_parameters()
-        return linear_map(x, self.weight, self.bias)
+        return linear_map(x, self.weight, self.bias, self.argument)
 
     def _materialize(self, in_channels: int) -> None:
         self.in_channels = in_channels
@@ -111,6 +112,13 @@ class Linear(torch.nn.Module):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, bias={self.bias is not None})"
+
+
+def edge_linear(edge_dim: int, out_channels: int, **options: Any) -> Linear:
+    """The linear map of the features of edges, which its errors name."""
+    made = Linear(edge_dim, out_channels, **options)
+    made.argument = "edge_attr"
+    return made
 
 
 @torch.no_grad()

@@ -44,7 +44,7 @@ class NormalisedLayer(MessagePassing):
         traced = torch.compiler.is_compiling() or torch.jit.is_tracing()
         if traced or edge_weight is not None or not self.normalize or not tensor_cache.is_cacheable(edge_index):
             return self._find_normalised(x, edge_index, edge_weight, sums)
-        size = x.shape[self.node_dim]
+        size = self._count(x)
         key = ("gcn", size, x.dtype, self.flow, self.add_self_loops, self.improved, sums)
         return tensor_cache.remembered(edge_index, key, lambda: self._find_normalised(x, edge_index, None, sums))
 

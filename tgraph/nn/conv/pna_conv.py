@@ -15,8 +15,8 @@ from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.conv.aggregation import aggregate
 from tgraph.nn.conv.attention_base import edges_attended
 from tgraph.nn.conv.degree_scalers import AGGREGATORS, SCALERS, aggregated, degree_scalers, names_of, scaled
-from tgraph.nn.conv.layer import MessagePassing, plain_weight
-from tgraph.nn.conv.linear import Linear, reset
+from tgraph.nn.conv.layer import MessagePassing, check_features, plain_weight
+from tgraph.nn.conv.linear import Linear, edge_linear, reset
 from tgraph.nn.conv.messages import at_sources, at_targets, reduced
 from tgraph.nn.conv.namesakes import namesake
 
@@ -90,7 +90,7 @@ class PNAConv(MessagePassing, Namesake):
         self.towers, self.divide_input = towers, divide_input
         self.F_in, self.F_out = in_channels // towers if divide_input else in_channels, out_channels // towers
         if edge_dim is not None:
-            self.edge_encoder: Linear = Linear(edge_dim, self.F_in)
+            self.edge_encoder: Linear = edge_linear(edge_dim, self.F_in)
 
         def network(columns: int, wide: int, layers: int) -> Sequential:
             parts: list[Any] = [Linear(columns, wide)]
@@ -123,6 +123,7 @@ class PNAConv(MessagePassing, Namesake):
         """
         if self._is_observed():
             return Namesake.forward(self, x, edge_index, edge_attr)
+        check_features(x, self.in_channels, self.lin.weight)
         adjacency = self._adjacency(edge_index, (x, x))
         _, edge_attr = edges_attended(adjacency, edge_attr, False, 0.0, self.flow)
         if (edge_attr is None) != (self.edge_dim is None):
@@ -143,6 +144,8 @@ class PNAConv(MessagePassing, Namesake):
             of_target, of_source, *of_edge = weight.split(self.F_in, 2)  # each [towers, F_in, F_in]
             shift = torch.einsum("ntk,tmk->ntm", x, of_target) + bias
             data = torch.einsum("ntk,tmk->ntm", x, of_source)
+            if set(names) <= {"var", "std"}:  # which no shift changes, but whose gradient by the bias is 0 and not None
+                data = data + bias
             if edge_attr is not None:
                 edge = torch.einsum("ek,tmk->etm", self.edge_encoder(edge_attr), of_edge[0])
                 data = at_sources(adjacency, data) + adjacency.in_row_order(edge)

@@ -12,7 +12,7 @@ from torch.nn.parameter import Parameter
 from tgraph.errors import ArgumentError
 from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.conv.aggregation import aggregate
-from tgraph.nn.conv.layer import REDUCE, MessagePassing, linear_map, plus, transform_first
+from tgraph.nn.conv.layer import REDUCE, MessagePassing, check_features, linear_map, plus, transform_first
 from tgraph.nn.conv.linear import glorot, zeros
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.relations import relations_of
@@ -106,7 +106,7 @@ class RGCNConv(MessagePassing, Namesake):
         targets). edge_index : integers [2, E], a sparse matrix adj_t, or a tgraph.Graph. edge_type : the relation of
         each edge, integers [E], or None for the values of the matrix.
 
-        Raises ArgumentError for arguments of inconsistent shapes or types.
+        Raises ArgumentError for arguments of inconsistent shapes or types, and for an edge whose type is no relation.
         """
         if self._is_observed():
             return Namesake.forward(self, x, edge_index, edge_type)
@@ -116,6 +116,12 @@ class RGCNConv(MessagePassing, Namesake):
         second = x[1] if isinstance(x, tuple) else first
         if self.num_blocks is not None and not second.is_floating_point():
             raise ArgumentError("x: num_blocks needs floating features")
+        targets = self.in_channels[1] if isinstance(self.in_channels, tuple) else self.in_channels
+        for each, columns in ((first, self.in_channels_l), (second, targets)):
+            if each.is_floating_point():
+                check_features(each, columns, self.weight)
+            elif each.dim() != 1:
+                raise ArgumentError(f"x: expected integers [n], or floating [n, {columns}], got {list(each.shape)}")
         adjacency = self._adjacency(edge_index, (first, second))
         edge_type = adjacency.values if edge_type is None else edge_type
         if edge_type is None or edge_type.shape != (adjacency.num_edges,):

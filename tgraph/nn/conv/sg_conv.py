@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.nn.conv.layer import REDUCE, linear, linear_map, plain_weight, plus, transform_first
+from tgraph.nn.conv.layer import REDUCE, linear_map, linear_of_received, plain_weight, plus, transform_first
 from tgraph.nn.conv.linear import Linear
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.conv.normalised_base import NormalisedLayer
@@ -70,18 +70,19 @@ class SGConv(NormalisedLayer, Namesake):
         lin, reduce = self.lin, REDUCE[self.aggr]
         weight = plain_weight(lin)
         if self._cached_x is not None:
-            return linear(lin, weight, self._cached_x.detach())
+            return linear_of_received(lin, weight, self._cached_x.detach(), x.dtype)
         adjacency, weights = self._normalised(x, edge_index, edge_weight, reduce == "sum")
         narrows = torch.is_autocast_enabled(x.device.type)  # the linear map, whose result is that of the layer
         early = not (self.cached or narrows) and self.K > 0 and transform_first(weight, x, reduce)
         if early and weight is not None:
             x = linear_map(x, weight)
+        dtype = x.dtype
         for _ in range(self.K):
             x = self._propagated(x, adjacency, weights)
         if self.cached and self.K:
             self._cached_x = x
         if not early:
-            return linear(lin, weight, x)
+            return linear_of_received(lin, weight, x, dtype)
         return x if lin.bias is None else plus(x, lin.bias.to(x.dtype))
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ from torch import Tensor
 from tgraph.errors import ArgumentError
 from tgraph.nn.conv.attention_base import AttentionLayer, edges_attended, edges_with_weights, in_one_dtype
 from tgraph.nn.conv.layer import Pair
-from tgraph.nn.conv.linear import Linear
+from tgraph.nn.conv.linear import Linear, edge_linear
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.hugepage_ops import plus
 from tgraph.primitives import attention
@@ -75,7 +75,7 @@ class TransformerConv(AttentionLayer, Namesake):
         self.lin_key: Linear = Linear(sources, joined, bias=bias)
         self.lin_query: Linear = Linear(targets, joined, bias=bias)
         self.lin_value: Linear = Linear(sources, joined, bias=bias)
-        self.lin_edge: Linear | None = None if edge_dim is None else Linear(edge_dim, joined, bias=False)
+        self.lin_edge: Linear | None = None if edge_dim is None else edge_linear(edge_dim, joined, bias=False)
         self.lin_skip: Linear = Linear(targets, total, bias=bias)
         self.lin_beta: Linear | None = Linear(3 * total, 1, bias=False) if self.beta else None
         self.reset_parameters()
