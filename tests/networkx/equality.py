@@ -19,7 +19,7 @@ def same(found, expected, path="", free=False) -> None:
     if isinstance(expected, nx.Graph):
         found = convert_to_nx(found)
         assert type(found) is type(expected), path
-        same(found.graph, expected.graph, f"{path} graph")
+        same(found.graph, expected.graph, f"{path} graph", free)
         _same_attributes(found._node, expected._node, f"{path} nodes", free)
         for name in ("_adj", "_pred") if expected.is_directed() else ("_adj",):
             _same_rows(getattr(found, name), getattr(expected, name), f"{path} {name}", free, expected.is_multigraph())

@@ -55,7 +55,7 @@ def differences(name: str, draws: range) -> tuple[int, list[str]]:
 
 @pytest.fixture(autouse=True)
 def unwarned():
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
+    with warnings.catch_warnings(), np.errstate(all="ignore"), nx.config(cache_converted_graphs=False):
         warnings.simplefilter("ignore")
         yield
 
@@ -74,3 +74,57 @@ def test_as_networkx_at_length(name):
     ran, found = differences(name, range(start, start + DRAWS))
     assert not found
     assert ran
+
+
+TRIANGLE = [(0, 1), (1, 2), (2, 0)]
+LENGTHS = nx.DiGraph([(0, 1, {"weight": 1}), (1, 2, {"weight": 0.5})])
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (nx.edge_connectivity, {"G": nx.MultiGraph(TRIANGLE * 2)}),
+        (nx.edge_connectivity, {"G": nx.MultiGraph([(0, 1)] * 4)}),
+        (nx.edge_connectivity, {"G": nx.Graph([(0, 1), (0, 0), (1, 1)])}),
+        (nx.average_clustering, {"G": nx.Graph([*TRIANGLE, (2, 3)]), "nodes": [0, 0, 3]}),
+        (nx.overall_reciprocity, {"G": nx.path_graph(3)}),
+        (nx.reciprocity, {"G": nx.path_graph(3), "nodes": [0, 1]}),
+        (nx.numeric_assortativity_coefficient, {"G": nx.Graph(), "attribute": "x"}),
+        (nx.adamic_adar_index, {"G": nx.path_graph(2), "ebunch": [(0, 0)]}),
+        (nx.node_connected_component, {"G": nx.path_graph(2), "n": 7}),
+        (nx.closeness_centrality, {"G": nx.path_graph(2), "u": 7}),
+        (nx.bipartite.node_redundancy, {"G": nx.cycle_graph(4), "nodes": [7]}),
+        (nx.simrank_similarity, {"G": nx.cycle_graph(4), "max_iterations": 2}),
+        (nx.single_source_shortest_path_length, {"G": nx.path_graph(3), "source": np.int64(2)}),
+        (nx.single_source_dijkstra, {"G": nx.path_graph(3), "source": True, "target": 2.0}),
+        (nx.bidirectional_shortest_path, {"G": nx.path_graph(3), "source": 0.0, "target": True}),
+        (nx.single_source_dijkstra_path_length, {"G": LENGTHS, "source": 0}),
+        (nx.maximum_flow_value, {"flowG": nx.empty_graph(2), "_s": 0, "_t": 1}),
+        (nx.adjacency_matrix, {"G": nx.Graph([(0, 1, {"weight": True})])}),
+    ],
+)
+def test_what_reports_found(function, arguments):
+    here = Outcome(function, arguments, backend="tgraph")
+    if not isinstance(here.fault, NotImplementedError):
+        here.same(Outcome(function, arguments, backend="networkx"))
+
+
+def test_hubs_of_a_double_singular_value_are_not_negative():
+    for scores in nx.hits(nx.path_graph(3), backend="tgraph"):
+        assert min(scores.values()) >= 0
+
+
+def test_weights_of_narrow_types_are_left_to_networkx():
+    """It adds them up as they are, rounded or wrapped."""
+    G = nx.path_graph(3)
+    nx.set_edge_attributes(G, np.float32(0.1), "weight")
+    with pytest.raises(NotImplementedError):
+        nx.dijkstra_path_length(G, 0, 2, backend="tgraph")
+
+
+def test_what_cannot_run_says_so_before_an_iterator_is_returned():
+    """Later, networkx could not run it instead."""
+    G = nx.path_graph(3)
+    nx.set_edge_attributes(G, "a text", "weight")
+    with pytest.raises(NotImplementedError):
+        nx.all_pairs_dijkstra(G, backend="tgraph")

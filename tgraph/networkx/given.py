@@ -18,12 +18,14 @@ from tgraph.networkx.nodes import NoNode
 # Parameters whose nodes are in results as they are given, and those of functions that give the graph's own.
 GIVEN = ("source", "sources", "nodes", "nbunch", "n", "v", "u", "target", "targets")
 OWN = {("bellman_ford_predecessor_and_distance", "target")}
+ALSO = {("minimum_cut", "_t")}
 
 
 def as_networkx(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, for nodes as they are given."""
     places = {each: place for place, each in enumerate(inspect.signature(function).parameters)}
-    given = [(each, places[each]) for each in GIVEN if each in places and (name, each) not in OWN]
+    taken = {(name, each) for each in GIVEN} - OWN | ALSO
+    given = [(each, place) for each, place in places.items() if (name, each) in taken]
     lazy = inspect.isgeneratorfunction(function)
 
     def call(*args: Any, **kwargs: Any) -> Any:

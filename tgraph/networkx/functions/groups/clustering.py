@@ -105,8 +105,8 @@ def average_clustering(G, nodes=None, weight=None, count_zeros=True):
     chosen, values = _clustering(G, nodes, weight)
     if nodes is not None and nodes in G:
         raise AttributeError("'float' object has no attribute 'values'")  # as networkx does
-    found = dict(zip(chosen.tolist(), values.tolist(), strict=True)).values()  # a node that is named twice counts once
-    found = list(found) if count_zeros else [value for value in found if abs(value) > 0]
+    each = dict(zip(chosen.tolist(), values.tolist(), strict=True)).values()  # a node that is named twice counts once
+    found = [value for value in each if count_zeros or abs(value) > 0]
     return sum(found) / len(found)
 
 

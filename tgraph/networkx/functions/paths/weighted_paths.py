@@ -78,9 +78,10 @@ def _chain(G: Any, found: tuple[Tensor, ...], target: Any) -> list[Any]:
 
 def _length(G: Any, found: tuple[Tensor, ...], target: Any, weight: Any) -> Any:
     """The length of the path to one vertex."""
-    if found[3].is_floating_point():
-        return dict(zip(found[0].tolist(), lengths(G, found[0], *found[2:], weight), strict=True))[number(G, target)]
-    return found[3][number(G, target)].item()
+    order, _, parent, distance = found
+    if distance.is_floating_point():
+        return dict(zip(order.tolist(), lengths(G, order, parent, distance, weight), strict=True))[number(G, target)]
+    return distance[number(G, target)].item()
 
 
 def _check(G: Any, sources: Any) -> None:

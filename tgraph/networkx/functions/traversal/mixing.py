@@ -166,7 +166,7 @@ def average_degree_connectivity(G, source="in+out", target="in+out", nodes=None,
     own, norm = degrees(G, None, KINDS[source])[chosen], degrees(G, weight, KINDS[source])[chosen].double()
     kinds, group = own.unique(return_inverse=True)
     empty = torch.zeros(len(kinds), dtype=torch.float64)
-    total, norm = (empty.index_add(0, group, each).tolist() for each in (total[chosen], norm))
-    average = [x / y if y else x or 0 for x, y in zip(total, norm, strict=True)]
+    sums_of, norms = (empty.index_add(0, group, each).tolist() for each in (total[chosen], norm))
+    average = [x / y if y else x or 0 for x, y in zip(sums_of, norms, strict=True)]
     found = dict(zip(kinds.tolist(), average, strict=True))
     return {k: found[k] for k in own.tolist()}
