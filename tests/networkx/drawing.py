@@ -105,8 +105,10 @@ def draw_graph(chance: Random, kind: type[nx.Graph] | None = None, n: int | None
     return G
 
 
-def _equal_object(chance: Random, node: Any) -> Any:
-    """Another object that equals a node."""
+def _equal_object(chance: Random, node: Any, nodes: list[Any]) -> Any:
+    """Another object that equals a node, if one of numpy's is comparable with all nodes."""
+    if any(isinstance(other, (tuple, frozenset)) for other in nodes):
+        return node
     if isinstance(node, int):
         return chance.choice((float(node), np.int64(node), np.float64(node), bool(node) if node in (0, 1) else node))
     return np.float64(node) if isinstance(node, float) else np.str_(node) if isinstance(node, str) else node
@@ -117,7 +119,7 @@ def draw_node(chance: Random, nodes: list[Any]) -> Any:
     if not nodes or luck < 0.06:
         return chance.choice(ABSENT)
     node = chance.choice(nodes)
-    return _equal_object(chance, node) if luck < 0.16 else node
+    return _equal_object(chance, node, nodes) if luck < 0.16 else node
 
 
 def draw_nodes(chance: Random, nodes: list[Any], most: int | None = None) -> Any:

@@ -1,7 +1,7 @@
 """Nodes as they are given: objects that equal a node of the graph, and objects that are none.
 
-networkx puts a source into its results as it was given, `2.0` or `np.int64(2)` for the node 2. What a function does with
-an object that is no node, networkx's own code tells: the exception, its message, or a result after all.
+networkx puts a source into its results as it was given, `2.0` or `np.int64(2)` for the node 2. What becomes of an
+object that is no node, networkx's own code tells: an exception, its message, or a result after all.
 """
 
 from __future__ import annotations
@@ -15,24 +15,17 @@ import networkx as nx
 from tgraph.networkx.graph import Graph
 from tgraph.networkx.nodes import NoNode
 
-GIVEN = (
-    "source",
-    "sources",
-    "nodes",
-    "nbunch",
-    "n",
-    "v",
-    "u",
-    "target",
-    "targets",
-)  # parameters whose nodes are in results as given
-OWN = {("bellman_ford_predecessor_and_distance", "target")}  # but for those of some functions
+# Parameters whose nodes are in results as they are given, and those of functions that give the graph's own.
+GIVEN = ("source", "sources", "nodes", "nbunch", "n", "v", "u", "target", "targets")
+OWN = {("bellman_ford_predecessor_and_distance", "target")}
+ALSO = {("minimum_cut", "_t")}
 
 
 def as_networkx(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, for nodes as they are given."""
     places = {each: place for place, each in enumerate(inspect.signature(function).parameters)}
-    given = [(each, places[each]) for each in GIVEN if each in places and (name, each) not in OWN]
+    taken = {(name, each) for each in GIVEN} - OWN | ALSO
+    given = [(each, place) for each, place in places.items() if (name, each) in taken]
     lazy = inspect.isgeneratorfunction(function)
 
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -157,8 +157,9 @@ def _merged(offset: Tensor, neighbors: Tensor, weights: Tensor, multi: str) -> t
     return before[offset], neighbors[first], merged
 
 
-def matrix(G: Any, weight: Any, multi: str = "sum") -> Any:
-    """The adjacency matrix as a csr_array of its own memory, parallel edges merged."""
+def matrix(G: Any, weight: Any, multi: str = "sum", dtype: Any = None) -> Any:
+    """The adjacency matrix as a csr_array of its own memory, parallel edges merged; of bool where all weights are, and
+    there is no other `dtype`."""
     import scipy.sparse
 
     arcs = G.weighted(weight, 1, multi).decoded()
@@ -167,12 +168,12 @@ def matrix(G: Any, weight: Any, multi: str = "sum") -> Any:
     weights = torch.ones(arcs.num_arcs, dtype=torch.int64) if arcs.weights is None else arcs.weights.clone()
     if not arcs.num_arcs:
         weights = weights.double()  # as numpy does of an empty list
-    elif G.kinds(weight) == {bool}:
+    elif dtype is None and G.kinds(weight) == {bool}:
         weights = weights.bool()
     tensors = weights.numpy(), arcs.neighbors.clone().numpy(), arcs.offset.clone().numpy()
     found = scipy.sparse.csr_array(tensors, shape=(len(G), len(G)))
     found.has_canonical_format = True
-    return found
+    return found if dtype is None else found.astype(dtype)
 
 
 def degrees(G: Any, weight: Any = None, kind: str = "both") -> Tensor:

@@ -11,6 +11,7 @@ from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
 from tgraph.kernels.portable.cohesion import truss as operators
 from tgraph.primitives.cohesion.triangle_edges import edge_triangles
+from tgraph.primitives.connectivity.components import check_undirected
 
 
 class Edges(NamedTuple):
@@ -49,11 +50,13 @@ def truss_numbers(graph: Graph) -> Tensor:
     """For each arc the largest k so that its edge is in a subgraph in which every edge is in k - 2 triangles, int64
     [m]: 2 for an edge in no triangle.
 
-    `graph` is undirected without parallel edges and self-loops, as `simple_graph.simple` returns it. O(m^1.5).
+    `graph` is undirected without parallel edges and self-loops, as `simple_graph.simple` returns it. O(m^1.5). Raises
+    ArgumentError for a directed one.
 
     >>> tg.primitives.k_truss.truss_numbers(tg.generators.lollipop(3, 1))
     tensor([3, 3, 3, 3, 3, 3, 2, 2])
     """
+    check_undirected(graph)
     found = edges(graph)
     triangles = sorting.take(edge_triangles(graph), found.arc)
     level = operators.peel_edges(graph.offset, graph.neighbors, found.number, found.ends, triangles)

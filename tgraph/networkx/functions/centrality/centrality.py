@@ -46,6 +46,7 @@ def eigenvector_centrality(G, max_iter=100, tol=1.0e-6, nstart=None, weight=None
     if nstart is not None:
         if all(value == 0 for value in nstart.values()):
             raise nx.NetworkXError("initial vector cannot have all zero values")
+        _check_start(G, nstart)
         x = torch.tensor([nstart[node] for node in G], dtype=torch.float64)
     x = x / x.sum()
     arcs = structure(G, weight)
@@ -59,6 +60,11 @@ def eigenvector_centrality(G, max_iter=100, tol=1.0e-6, nstart=None, weight=None
     raise nx.PowerIterationFailedConvergence(max_iter)
 
 
+def _check_start(G: Any, nstart: Any) -> None:
+    if list(nstart) != list(G):
+        raise NotImplementedError("nstart has other nodes than the graph, or in another order")
+
+
 def _received(arcs: tg.Graph, x: Tensor) -> Tensor:
     return tg.aggregate(arcs, x, "sum", edge="copy" if arcs.weights is None else "mul")
 
@@ -70,8 +76,7 @@ def katz_centrality(G, alpha=0.1, beta=1.0, max_iter=1000, tol=1.0e-6, nstart=No
         return {}
     x = torch.zeros(n, dtype=torch.float64)
     if nstart is not None:
-        if list(nstart) != list(G):
-            raise NotImplementedError("nstart has other nodes than the graph, or in another order")
+        _check_start(G, nstart)
         x = torch.tensor([nstart[node] for node in G], dtype=torch.float64)
     try:
         bias = torch.full((n,), float(beta), dtype=torch.float64)

@@ -55,13 +55,23 @@ def pagerank(
     raise nx.PowerIterationFailedConvergence(max_iter)
 
 
+def _authorities(G: Any, max_iter: int, tol: float) -> np.ndarray:
+    """By power iteration from equal scores, of length 1."""
+    options = {"weighted": True, "dtype": torch.float64, "tol": tol, "max_iterations": 100 * max_iter}
+    try:
+        _, found = tg.algorithms.hits(structure(G, "weight"), **options)
+    except tg.errors.NotConvergedError as fault:
+        raise nx.PowerIterationFailedConvergence(max_iter) from fault
+    return (found / found.norm()).numpy()
+
+
 @implements()
 def hits(G, max_iter=100, tol=1.0e-8, nstart=None, normalized=True):
     import scipy.sparse.linalg
 
     if not len(G):
         return {}, {}
-    arcs = matrix(G, "weight").astype(np.float64)
+    arcs = matrix(G, "weight", dtype=float)
     if max_iter <= 0:
         raise nx.PowerIterationFailedConvergence(max_iter)
     start = np.ones(len(G)) if nstart is None else np.array(list(nstart.values()))
@@ -70,6 +80,9 @@ def hits(G, max_iter=100, tol=1.0e-8, nstart=None, normalized=True):
     except scipy.sparse.linalg.ArpackNoConvergence as fault:
         raise nx.PowerIterationFailedConvergence(max_iter) from fault
     authorities = rows.flatten().real
+    lowest, highest = authorities.min(), authorities.max()
+    if arcs.data.min(initial=0) >= 0 and min(-lowest, highest) > 1e-6 * max(-lowest, highest):
+        authorities = _authorities(G, max_iter, tol)  # of a double singular value, any vector of two is found
     hubs = arcs @ authorities
     if normalized:
         hubs, authorities = hubs / hubs.sum(), authorities / authorities.sum()

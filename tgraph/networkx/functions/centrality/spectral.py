@@ -47,11 +47,17 @@ def _refuses_multigraph(G, *options):
     return "multigraphs" if G.is_multigraph() else _refuses_solver(G, *options)
 
 
-@implements(cost="superlinear", refuses=_refuses_multigraph, gaps="dtype; multigraphs; weights that are not positive")
+@implements(
+    cost="superlinear",
+    refuses=_refuses_multigraph,
+    gaps="dtype; multigraphs; self-loops; weights that are not positive",
+)
 def current_flow_betweenness_centrality(G, normalized=True, weight=None, dtype=float, solver="full"):
     _require_connected(G)
-    if len(G) < 3 or structure(G).num_self_loops:
-        raise NotImplementedError("fewer than three nodes, or self-loops")
+    if len(G) < 3:
+        raise NotImplementedError("fewer than three nodes")
+    if structure(G).num_self_loops:
+        raise NotImplementedError("self-loops")
     options = {"normalized": normalized, "weighted": weight is not None}
     return by_node(G, by_tensors(algorithms.current_flow_betweenness, structure(G, weight), **options))
 
@@ -66,13 +72,13 @@ def _refuses_directed(G, normalized=True, nodelist=None, weight="weight", walk_t
 def laplacian_centrality(G, normalized=True, nodelist=None, weight="weight", walk_type=None, alpha=0.95):
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("null graph has no centrality defined")
-    chosen = bunch(G, nodelist)
-    if nodelist is not None and len(set(chosen.tolist())) != len(nodelist):
-        raise nx.NetworkXError("nodelist has duplicate nodes or nodes not in G")
     if G.size(weight=weight) == 0:
         if normalized:
             raise ZeroDivisionError("graph with no edges has zero full energy")
         return dict.fromkeys(G, 0)
+    chosen = bunch(G, nodelist)
+    if nodelist is not None and len(set(chosen.tolist())) != len(nodelist):
+        raise nx.NetworkXError("nodelist has duplicate nodes or nodes not in G")
     graph = structure(G, weight)
     if graph.num_self_loops == graph.num_edges:
         raise NotImplementedError("a graph of self-loops")

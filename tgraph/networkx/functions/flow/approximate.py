@@ -69,7 +69,7 @@ def _count(G: Any, source: Any, target: Any, cutoff: float | None = None) -> int
         if not (path := _path(onward, back, s, t, used)):
             return count
         used.update(path)
-    return max(most, 0)
+    return max(int(most), 0)
 
 
 @implements(name="approximate_local_node_connectivity", cost="superlinear")

@@ -36,6 +36,8 @@ def _refuses_local(G, s, t, flow_func=None, auxiliary=None, residual=None, cutof
 
 
 def _refuses_cutoff(G, s=None, t=None, flow_func=None, cutoff=None):
+    if G.is_multigraph() and s is None:
+        return "multigraphs as a whole"
     return "cutoff" if cutoff is not None else _refuses_solver(G, flow_func=flow_func)
 
 
@@ -161,22 +163,23 @@ def _cycled(G: Any) -> Iterator[tuple[Any, Any]]:
     if G.is_directed():
         nodes = list(G)
         return pairwise([*nodes, nodes[0]])
-    first, *rest = G
-    return ((first, other) for other in _dominating(G, first, rest))
+    sets = ((first, _dominating(G, first)) for first in G)
+    first, others = next(((first, others) for first, others in sets if others), (None, []))
+    return ((first, other) for other in others)
 
 
-def _dominating(G: Any, first: Any, rest: list[Any]) -> list[Any]:
-    """The other nodes of a dominating set with the first node; where it dominates all of them, any other."""
+def _dominating(G: Any, first: Any) -> list[Any]:
+    """The other nodes of a dominating set with the first node."""
     covered = {first, *G[first]}
     chosen = []
-    for node in rest:
+    for node in G:
         if node not in covered:
             chosen.append(node)
             covered.update((node, *G[node]))
-    return chosen or rest[:1]
+    return chosen
 
 
-@implements(cost="superlinear", refuses=_refuses_cutoff, gaps=f"{GAPS}; cutoff")
+@implements(cost="superlinear", refuses=_refuses_cutoff, gaps=f"{GAPS}; cutoff; multigraphs as a whole")
 def edge_connectivity(G, s=None, t=None, flow_func=None, cutoff=None):
     if require_both(s, t):
         require(G, s, t)
@@ -237,7 +240,7 @@ def minimum_node_cut(G, s=None, t=None, flow_func=None):
     return least
 
 
-@implements(cost="superlinear", refuses=_refuses_solver, gaps=GAPS)
+@implements(cost="superlinear", refuses=_refuses_cutoff, gaps=f"{GAPS}; multigraphs as a whole")
 def minimum_edge_cut(G, s=None, t=None, flow_func=None):
     if require_both(s, t):
         require(G, s, t)

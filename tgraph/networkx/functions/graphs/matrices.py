@@ -7,19 +7,16 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from tgraph.networkx.functions._shared import matrix, number, require_one_kind
+from tgraph.networkx.functions._shared import matrix, number, numbers, require_one_kind
 from tgraph.networkx.graph import Graph
 from tgraph.networkx.registry import implements, made_of
 
 
 def _places(G: Any, nodelist: Any) -> np.ndarray | None:
-    """The vertices of a list of nodes, None for all of them in order. Raises NetworkXError where one is missing or
-    stands twice."""
+    """The vertices of a list of nodes, None for all of them in order. Raises NetworkXError where one stands twice."""
     if nodelist is None:
         return None
-    places = np.asarray([number(G, node) if node in G else -1 for node in nodelist], dtype=np.int64)
-    if (places < 0).any():
-        raise nx.NetworkXError(f"Node {list(nodelist)[int((places < 0).argmax())]} in nodelist is not in G")
+    places = numbers(G, nodelist).numpy()
     if len(np.unique(places)) < len(places):
         raise nx.NetworkXError("nodelist contains duplicates.")
     return None if len(places) == len(G) and bool((places[1:] > places[:-1]).all()) else places
@@ -32,13 +29,12 @@ def to_scipy_sparse_array(G, nodelist=None, dtype=None, weight="weight", format=
     if nodelist is not None and len(nodelist) == 0:
         raise nx.NetworkXError("nodelist has no nodes")
     places = _places(G, nodelist)
+    found = matrix(G, weight, dtype=dtype)
     if places is not None:
         require_one_kind(G, weight)
-    found = matrix(G, weight)
-    if places is not None:
         found = found[places][:, places]
-    if dtype is not None:
-        found = found.astype(dtype)
+        if dtype is None and not found.nnz:
+            found = found.astype(float)  # as numpy does of an empty list
     try:
         return found.asformat(format)
     except ValueError as fault:
@@ -63,8 +59,6 @@ def _refuses_dense(G, nodelist, dtype, order, multigraph_weight, weight, nonedge
 
 @implements(refuses=_refuses_dense, gaps="dtypes with fields; multigraph_weight other than sum, min, max")
 def to_numpy_array(G, nodelist=None, dtype=None, order=None, multigraph_weight=sum, weight="weight", nonedge=0.0):
-    if nodelist is not None and (missing := set(nodelist) - set(G)):
-        raise nx.NetworkXError(f"Nodes {missing} in nodelist is not in G")
     size = len(G) if nodelist is None else len(nodelist)
     places = _places(G, nodelist)
     dense = np.full((size, size), nonedge, dtype=dtype, order=order)
@@ -93,12 +87,10 @@ def biadjacency_matrix(G, row_order, column_order=None, dtype=None, weight="weig
     require_one_kind(G, weight)
     if not G.is_directed() and not set(row_order).isdisjoint(column_order):
         raise NotImplementedError("nodes both in row_order and in column_order")
-    entries = matrix(G, weight)[[number(G, node) for node in row_order]]
+    entries = matrix(G, weight, dtype=dtype)[[number(G, node) for node in row_order]]
     found = entries[:, [number(G, node) for node in column_order]]
     if G.number_of_edges() and not found.nnz:
         raise ValueError("not enough values to unpack (expected 3, got 0)")  # as networkx does
-    if dtype is not None:
-        found = found.astype(dtype)
     try:
         return found.asformat(format)
     except ValueError as fault:

@@ -255,6 +255,7 @@ def intersection(G, H):
 @implements(refuses=lambda G, H, rename: _refuses_multigraphs(G, H), gaps="multigraphs")
 def full_join(G, H, rename=(None, None)):
     both = _union([G, H], rename)
+    rename[0], rename[1]  # IndexError, as networkx raises, where there are no two
     n, m = len(G), len(H)
     source, target, arc = listed_edges(both)
     u, v = torch.arange(n).repeat_interleave(m), n + torch.arange(m).repeat(n)

@@ -12,6 +12,7 @@ from tgraph.networkx.functions._shared import comparable, rows
 from tgraph.networkx.functions.groups import clustering, components
 from tgraph.networkx.functions.paths import unweighted_paths, weighted_paths
 from tgraph.networkx.functions.traversal import depth_first, searches
+from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements
 
 
@@ -21,6 +22,8 @@ def _refuses_both_ways(G, n, radius, center, undirected, distance):
 
 @implements(refuses=_refuses_both_ways, gaps="undirected=True of directed graphs", cost="local")
 def ego_graph(G, n, radius=1, center=True, undirected=False, distance=None):
+    if G.given:
+        raise NoNode("the node is named as given, but not as a neighbour")
     if distance is not None:
         near = weighted_paths.single_source_dijkstra_path_length(G, n, cutoff=radius, weight=distance)
     else:

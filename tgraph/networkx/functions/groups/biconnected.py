@@ -33,7 +33,7 @@ def _in_order(G: Any) -> tuple[Tensor, Tensor, Tensor]:
     order = order[component[order].argsort(stable=True)]
     vertices = vertices[order]  # of each component the top last: it is left after all others
     last = rank[vertices[offset[1:] - 2]].argsort()
-    i, place = row_entries(offset, last)
+    _, place = row_entries(offset, last)
     offset = torch.cat((offset[:1], size[last].cumsum(0)))
     return offset, vertices[place], vertices[place][offset[1:] - 1]
 
@@ -104,9 +104,12 @@ def _require_root(G: Any, root: Any) -> None:
         raise nx.NodeNotFound(f"Root node {root} is not in graph")
 
 
-@implements()
+def _refuses_root(G, root=None):
+    return None if root is None else "root"
+
+
+@implements(refuses=_refuses_root, gaps="root")
 def bridges(G, root=None):
-    _require_root(G, root)
     yield from _bridges(G, root)
 
 

@@ -107,8 +107,8 @@ def average_clustering(G, nodes=None, weight=None, count_zeros=True):
     chosen, values = _clustering(G, nodes, weight)
     if nodes is not None and nodes in G:
         raise AttributeError("'float' object has no attribute 'values'")  # as networkx does
-    found = dict(zip(chosen.tolist(), values.tolist(), strict=True)).values()  # a node that is named twice counts once
-    found = list(found) if count_zeros else [value for value in found if abs(value) > 0]
+    each = dict(zip(chosen.tolist(), values.tolist(), strict=True)).values()  # a node that is named twice counts once
+    found = [value for value in each if count_zeros or abs(value) > 0]
     return sum(found) / len(found)
 
 
@@ -171,9 +171,8 @@ def square_clustering(G, nodes=None):
         own = degree[part]
         potential = around * (own - 1) - own * (own - 1) - inside - squares
         some = (own > 1) & (potential > 0)
-        found += [
-            value if kept else 0 for value, kept in zip((squares / potential).tolist(), some.tolist(), strict=True)
-        ]
+        share = (squares / potential).tolist()
+        found += [value if kept else 0 for value, kept in zip(share, some.tolist(), strict=True)]
     return found[0] if nodes is not None and nodes in G else dict(zip(names(G, chosen), found, strict=True))
 
 

@@ -15,6 +15,7 @@ import tgraph as tg
 from tgraph import algorithms
 from tgraph.networkx.functions._shared import degrees, mask, names, rows, structure
 from tgraph.networkx.functions.groups.components import component_of, count_weak
+from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements
 
 
@@ -93,6 +94,8 @@ def is_bipartite_node_set(G, nodes):
         )
     if G.is_directed():
         raise nx.NetworkXNotImplemented("not implemented for directed type")
+    if not algorithms.is_bipartite(structure(G)):
+        raise NoNode("a component is not bipartite, which may not be the first that settles it")
     agrees, component = (_sides(G).bool() == mask(G, chosen)).long(), component_of(G)
     joined = structure(G).out_degree > 0
     size = component[joined].bincount(minlength=len(G))

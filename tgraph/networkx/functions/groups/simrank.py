@@ -5,18 +5,18 @@ from __future__ import annotations
 import networkx as nx
 
 import tgraph as tg
-from tgraph.networkx.functions._shared import by_node, structure
+from tgraph.networkx.functions._shared import by_node, numbers, structure
 from tgraph.networkx.functions.graphs.matrices import refuses_weights
 from tgraph.networkx.registry import implements
 
 
 @implements(cost="superlinear", refuses=refuses_weights, gaps="edges with the attribute weight")
 def simrank_similarity(G, source=None, target=None, importance_factor=0.9, max_iterations=1000, tolerance=0.0001):
-    for node, kind in ((source, "Source"), (target, "Target")):
-        if node is not None and node not in G:
-            raise nx.NodeNotFound(f"{kind} node {node} not in G")
+    numbers(G, (node for node in (source, target) if node is not None))
     weight = None if G.edge_column("weight") is None else "weight"
-    options = {"importance_factor": importance_factor, "max_iterations": max_iterations, "tol": tolerance}
+    if max_iterations == 1:
+        raise nx.ExceededMaxIterations("simrank did not converge after 1 iterations.")
+    options = {"importance_factor": importance_factor, "max_iterations": max_iterations - 1, "tol": tolerance}
     try:
         found = tg.algorithms.simrank(structure(G, weight), weighted=weight is not None, **options)
     except tg.errors.NotConvergedError as fault:

@@ -82,7 +82,6 @@ def floyd_warshall_predecessor_and_distance(G, weight="weight"):
     for u in since.min(axis=1, initial=n).argsort(kind="stable").tolist():
         order = since[u].argsort(kind="stable")[: reached[u].sum()]
         if len(order):
-            found[nodes[u]] = {
-                nodes[v]: nodes[w] for v, w in zip(order.tolist(), before[u, order].tolist(), strict=True)
-            }
+            ends = zip(order.tolist(), before[u, order].tolist(), strict=True)
+            found[nodes[u]] = {nodes[v]: nodes[w] for v, w in ends}
     return found, _distances(G, weight, distance, since)

@@ -20,7 +20,7 @@ def eccentricity(G, v=None, sp=None, weight=None):
         if len(order) != len(G):
             kind = "the digraph is not strongly connected" if G.is_directed() else "the graph is not connected"
             raise nx.NetworkXError(f"Found infinite path length because {kind}")
-        found.append(far.max().item())
+        found.append(far.max().item() or 0)
     return found[0] if v in G else dict(zip(names(G, chosen), found, strict=True))
 
 

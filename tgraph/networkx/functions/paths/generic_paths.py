@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -104,7 +105,7 @@ def shortest_path_length(G, source=None, target=None, weight=None, method="dijks
 
 def _predecessors(G: Any, source: Any, cutoff: float | None = None) -> tuple[dict[Any, list[Any]], dict[Any, int]]:
     """The vertices before each one on shortest paths from the source, and how far each is."""
-    limit = None if not cutoff else max(-(-cutoff // 1), 1)
+    limit = None if not cutoff or cutoff == math.inf else max(-(-cutoff // 1), 1)
     offset, neighbors = rows(G)
     order, _, hops = search.breadth_first(
         offset, neighbors, numbers(G, [source]), None if limit is None else int(limit)

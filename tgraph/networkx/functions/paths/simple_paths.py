@@ -9,6 +9,7 @@ import networkx as nx
 
 from tgraph.errors import ArgumentError
 from tgraph.networkx.functions._shared import names, number, structure
+from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements
 from tgraph.primitives.paths import shortest_paths
 
@@ -21,11 +22,10 @@ def shortest_simple_paths(G, source, target, weight=None):
 
 
 def _paths(G: Any, source: Any, target: Any, weight: Any) -> Iterator[list[Any]]:
-    for end, kind in ((source, "source"), (target, "target")):
-        if end not in G:
-            raise nx.NodeNotFound(f"{kind} node {end} not in graph")
-    graph, done, count = structure(G, weight), 0, 4
     ends = number(G, source), number(G, target)
+    if G.given:
+        raise NoNode("an end may be met from the other one, or be as given")
+    graph, done, count = structure(G, weight), 0, 4
     while done < count:  # how many will be asked for is not known: each time four times as many
         try:
             found = shortest_paths.k_shortest(graph, *ends, count, weighted=weight is not None)

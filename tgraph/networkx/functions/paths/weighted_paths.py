@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from tgraph.networkx.functions._shared import names, number, numbers, require_one_kind, structure, weighted_rows
+from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements
 from tgraph.primitives.paths import search
 
@@ -23,7 +24,7 @@ def _search(
     if len(list(sources)) > 1 and structure(G, weight).weight_range[0] < 0:
         raise NotImplementedError(f"{weight!r}: is negative, and leads from one source to another")
     if cutoff is not None and not weights.is_floating_point():
-        cutoff = None if cutoff >= 2**62 else int(math.floor(cutoff))
+        cutoff = None if cutoff >= 2**62 else math.floor(cutoff)
     elif cutoff is not None:
         cutoff = float(cutoff)
     end = None if target is None or target not in G else number(G, target)
@@ -35,9 +36,8 @@ def _search(
 
 def _distances(G: Any, sources: Iterable[Any], found: tuple[Tensor, ...], weight: Any) -> dict[Any, Any]:
     order, _, parent, distance = found
-    return dict(zip(names(G, order), lengths(G, order, parent, distance, weight), strict=True)) | dict.fromkeys(
-        sources, 0
-    )
+    far = lengths(G, order, parent, distance, weight)
+    return dict(zip(names(G, order), far, strict=True)) | dict.fromkeys(sources, 0)
 
 
 def lengths(G: Any, order: Tensor, parent: Tensor, distance: Tensor, weight: Any) -> list[Any]:
@@ -80,9 +80,10 @@ def _chain(G: Any, found: tuple[Tensor, ...], target: Any) -> list[Any]:
 
 def _length(G: Any, found: tuple[Tensor, ...], target: Any, weight: Any) -> Any:
     """The length of the path to one vertex."""
-    if found[3].is_floating_point():
-        return dict(zip(found[0].tolist(), lengths(G, found[0], *found[2:], weight), strict=True))[number(G, target)]
-    return found[3][number(G, target)].item()
+    order, _, parent, distance = found
+    if distance.is_floating_point():
+        return dict(zip(order.tolist(), lengths(G, order, parent, distance, weight), strict=True))[number(G, target)]
+    return distance[number(G, target)].item()
 
 
 def _check(G: Any, sources: Any) -> None:
@@ -193,6 +194,8 @@ def bidirectional_dijkstra(G, source, target, weight="weight"):
     ends = number(G, source), number(G, target)
     if source == target:
         return 0, [source]
+    if G.given:
+        raise NoNode("an end may be met from the other one, or be as given")
     require_one_kind(G, weight)
     arcs, back = weighted_rows(G, weight), weighted_rows(G, weight, reverse=True)
     found = search.meet_weighted(*arcs, *back, *ends)

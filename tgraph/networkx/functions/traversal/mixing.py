@@ -78,7 +78,7 @@ def _counted(first: Tensor, second: Tensor, values: list[Any]) -> dict[Any, dict
         x, y = values[number // size], values[number % size]
         row = found.setdefault(x, {})
         found.setdefault(y, {})
-        row[y] = times
+        row[y] = row.get(y, 0) + times
     return found
 
 
@@ -96,18 +96,19 @@ def degree_mixing_dict(G, x="out", y="in", weight=None, nodes=None, normalized=F
     return _normalized(found) if normalized else found
 
 
-def _labels(G: Any, attribute: Any) -> tuple[list[Any], Tensor]:
-    """The distinct values of an attribute, None where a node has none, and the place of that of each vertex."""
+def _labels(G: Any, attribute: Any, kinds: bool = False) -> tuple[list[Any], Tensor]:
+    """The distinct values of an attribute, None where a node has none, and the place of that of each vertex; with
+    `kinds`, equal values of several classes, such as 1 and True, are distinct."""
     column = G.node_column(attribute)
     values = [None] * len(G) if column is None else [None if v is MISSING else v for v in column.tolist()]
     places: dict[Any, int] = {}
-    label = [places.setdefault(value, len(places)) for value in values]
-    return list(places), torch.tensor(label, dtype=torch.int64)
+    label = [places.setdefault((value, type(value)) if kinds else value, len(places)) for value in values]
+    return [value for value, _ in places] if kinds else list(places), torch.tensor(label, dtype=torch.int64)
 
 
 @implements()
 def attribute_mixing_dict(G, attribute, nodes=None, normalized=False):
-    values, label = _labels(G, attribute)
+    values, label = _labels(G, attribute, kinds=True)
     source, target, _ = arcs_of(G)
     if nodes is not None:
         inside = mask(G, nodes)[source]
@@ -167,9 +168,8 @@ def average_degree_connectivity(G, source="in+out", target="in+out", nodes=None,
     chosen = bunch(G, nodes)
     own, norm = degrees(G, None, KINDS[source])[chosen], degrees(G, weight, KINDS[source])[chosen].double()
     kinds, group = own.unique(return_inverse=True)
-    total, norm = (
-        torch.zeros(len(kinds), dtype=torch.float64).index_add_(0, group, each) for each in (total[chosen], norm)
-    )
-    average = [x / y if y else x or 0 for x, y in zip(total.tolist(), norm.tolist(), strict=True)]
+    empty = torch.zeros(len(kinds), dtype=torch.float64)
+    sums_of, norms = (empty.index_add(0, group, each).tolist() for each in (total[chosen], norm))
+    average = [x / y if y else x or 0 for x, y in zip(sums_of, norms, strict=True)]
     found = dict(zip(kinds.tolist(), average, strict=True))
     return {k: found[k] for k in own.tolist()}
