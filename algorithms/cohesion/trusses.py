@@ -49,7 +49,8 @@ def k_truss(graph: tg.Graph, k: int) -> tg.Graph:
     6
     """
     simple = tg.primitives.simple_graph.simple(graph)
-    kept = tg.primitives.k_truss.truss_numbers(simple) >= max(0, min(k, simple.num_vertices + 2))  # no truss number lies outside
+    k = max(0, min(k, simple.num_vertices + 2))  # no truss number lies outside
+    kept = tg.primitives.k_truss.truss_numbers(simple) >= k
     source = _sources(simple)[kept]
     weights = None if simple.weights is None else simple.weights[kept]
     degree = torch.bincount(source, minlength=simple.num_vertices)

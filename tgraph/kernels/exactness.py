@@ -39,10 +39,12 @@ def check(call: Call, own: bool, again: Callable[[Tensor], Tensor]) -> None:
     known = None if data.dtype == torch.int64 else LIMITS.get(data.dtype)
     if call.edge == "copy" and known is not None and call.dtype is None and _adds_up(known, count, reduce):
         return
-    if not is_readable(data):
+    spreads = sub.graph.layout is not None and sub.graph.layout.spreads
+    if not (sub.active.is_everything if spreads else is_readable(data)):
         return
     if call.dtype is not None and not call.dtype.is_floating_point:
-        _check_narrowing(data, call.dtype)
+        if not spreads:
+            _check_narrowing(data, call.dtype)
         data, known = data.to(call.dtype), None
     dtype = _dtype_of_messages(call)
     if dtype is None:
@@ -52,6 +54,8 @@ def check(call: Call, own: bool, again: Callable[[Tensor], Tensor]) -> None:
         message = _messages(sent or _range_of_sent(sub, data), call.edge, by)
         if (not sends or _holds(dtype, message)) and (not adds or _adds_up(message, count, reduce)):
             return
+    if spreads:  # single arcs are not looked at
+        raise _error(f"sums or products of integers from {message[0]} to {message[1]} along {count} arcs may", dtype)
     if call.edge == "copy" and reduce == "sum":
         _check_halves(again(data >> 32), again(data & sums.HALF - 1))
         return
@@ -102,6 +106,8 @@ def _range_of_weights(call: Call, own: bool) -> Range:
 
 
 def _range_of_sent(sub: Subgraph, data: Tensor) -> Range:
+    if sub.graph.layout is not None and sub.graph.layout.spreads:
+        return int(data.amin()), int(data.amax())
     return sums.ends(data if sub.active.is_everything else data.index_select(0, sub.active.ids))
 
 
@@ -175,4 +181,5 @@ def _check_halves(high: Tensor, low: Tensor) -> None:
 
 def _error(subject: str, dtype: torch.dtype) -> ArgumentError:
     wider = "float64" if dtype == torch.int64 else "int64"
-    return ArgumentError(f"data: {subject} does not fit {dtype}; convert the data to torch.{wider}")
+    verb = "not fit" if subject.endswith("may") else "does not fit"
+    return ArgumentError(f"data: {subject} {verb} {dtype}; convert the data to torch.{wider}")

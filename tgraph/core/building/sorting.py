@@ -261,7 +261,8 @@ def _combine(merged: Tensor, target: Tensor, extra: Tensor, how: str) -> Tensor:
     if merged.is_floating_point():
         return merged.index_add(0, target, extra)
     touched, slot = torch.unique_consecutive(target, return_inverse=True)
-    values, group = torch.cat((merged[touched], extra)), torch.cat((torch.arange(len(touched)).to(slot), slot))
+    first = torch.arange(len(touched), device=slot.device)
+    values, group = torch.cat((merged[touched], extra)), torch.cat((first, slot))
     total = sums.by_group(values, group, len(touched), merged.dtype, "weights: those of parallel arcs")
     return merged.index_copy(0, touched, total)
 
