@@ -364,6 +364,22 @@ def test_sums_that_one_cannot_divide_by(program):
         program(edges([0, 0], [1, 2], [1e308, 1e308], directed=True), weighted=True)
 
 
+@pytest.mark.parametrize("bad", [NAN, INF, -INF])
+def test_numbers_of_vertices_are_named(bad):
+    graph, numbers = tg.generators.path(3), torch.tensor([1.0, bad, 1.0])
+    for name, call in {
+        "personalization": lambda: algorithms.pagerank(graph, personalization=numbers),
+        "states": lambda: algorithms.percolation(graph, numbers),
+        "beta": lambda: algorithms.katz(graph, beta=numbers),
+        "start": lambda: algorithms.eigenvector(graph, start=numbers),
+        "values": lambda: algorithms.numeric_assortativity(graph, numbers),
+    }.items():
+        with pytest.raises(ArgumentError, match=f"{name}: {bad} at position 1; expected numbers that are finite"):
+            call()
+    with pytest.raises(ArgumentError, match=rf"personalization: {bad} at position \[1, 0\]; "):
+        algorithms.pagerank(graph, personalization=numbers[:, None])
+
+
 def test_neighbours_in_common_are_others():
     graph = edges([0, 0, 1, 2], [1, 2, 2, 2])
     G = nx.Graph([(0, 1), (0, 2), (1, 2), (2, 2)])

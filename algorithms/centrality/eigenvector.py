@@ -60,7 +60,8 @@ class Eigenvector(tg.Program):
         if self.start is None:
             return torch.full((n,), 1 / max(n, 1), dtype=self.dtype, device=graph.device), graph.everything()
         first = torch.as_tensor(self.start, device=graph.device).to(self.dtype)
-        if first.shape != (n,) or not bool(first.isfinite().all()) or float(first.sum()) == 0:
+        tg.primitives.weights.check_numbers("start", first, "numbers")
+        if first.shape != (n,) or float(first.sum()) == 0:
             raise tg.errors.ArgumentError(f"start: expected [{n}] finite values that do not sum to zero")
         return first / first.sum(), graph.everything()
 

@@ -61,6 +61,7 @@ class Katz(AffineProgram):
                 raise tg.errors.ArgumentError(f"beta: expected a number or [{n}], got {list(beta.shape)}")
         else:
             beta = float(beta)
+        tg.primitives.weights.check_numbers("beta", torch.as_tensor(beta).flatten(), "numbers")
         self.walk = tg.primitives.linear.AffineMap(bias=beta, edge=self.edge)
         return torch.zeros(n, dtype=self.dtype, device=graph.device), graph.everything()
 

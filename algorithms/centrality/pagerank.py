@@ -182,9 +182,10 @@ class PageRank(AffineProgram):
             weights[graph.index(list(wanted))] = weights.new_tensor(list(wanted.values()))
         else:
             weights = wide(torch.as_tensor(wanted, device=graph.device))
-        if weights.shape != (graph.num_vertices,) or not bool((weights >= 0).all()) or not 0 < weights.sum() < math.inf:
+        tg.primitives.weights.check_numbers("personalization", weights, "measures")
+        if weights.shape != (graph.num_vertices,) or not 0 < weights.sum() < math.inf:
             raise tg.errors.ArgumentError(
-                f"personalization: expected [{graph.num_vertices}] finite weights, none negative or NaN, not all zero"
+                f"personalization: expected [{graph.num_vertices}] weights with a finite sum, not all zero"
             )
         return (weights / weights.sum()).to(torch.promote_types(self.dtype, torch.float32))
 

@@ -32,8 +32,9 @@ def percolation(graph: tg.Graph, states: Tensor | None = None, *, weighted: bool
     n, graph = graph.num_vertices, with_lengths(graph, positive=True) if weighted else graph
     held = torch.ones(n) if states is None else torch.as_tensor(states)
     held = held.to(graph.device, torch.float64)
-    if held.shape != (n,) or not bool(((held >= 0) & held.isfinite()).all()):
-        raise tg.errors.ArgumentError(f"states: expected [{n}] finite numbers, none negative")
+    if held.shape != (n,):
+        raise tg.errors.ArgumentError(f"states: expected [{n}] numbers, got {list(held.shape)}")
+    tg.primitives.weights.check_numbers("states", held, "measures")
     total = torch.zeros(n, dtype=torch.float64, device=graph.device)
     with tg.one_torch_thread(options.get("backend", "auto")):
         for group in groups(graph, torch.arange(n, device=graph.device)):

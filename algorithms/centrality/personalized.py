@@ -76,12 +76,12 @@ class PersonalizedPageRank(tg.Program):
     def destinations(self, graph: tg.Graph) -> Tensor:
         """Where jumps lead: probabilities [n, k]. Raises ArgumentError for a personalization that is none."""
         weights = wide(torch.as_tensor(self.personalization, device=graph.device))
+        tg.primitives.weights.check_numbers("personalization", weights, "measures")
         total = weights.sum(0)
         fits = weights.dim() == 2 and len(weights) == graph.num_vertices
-        if not fits or not bool((weights >= 0).all() & (total > 0).all() & (total < math.inf).all()):
+        if not fits or not bool((total > 0).all() & (total < math.inf).all()):
             raise tg.errors.ArgumentError(
-                f"personalization: expected [{graph.num_vertices}, k] finite weights, none negative or NaN, no column "
-                "all zero"
+                f"personalization: expected [{graph.num_vertices}, k] weights with finite sums, no column all zero"
             )
         return (weights / total).to(self.dtype)
 

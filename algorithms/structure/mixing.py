@@ -34,13 +34,14 @@ def degree_assortativity(graph: tg.Graph, x: str = "out", y: str = "in", *, weig
 def numeric_assortativity(graph: tg.Graph, values: Tensor) -> float:
     """The correlation of a number [n] at both ends of the arcs, as networkx.numeric_assortativity_coefficient.
 
-    `values` are numbers [n]. NaN where all are equal.
+    `values` are finite numbers [n]. NaN where all are equal.
 
     >>> age = torch.tensor([20, 21, 22, 60, 61, 62])
     >>> round(tg.algorithms.numeric_assortativity(tg.generators.barbell(3, 0), age), 3)
     0.737
     """
     values = _checked(graph, values, "values").to(graph.device, torch.float64)
+    tg.primitives.weights.check_numbers("values", values, "numbers")
     return tg.primitives.correlation.over_arcs(graph, values, values)
 
 

@@ -150,7 +150,9 @@ def test_a_fractional_number_is_added_in_the_precision_of_the_values(weight, mod
     assert found.tolist() == relaxed(path, start, "min", "add", [weight] * 6)
 
 
-@pytest.mark.parametrize(("weights", "place"), [("tensor", "position 1"), ("own", "position 1"), ("number", "position 0")])
+@pytest.mark.parametrize(
+    ("weights", "place"), [("tensor", "position 1"), ("own", "position 1"), ("number", "position 0")]
+)
 def test_a_weight_that_is_nan(weights, place, mode):
     """One direction would drop it, another spread it, a third let it hide the other messages of its row."""
     bad = torch.tensor([1.0, math.nan])

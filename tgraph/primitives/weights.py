@@ -70,6 +70,25 @@ def check_values(graph: Graph, weights: Tensor, kind: str, use: str, remedy: str
         _refuse(graph, weights, kind, use, remedy)
 
 
+def check_numbers(name: str, values: Tensor, kind: str) -> None:
+    """Raise ArgumentError for the first of some numbers, those of the vertices for example, that is not of the `kind`;
+    `name` is that of the argument.
+
+    >>> tg.primitives.weights.check_numbers("states", torch.tensor([1.0, torch.nan]), "measures")
+    Traceback (most recent call last):
+        ...
+    tgraph.errors.ArgumentError: states: nan at position 1; expected numbers that are finite and not negative
+    """
+    words, fits = KINDS[kind]
+    good = fits(values.detach(), values.detach())
+    if not bool(good.all()):
+        place = (~good).nonzero()[0].tolist()
+        position = place[0] if len(place) == 1 else place
+        raise ArgumentError(
+            f"{name}: {values[tuple(place)].item()} at position {position}; expected numbers that are {words}"
+        )
+
+
 def unit(graph: Graph) -> float:
     """A power of two near the largest magnitude of the weights, which they can be divided by without rounding where
     squares of them might be 0 or inf; 1 where all are 0.

@@ -179,7 +179,7 @@ def test_a_vertex_whose_weights_are_all_zero_is_dangling():
         ({"personalization": torch.ones(2)}, ("personalization", "[3]")),
         ({"personalization": torch.tensor([1.0, -1, 0])}, ("personalization", "negative")),
         ({"personalization": torch.zeros(3)}, ("personalization", "zero")),
-        ({"personalization": torch.tensor([1.0, math.nan, 0])}, ("personalization", "NaN")),
+        ({"personalization": torch.tensor([1.0, math.nan, 0])}, ("personalization: nan at position 1",)),
         ({"personalization": torch.tensor([1.0, math.inf, 0])}, ("personalization",)),
     ],
 )
