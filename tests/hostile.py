@@ -10,6 +10,7 @@ import itertools
 import os
 import signal
 import sys
+import tempfile
 import warnings
 
 import torch
@@ -311,6 +312,40 @@ def tensor_calls(function, kinds):
     return calls
 
 
+def graph_calls(function):
+    """The calls of a function on graphs of wild entries: as they are built, and written into after a check."""
+
+    def calls():
+        for directed in (True, False):
+            graph = graph_of(directed)
+            found = valid_arguments(function, graph)
+            places = () if found is None else [name for name, value in found[0].items() if value is graph]
+            for name, at, value in WILD if places else ():
+                for origin in ("tensors", "written into", "file"):
+                    what = f"{'directed' if directed else 'undirected'} {name} {value} {origin}"
+                    yield what, lambda g=found[0], p=places, w=(name, at, value, origin): _on_wild(function, g, p, w)
+
+    return calls
+
+
+def _on_wild(function, given, places, wild):
+    name, at, value, origin = wild
+    graph = given[places[0]]
+    if origin == "written into":
+        made = tg.Graph(graph.offset.clone(), graph.neighbors.clone(), graph.weights, directed=graph.directed)
+        call(function, given | dict.fromkeys(places, made))
+        getattr(made, name)[at] = value
+    else:
+        made = changed(graph, name, at, value)
+    if origin == "file":
+        with tempfile.TemporaryDirectory() as folder:
+            tg.write(made, f"{folder}/wild.tg")
+            tg.verify(f"{folder}/wild.tg")
+            call(function, given | dict.fromkeys(places, tg.read(f"{folder}/wild.tg")))
+    else:
+        call(function, given | dict.fromkeys(places, made))
+
+
 def _replaced(function, given, parameter, tensor, kind):
     try:
         made = HOSTILE[kind](tensor)
@@ -319,17 +354,20 @@ def _replaced(function, given, parameter, tensor, kind):
     call(function, {**given, parameter: made})
 
 
-def main(chosen=""):
-    total = faulty = 0
-    for name, function in functions():
-        if chosen in name:
-            faults, count = forked(tensor_calls(function, list(HOSTILE)))
-            total, faulty = total + count, faulty + len(faults)
+def main(kinds, step, *chosen):
+    """Print the faults of every so-many-th function, or of those whose names hold one of the `chosen` texts.
+
+    kinds : "graphs", "tensors", or the name of one kind of hostile tensors.
+    """
+    total = 0
+    of_kind = [kind for kind in HOSTILE if kinds in ("tensors", kind)]
+    for name, function in list(functions())[:: int(step)]:
+        if not chosen or any(text in name for text in chosen):
+            faults, count = forked(graph_calls(function) if kinds == "graphs" else tensor_calls(function, of_kind))
+            total += count
             for fault in faults:
                 print(f"{name} {fault}", flush=True)
-            if not count:
-                print(f"{name} was not called", flush=True)
-    print(total, "calls", faulty, "faults")
+    print(total, "calls", file=sys.stderr)
 
 
 if __name__ == "__main__":

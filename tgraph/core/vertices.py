@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph.core.building import inputs
+from tgraph.core.building import inputs, memory
 from tgraph.core.frontier import Frontier
 from tgraph.core.ids import VertexIds
 from tgraph.core.ranking import largest
@@ -173,6 +173,8 @@ class GraphVertices:
         tgraph.errors.ArgumentError: vertices: 9 at position 1 is no vertex index 0..3; graph.index(id) gives ...
         """
         if _is_one(vertices):
+            if isinstance(vertices, Tensor):
+                vertices = memory.readable(vertices, name)
             vertices = vertices.item() if isinstance(vertices, (Tensor, np.ndarray)) else vertices
             if type(vertices) is int and 0 <= vertices < self.num_vertices:  # a tenth of the time that tensors take
                 return torch.tensor([vertices], device=self.device)
@@ -212,6 +214,7 @@ class GraphVertices:
         if not isinstance(values, Tensor) or values.shape[:1] != (self.num_vertices,):
             got = list(values.shape) if isinstance(values, Tensor) else type(values).__name__
             raise ArgumentError(f"{name}: expected a tensor with one row per vertex, [{self.num_vertices}], got {got}")
+        memory.check_data(values, name)
         if dimensions is not None and values.dim() != dimensions:
             raise ArgumentError(f"{name}: expected {dimensions} dimension, got shape {list(values.shape)}")
 

@@ -19,6 +19,7 @@ from typing import Any, cast, overload
 import torch
 from torch import Tensor
 
+from tgraph.core.building import memory
 from tgraph.core.csr import Csr
 from tgraph.core.dispatch import LAYOUT
 from tgraph.core.frontier import Frontier
@@ -31,6 +32,7 @@ from tgraph.kernels import choose, exactness, find
 from tgraph.kernels.autograd import differentiable, eager
 from tgraph.kernels.call import Call
 from tgraph.kernels.layout import spreading
+from tgraph.kernels.portable.changes import are_vertices
 from tgraph.kernels.reductions import check_edge_operation, reduction_of
 
 # What records the operators that a program calls, to fuse them; set by `tgraph.engine.deferral`.
@@ -63,7 +65,17 @@ def neighbor_select(
     (tensor([0, 2, 3]), tensor([1, 2, 0], dtype=torch.int32), tensor([0, 1, 3]))
     """
     graph.ensure_valid()
+    if vertices is not None and not torch.compiler.is_compiling():
+        _check_vertices(graph, memory.readable(vertices, "vertices"))
     return graph.selection(vertices, width=width, num_arcs=num_arcs)
+
+
+def _check_vertices(graph: Graph, vertices: Tensor) -> None:
+    """Raise ArgumentError for what is no vertex: kernels follow them."""
+    if vertices.dim() != 1 or vertices.dtype not in (torch.int32, torch.int64):
+        raise ArgumentError(f"vertices: expected indices [k], got {vertices.dtype} {list(vertices.shape)}")
+    if not vertices.is_cpu or not are_vertices(vertices, graph.num_vertices):
+        graph.as_vertices(vertices)
 
 
 def reconstruct(
@@ -201,7 +213,10 @@ def _at_once(graph: Graph, data: Tensor, mean: bool, edge: str) -> Tensor | None
         if own is None or own.requires_grad:
             return None
         own = graph.transpose_detached().weights
-    columns = data if data.dim() == 2 else data[:, None]
+    try:
+        columns = data if data.dim() == 2 else data[:, None]
+    except RuntimeError:  # torch makes no view of a storage that was cut; what is wrong is said by `_checked_call`
+        return None
     if not eager.serves(arcs.neighbors, arcs.num_columns, columns, own):
         return None
     received = eager.aggregate(arcs, columns, mean, own, None if own is None else lambda: graph.weights)
@@ -245,6 +260,9 @@ def _checked_call(
     reduction = reduction_of(reduce)
     check_edge_operation(edge)
     _check_data(sub.graph, data)
+    memory.check_data(data, "data")
+    if isinstance(weights, Tensor):
+        memory.check_data(weights, "weights")
     if dtype is not None and reduction.name not in ("sum", "mean", "prod"):
         raise ArgumentError(f"dtype: {reduce!r} keeps the dtype of its data; dtype= is for sum, mean and prod")
     if isinstance(weights, int) and not data.is_floating_point() and not -(2**63) <= weights < 2**63:

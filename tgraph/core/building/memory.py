@@ -40,6 +40,17 @@ def readable(tensor: Tensor, name: str) -> Tensor:
     return tensor.resolve_neg() if tensor.is_neg() else tensor
 
 
+def check_data(tensor: Tensor, name: str) -> None:
+    """Raise ArgumentError for data whose memory is not there to be read, as `readable` does, but for tensors that stand
+    for values of another kind: traced, transformed, spread, or wrapping others."""
+    if torch.compiler.is_compiling() or isinstance(tensor, torch._subclasses.FakeTensor) or _is_functorch_wrapped(tensor):
+        return
+    with torch._C.DisableTorchFunctionSubclass():
+        plain = type(tensor) in _PLAIN
+        if plain or (type(tensor).__torch_dispatch__ is Tensor.__torch_dispatch__ and torch._C._has_storage(tensor)):
+            readable(tensor if plain else tensor.as_subclass(Tensor), name)
+
+
 def guard(namespace: dict[str, Any]) -> None:
     """Let the public functions of a package or module that take tensors be given `readable` ones alone."""
     for name, function in list(namespace.items()):
