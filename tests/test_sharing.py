@@ -16,14 +16,28 @@ N = 12
 
 # The tensors of a graph itself, which is immutable: `docs/model.md`, "Whose memory".
 VIEWS = {"Graph.offset", "Graph.neighbors", "Graph.weights", "Graph.vertices", "Graph.order", "Graph.row_offset"}
-VIEWS |= {"Graph.as_vertices", "Graph.selection", "Graph.kept", "Graph.of_storage", "Graph.restore", "Graph.with_order", "Graph.frame"}
+VIEWS |= {
+    "Graph.as_vertices",
+    "Graph.selection",
+    "Graph.kept",
+    "Graph.of_storage",
+    "Graph.restore",
+    "Graph.with_order",
+    "Graph.frame",
+}
 
 # Arguments by the names of parameters that have no default.
 GIVEN = {
     **{"source": 0, "target": 3, "left": None, "k": 3, "length": 4, "count": 3, "dimensions": 2, "vertex": 1},
     **{"vertices": torch.tensor([0, 1, 2]), "start": torch.tensor([0, 1]), "pairs": torch.tensor([[0, 1], [1, 2]])},
     **{"labels": torch.arange(N) % 3, "communities": torch.arange(N) % 3, "values": torch.arange(N) + 1.0},
-    **{"states": torch.arange(N) / N, "heuristic": torch.zeros(N), "method": "rcm", "order": torch.arange(N).flip(0), "ids": [0, 1]},
+    **{
+        "states": torch.arange(N) / N,
+        "heuristic": torch.zeros(N),
+        "method": "rcm",
+        "order": torch.arange(N).flip(0),
+        "ids": [0, 1],
+    },
     **{"index": torch.tensor([0, 1]), "name": "sell", "position": 0, "device": "cpu"},
 }
 
@@ -121,7 +135,9 @@ FUNCTIONS = {
     if next(iter(inspect.signature(value).parameters), "") in ("graph", "self")
     if name.count(".") == 2 or name.startswith("tgraph.Graph.")
 }
-PROPERTIES = [name for name, value in PUBLIC.items() if name.startswith("tgraph.Graph.") and isinstance(value, property)]
+PROPERTIES = [
+    name for name, value in PUBLIC.items() if name.startswith("tgraph.Graph.") and isinstance(value, property)
+]
 
 
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if name.removeprefix("tgraph.") not in VIEWS])
@@ -215,7 +231,11 @@ def test_snapshots_of_stores(folder, tmp_path):
         store.compact()
     store.insert([5], [6], [1.0], times=[3])
     write(store.snapshot().transpose().out_degree)
-    assert store.snapshot().weights.tolist() == [2, 4, 1] and store.arc_data(store.snapshot())["times"].tolist() == [1, 2, 3]
+    assert store.snapshot().weights.tolist() == [2, 4, 1] and store.arc_data(store.snapshot())["times"].tolist() == [
+        1,
+        2,
+        3,
+    ]
     if folder:
         store.compact()
         store.close()

@@ -12,7 +12,16 @@ from torch.compiler import is_compiling
 
 from tgraph.errors import ArgumentError
 
-__all__ = ["AtFirstUse", "Cache", "Derived", "computed_once", "derived", "derived_tensor", "detached_cache_scope", "is_kept"]
+__all__ = [
+    "AtFirstUse",
+    "Cache",
+    "Derived",
+    "computed_once",
+    "derived",
+    "derived_tensor",
+    "detached_cache_scope",
+    "is_kept",
+]
 
 T = TypeVar("T")
 

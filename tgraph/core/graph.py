@@ -127,7 +127,7 @@ class Graph(GraphVertices):
     def _at_first_use(self, name: str) -> Any:
         if name == "order":
             return self._read_order()
-        return self.storage.num_arcs if name == "num_arcs" else self.storage.csr.given(name)
+        return self.storage.num_arcs if name == "num_arcs" else cast(Csr, self.storage.csr).given(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Graph is immutable: build a new one instead of setting {name!r}")

@@ -37,8 +37,6 @@ class CsrTensors(Protocol):
     @property
     def weights(self) -> Tensor | None: ...
 
-    def given(self, name: str) -> Tensor | None: ...
-
 
 class Storage(Protocol):
     """The arcs of a graph and their weights. Immutable; derived data is cached by the graph."""

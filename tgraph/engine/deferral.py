@@ -12,8 +12,9 @@ that is not known to be pure, comes after all that was recorded before it.
 
 What follows from constants alone, such as 1 / out_degree, is computed once for a run (from the degrees alone, once for
 a graph): it is found again by the tensors
-that it follows from and their versions, as autograd counts them. As for autograd, writes through `.data` or numpy are
-not seen.
+that it follows from and their versions, as autograd counts them. A tensor whose memory numpy, a file or a process has,
+too, is none of them, and one that torch writes to by another name (`.data`) is forgotten. DLPack and addresses that an
+extension keeps are not seen.
 """
 
 from __future__ import annotations
@@ -434,7 +435,7 @@ class Deferral(TorchFunctionMode):
         return tensor if tensor.shape == self.like.shape and (known or self._is_seen(tensor)) else None
 
     def _is_seen(self, tensor: Tensor) -> bool:
-        """Whether all writes to a tensor are counted: its memory is torch's alone, or the graph's, which is immutable."""
+        """Whether all writes to a tensor are counted: its memory is torch's alone, or the graph's, where none are."""
         storage = _storage(tensor)
         if storage is not None and storage.resizable() and not storage.is_shared():
             return True

@@ -61,7 +61,8 @@ def run(
     fuse : sums over all arcs that a Program's `compute` aggregates become one pass over the arcs with the element-wise
         operations around them, where the graph is large and compiled kernels serve it (`tgraph.engine.deferral`; the
         trace then has steps called "affine_step") and no checkpoint is kept. The values are those of the program as it
-        is written, to rounding; sums are taken in float64. False executes each operation by itself.
+        is written, to rounding; sums are taken in float64, where less overflows. False executes each operation by
+        itself: for extensions that write into torch's memory unseen, by an address or DLPack.
     trace : record what each iteration did.
     progress : show a progress bar on stderr; `tgraph.progress` says where one is shown without.
     max_iterations : raise NotConvergedError, which carries the partial Run, after so many; by default the program's
@@ -284,12 +285,12 @@ def _checked(program: Program, graph: Graph, result: Any, step: str = "compute")
     return result
 
 
-def _tensors(values: Any) -> Iterator[tuple[str, Tensor]]:
+def _tensors(values: Any, name: str = "the vertex data") -> Iterator[tuple[str, Tensor]]:
     if isinstance(values, Tensor):
-        yield "the vertex data", values
+        yield name, values
     elif isinstance(values, dict):
-        for name, data in values.items():
-            yield f"vertex data {name!r}", data
+        for key, data in values.items():
+            yield from _tensors(data, f"vertex data {key!r}")
     else:
         raise ArgumentError(f"init: vertex data is a tensor or a dict of tensors, got {type(values).__name__}")
 
@@ -305,9 +306,9 @@ def _settles(program: Program, graph: Graph, values: Any, active: Frontier) -> b
 
 def _writable(state: State, mode: str) -> Any:
     """The vertex data before a step: copied where the step may write into tensors that a user's COMPUTE returned."""
-    if not state.is_own:
-        if isinstance(state.program, Relaxation) or (mode == "push" and not state.active.is_everything):
-            state.values, state.is_own = ownership.copied(state.values), True
+    in_part = mode == "push" and not state.active.is_everything
+    if not state.is_own and (in_part or isinstance(state.program, Relaxation)):
+        state.values, state.is_own = ownership.copied(state.values), True
     return state.values if state.trusts else ownership.copied(state.values, lambda each: each)
 
 

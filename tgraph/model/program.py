@@ -54,7 +54,7 @@ class Program:
     tolerance: float | None = None
 
     def init(self, graph: Graph) -> tuple[Any, Frontier]:
-        """The first vertex data (fresh tensors, the run may write into them) and the first active vertices.
+        """The first vertex data (the run copies what a user's `init` returns) and the first active vertices.
 
         >>> graph = tg.generators.path(3)
         >>> values, active = tg.algorithms.PlainPageRank().init(graph)
@@ -99,7 +99,8 @@ class Program:
         """How far an iteration moved the vertex data, a number or scalar tensor; None where there is no such measure.
 
         With a `tolerance` the run ends once the residual is at most that. Called only after iterations in which
-        everything was active, where `before` and `after` are different tensors.
+        everything was active. Neither `compute` nor `residual` may then write into the values that they are given,
+        which raises ArgumentError.
 
         >>> program = tg.algorithms.PlainPageRank()
         >>> program.residual(torch.tensor([0.5, 0.5]), torch.tensor([0.75, 0.25]))
