@@ -22,7 +22,7 @@ SOURCES = re.sub(r'"\n\s+f?"', "", SOURCES)  # literals of several lines
         ("max_depth: -1 is below 0", "--max-depth: -1 is below 0"),
         ("weights: nan; drop such arcs, or replace their weights", "weights: nan; mend the file, or read it with"),
         ("delta: 3 is too much; try method='exact'", "--delta: 3 is too much; try --method exact"),
-        ("x.el, line 1: 'a'; skip=1 ignores it", "x.el, line 1: 'a'; in Python tgraph.read(skip=1) ignores it"),
+        ("x.el, line 1: 'a'; skip=1 ignores it", "x.el, line 1: 'a'; in Python tgraph.read() with skip=1 ignores it"),
         (
             'x.el, line 1: 1.0; correct it, or read labels: ids="text"',
             "x.el, line 1: 1.0; correct it, or read labels in",

@@ -22,7 +22,7 @@ PYTHON = {
     r'pass source= and target=, or format="edgelist" without a header': (
         "name two columns source and target, or without a header take --format edgelist"
     ),
-    r"skip=(\S+) ignores": r"in Python tgraph.read(skip=\1) ignores",
+    r"skip=(?=\S+ ignores)": "in Python tgraph.read() with skip=",
     r'ids="text" reads': 'in Python tgraph.read(ids="text") reads',
     r'read (both as )?labels( instead)?: ids="text"': 'read labels in Python, by tgraph.read(ids="text")',
     r"delimiter= names what separates columns": "separate columns by commas, semicolons or tabs",

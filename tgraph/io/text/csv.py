@@ -94,10 +94,15 @@ def plan(
         kinds[said[0]], directed = f"={said[1]}", said[1].lower() == "directed"
     rules = Rules(directed is not False, multi, self_loops, ids)
     lowest = 0 if ids == "keep" else INT64.start
-    layout = LineLayout(
-        tuple(kinds.get(name, "skip") for name in names), delimiter, skip=number, lowest=lowest, quoted=True
-    )
     column = names.index(found[2]) if found[2] else None
+    layout = LineLayout(
+        tuple(kinds.get(name, "skip") for name in names),
+        delimiter,
+        skip=number,
+        lowest=lowest,
+        quoted=True,
+        wide=edgelist.wide(column if column is not None and column < len(fields) else None, fields),
+    )
     left = [name for name in names if name not in kinds]
     numbers = tuple(name for name in left if edgelist.NUMBER.fullmatch(values.get(name, b"")))
     taken = Columns(*found, numbers, tuple(name for name in left if name not in numbers))

@@ -122,12 +122,18 @@ def plan(
     numbers = tuple(number for number in sorted(left) if NUMBER.fullmatch(rows[0][1][number - 1]))
     others = tuple(sorted(left.difference(numbers)))
     taken = Columns(1, 2, None if column is None else column + 1, numbers, others)
-    return Plan(rules, replace(layout, fields=tuple(fields)), column, taken=taken)
+    layout = replace(layout, fields=tuple(fields), wide=wide(column, rows[0][1]))
+    return Plan(rules, layout, column, taken=taken)
 
 
 def columns(path: PathLike, **options: Any) -> Columns | None:
     """The columns that `read` takes with these options; None where the file declares that it has no edges."""
     return plan(path, **options).taken
+
+
+def wide(column: int | None, first: list[bytes]) -> frozenset[int]:
+    """The column of the weights where the first of them is no integer, so that none is expected."""
+    return frozenset() if column is None or _INTEGER.fullmatch(first[column]) else frozenset({column})
 
 
 def guess_delimiter(line: bytes) -> str:
