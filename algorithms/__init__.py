@@ -3,9 +3,6 @@
 Every name of a topic is a name of this package, too: `tg.algorithms.bfs` is `tg.algorithms.paths.bfs`.
 """
 
-import inspect
-import sys
-
 import tgraph as tg
 from tgraph.algorithms import (
     centrality,
@@ -67,19 +64,4 @@ for _topic in (
 ):
     tg.core.building.memory.guard(vars(_topic))
 tg.core.building.memory.guard(globals())
-
-
-def _called_as_one() -> None:
-    """Have each function called by all processes over which a graph is spread as one, wherever it is found."""
-    here = sys.modules[__name__]
-    topics = [topic for topic in vars(here).values() if inspect.ismodule(topic) and topic.__name__.startswith(__name__)]
-    for name in __all__:
-        function = getattr(here, name)
-        if inspect.isfunction(function):
-            called = tg.primitives.calls.as_one(function)
-            for place in (here, sys.modules[function.__module__], *topics):
-                if getattr(place, name, None) is function:
-                    setattr(place, name, called)
-
-
-_called_as_one()
+tg.primitives.calls.all_as_one(__name__)

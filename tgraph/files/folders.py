@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from tgraph.errors import ArgumentError
@@ -12,7 +13,8 @@ MANIFEST = "manifest.json"  # of a store
 
 def check_no_folder(path: PathLike) -> None:
     """Raise ArgumentError for a folder, which may be that of a store."""
-    if (folder := Path(path)).is_dir():
+    if os.path.isdir(path):
+        folder = Path(path)
         if (folder / MANIFEST).exists():
             raise ArgumentError(f"path: {folder} is the folder of a store; tgraph.dynamic.open opens it")
         raise ArgumentError(f"path: {folder} is a folder; name a file in it")

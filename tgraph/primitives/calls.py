@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -21,10 +23,27 @@ def as_one(function: F) -> F:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        for given in (*args, *kwargs.values()):
-            if isinstance(given, Graph) and (layout := given.layout) is not None and layout.spreads:
+        for given in (*args, *kwargs.values()) if kwargs else args:
+            if type(given) is Graph and (layout := given.layout) is not None and layout.spreads:
                 with layout.calling(function.__name__):
                     return function(*args, **kwargs)
         return function(*args, **kwargs)
 
     return call  # type: ignore[return-value]
+
+
+def all_as_one(package: str) -> None:
+    """Have each public function of a package called by `as_one`, wherever in it the function is found.
+
+    package : its name; it is imported, and names the functions in `__all__`.
+
+    >>> tg.primitives.calls.all_as_one("tgraph.algorithms")
+    """
+    inside = [module for name, module in sys.modules.items() if f"{name}.".startswith(f"{package}.")]
+    for name in sys.modules[package].__all__:
+        function = getattr(sys.modules[package], name)
+        if inspect.isfunction(function) and not hasattr(function, "__wrapped__"):
+            called = as_one(function)
+            for module in inside:
+                if getattr(module, name, None) is function:
+                    setattr(module, name, called)
