@@ -27,13 +27,13 @@ class Relations:
     def __init__(self, adjacency: Adjacency, edge_type: Tensor, count: int):
         source, target = adjacency.source, adjacency.target
         sizes = adjacency.num_sources, adjacency.num_targets
+        self.parts: list[Any] = []
         if torch.compiler.is_compiling():  # how many edges a relation has is unknown: all others lead to a sink
             torch._assert_async(((edge_type >= 0) & (edge_type < count)).all(), _expected(count))
             others = [edge_type != relation for relation in range(count)]
             sunk = [(torch.where(other, adjacency.num_targets, target), *sizes, other) for other in others]
-            self.parts = [SunkAdjacency(source, *each) for each in sunk]
+            self.parts += [SunkAdjacency(source, *each) for each in sunk]
             return
-        self.parts: list[Any] = []
         for relation in range(count):
             number = (edge_type == relation).nonzero().flatten()
             ends = source.index_select(0, number), target.index_select(0, number)

@@ -110,7 +110,7 @@ class GCNConv(NormalisedLayer, Namesake):
         adjacency, weights = self._normalised_once(x, edge_index, edge_weight, reduce == "sum")
         weight = plain_weight(lin)
         first = transform_first(weight, x, reduce)
-        if first is not False or autocasts(x):
+        if first is not False or autocasts(x) or (weight is not None and x.dtype != weight.dtype):
             x, first = linear(lin, weight, x), True
         dtype, x = x.dtype, self._propagated(x, adjacency, weights)
         if first is False and weight is not None and lin.bias is None and x.dtype == dtype:

@@ -260,7 +260,7 @@ def linear_of_received(lin: Any, weight: Tensor | None, received: Tensor, sent: 
         return linear(lin, weight, received)
     if weight is None:
         return lin(received.to(sent)).to(received.dtype)
-    if sent != weight.dtype:
+    if weight.dtype not in (sent, received.dtype):
         raise ArgumentError(f"x: {sent}, the parameters are {weight.dtype}; use x.to({weight.dtype})")
     bias = lin._parameters["bias"]
     return linear_map(received, weight.to(received.dtype), None if bias is None else bias.to(received.dtype))
@@ -296,6 +296,8 @@ def transform_first(weight: Tensor | None, x: Tensor, reduce: str) -> bool | Non
         return None
     if x.layout != torch.strided:
         return True
+    if x.dtype != weight.dtype and not torch.is_autocast_enabled(x.device.type):
+        return False  # weights of edges may widen it
     wide, narrow = x.shape[-1], weight.shape[0]
     if torch.is_grad_enabled() and weight.requires_grad:
         return 2 * narrow < (2 if x.requires_grad else 1) * wide
