@@ -54,7 +54,8 @@ def check(graph: Graph, kind: str, use: str, remedy: str = REMEDY) -> None:
 
 
 def check_values(graph: Graph, weights: Tensor, kind: str, use: str, remedy: str = REMEDY) -> None:
-    """The same for `weights` [m] that are not the graph's own. Raises ArgumentError for another shape, too.
+    """The same for `weights` [m] that are not the graph's own; `kind`, `use` and `remedy` are those of `check`. Raises
+    ArgumentError for another shape, too.
 
     >>> graph = tg.Graph.from_edges([0, 1], [1, 2])
     >>> tg.primitives.weights.check_values(graph, torch.tensor([1.0, torch.nan]), "ranks", "matchings")
@@ -71,7 +72,7 @@ def check_values(graph: Graph, weights: Tensor, kind: str, use: str, remedy: str
 
 
 def check_numbers(name: str, values: Tensor, kind: str) -> None:
-    """Raise ArgumentError for the first of some numbers, those of the vertices for example, that is not of the `kind`;
+    """Raise ArgumentError for the first of some `values`, numbers of vertices for example, that is not of the `kind`;
     `name` is that of the argument.
 
     >>> tg.primitives.weights.check_numbers("states", torch.tensor([1.0, torch.nan]), "measures")
@@ -101,7 +102,7 @@ def unit(graph: Graph) -> float:
 
 
 def refuse(graph: Graph, weight: float, position: int, reason: str) -> NoReturn:
-    """Raise the ArgumentError that names a weight, the position of its arc and the ends of this, and the reason.
+    """Raise the ArgumentError that names a `weight`, the `position` of its arc and the ends of this, and the `reason`.
 
     >>> tg.primitives.weights.refuse(tg.Graph.from_edges([0], [1]), 0.0, 0, "it is the largest")
     Traceback (most recent call last):
