@@ -86,7 +86,7 @@ def _renamed(graph: Graph, values: Sequence[Any]) -> Graph:
             if _is_node(graph, node):
                 given.setdefault(graph.labels.index(node), node)
     given = {vertex: node for vertex, node in given.items() if not _alike(node, graph.labels.names[vertex])}
-    return graph.given_as(given) if given else graph
+    return graph._given_as(given) if given else graph
 
 
 def _is_node(graph: Graph, value: Any) -> bool:

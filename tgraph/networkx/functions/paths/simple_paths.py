@@ -14,7 +14,7 @@ from tgraph.primitives.paths import shortest_paths
 @implements(cost="superlinear", gaps="nothing; the order of equally long paths is another than networkx's")
 def shortest_simple_paths(G, source, target, weight=None):
     ends = number(G, source), number(G, target)
-    if G.given:
+    if G._given:
         raise NoNode("an end may be met from the other one, or be as given")
     graph, done, count = structure(G, weight), 0, 4
     while done < count:  # how many will be asked for is not known: each time four times as many
