@@ -160,7 +160,7 @@ def _values(chance: Random, nodes: list[Any]) -> Any:
 
 
 def _pairs(chance: Random, nodes: list[Any]) -> Any:
-    pairs = [(draw_node(chance, nodes), draw_node(chance, nodes)) for _ in range(chance.randrange(5))]
+    pairs = [tuple(chance.choices([*nodes, "absent"], k=2)) for _ in range(chance.randrange(5))]
     return chance.choice((list, iter, tuple))(pairs)
 
 
