@@ -18,7 +18,7 @@ from tgraph.networkx.nodes import NoNode
 # Parameters whose nodes are in results as they are given, and those of functions that give the graph's own.
 GIVEN = ("source", "sources", "nodes", "nbunch", "n", "v", "u", "target", "targets")
 OWN = {("bellman_ford_predecessor_and_distance", "target")}
-ALSO = {("minimum_cut", "_t")}
+ALSO = {("laplacian_centrality", "nodelist"), ("minimum_cut", "_t")}
 
 
 def as_networkx(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
