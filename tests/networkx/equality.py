@@ -50,7 +50,7 @@ def same(found, expected, path="", free=False) -> None:
     else:
         number = expected.item() if isinstance(expected, np.generic) else expected
         assert type(found) in (type(number), type(expected)), f"{path}: type of {found!r} for {expected!r}"
-        close = pytest.approx(number, rel=1e-6, abs=1e-6, nan_ok=True) if isinstance(number, float) else number
+        close = pytest.approx(number, rel=1e-8, abs=1e-8, nan_ok=True) if isinstance(number, float) else number
         assert found == close, f"{path}: {found!r} for {expected!r}"
 
 
