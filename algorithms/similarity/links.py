@@ -35,7 +35,7 @@ def common_neighbors(graph: tg.Graph, pairs: Any = None, *, backend: str = "auto
 
 def adamic_adar(graph: tg.Graph, pairs: Any = None, *, backend: str = "auto") -> Tensor:
     """The sum of 1 / log(degree) over the common neighbours of each pair of vertices, float64 [k], as
-    networkx.adamic_adar_index.
+    networkx.adamic_adar_index where there are no self-loops: a vertex with one is its own neighbour here.
 
     Parameters are those of `common_neighbors`.
 
@@ -48,7 +48,7 @@ def adamic_adar(graph: tg.Graph, pairs: Any = None, *, backend: str = "auto") ->
 
 def resource_allocation(graph: tg.Graph, pairs: Any = None, *, backend: str = "auto") -> Tensor:
     """The sum of 1 / degree over the common neighbours of each pair of vertices, float64 [k], as
-    networkx.resource_allocation_index.
+    networkx.resource_allocation_index where there are no self-loops: a vertex with one is its own neighbour here.
 
     Parameters are those of `common_neighbors`.
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+import pandas
+import scipy.sparse
 
 KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 ABSENT = ("absent", -17, 2.75, ("no", 1), None, [1])  # None may not be a node, a list cannot be looked up
@@ -158,7 +160,7 @@ def _values(chance: Random, nodes: list[Any]) -> Any:
 
 
 def _pairs(chance: Random, nodes: list[Any]) -> Any:
-    pairs = [(draw_node(chance, nodes), draw_node(chance, nodes)) for _ in range(chance.randrange(5))]
+    pairs = [tuple(chance.choices([*nodes, "absent"], k=2)) for _ in range(chance.randrange(5))]
     return chance.choice((list, iter, tuple))(pairs)
 
 
@@ -250,6 +252,41 @@ PARAMETERS: dict[str, Callable[[Random, list[Any]], Any]] = {
     "is_simple_path.nodes": lambda chance, nodes: [draw_node(chance, nodes) for _ in range(chance.randrange(4))],
     "google_matrix.weight": _one_of("weight", "length", None),
 }
+CLASSES = (None, None, *KINDS)
+
+
+def _count(chance: Random, nodes: list[Any]) -> Any:
+    return chance.choice((0, 1, 2, 3, 4, 5, 5, -1, 2.0, ["a", "b", "c"], "ab"))
+
+
+def _matrix(chance: Random, nodes: list[Any]) -> Any:
+    n = chance.randrange(1, 5)
+    width = n + (chance.random() < 0.2)
+    values = [[chance.choice((0, 0, 1, 2)) for _ in range(width)] for _ in range(n)]
+    kind = chance.choice((int, float, np.float32, bool))
+    return scipy.sparse.csr_array(np.array(values, dtype=kind)).asformat(chance.choice(("csr", "csc", "coo", "dok")))
+
+
+def _frame(chance: Random, nodes: list[Any]) -> Any:
+    n = chance.randrange(1, 6)
+    ends = {name: [chance.choice((0, 1, 2, "a")) for _ in range(n)] for name in ("source", "target")}
+    return pandas.DataFrame({**ends, "weight": [chance.choice((1, 0.5)) for _ in range(n)]})
+
+
+# How an argument is drawn for functions without a graph.
+COUNTS: dict[str, Callable[[Random, list[Any]], Any]] = {
+    **dict.fromkeys(("n", "m", "k", "r", "h", "m1", "m2", "n1", "n2", "l", "num_cliques", "clique_size"), _count),
+    "create_using": lambda chance, nodes: chance.choice((*CLASSES, nx.Graph())),
+    "offsets": _one_of([1], [1, 2], [-1, 3]),
+    "default": _one_of(nx.Graph, nx.MultiDiGraph),
+    "A": _matrix,
+    "df": _frame,
+    "d": lambda chance, nodes: {i: [chance.randrange(5) for _ in range(chance.randrange(3))] for i in range(4)},
+    "edge_attr": _one_of(None, "weight", "nothing", True),
+    "edge_attribute": _one_of("weight", "other"),
+    "parallel_edges": _one_of(False, True),
+    "periodic": _one_of(False, True),
+}
 NEVER = {"backend", "heap", "auxiliary", "residual", "sort_neighbors", "neighbors", "topo_order", "sp", "e", "paths"}
 NEVER |= {"cliques", "pos"}
 LIKELY = {"weight", "distance", "sources", "nodes", "source", "target", "capacity", "cutoff"}
@@ -258,7 +295,8 @@ LIKELY = {"weight", "distance", "sources", "nodes", "source", "target", "capacit
 class Call:
     """A call of a function of networkx, drawn from a seed.
 
-    function : as networkx dispatches it. arguments : by name, graphs among them; for a random number `seed` an int.
+    function : as networkx dispatches it. arguments : by name, for a random number `seed` an int. graphs : the names of
+    those that are graphs.
     """
 
     def __init__(self, dispatched: Any, seed: str):
@@ -268,11 +306,13 @@ class Call:
         self.arguments: dict[str, Any] = {}
         kind = chance.choice(KINDS)
         graphs = dispatched.graphs
+        self.graphs: list[str] = []
         nodes: list[Any] = []
         labels = chance.choice((*LABELS, "numbers", "numbers"))
         for name in graphs:
             if name in dispatched.optional_graphs:
                 continue
+            self.graphs.append(name)
             first = not nodes
             other = kind if first or chance.random() < 0.9 else None
             n = None if first or chance.random() < 0.4 else len(nodes)
@@ -285,7 +325,8 @@ class Call:
             if parameter.name in graphs or parameter.name in NEVER:
                 continue
             draw = PARAMETERS.get(f"{dispatched.name}.{parameter.name}") or PARAMETERS.get(parameter.name)
-            if draw is None or parameter.kind is parameter.VAR_KEYWORD:
+            draw = draw if graphs else COUNTS.get(parameter.name)
+            if draw is None or parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
                 continue
             share = 1 if parameter.default is parameter.empty else 0.5 if parameter.name in LIKELY else 0.3
             if chance.random() < share:

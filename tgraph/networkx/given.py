@@ -18,7 +18,7 @@ from tgraph.networkx.nodes import NoNode
 # Parameters whose nodes are in results as they are given, and those of functions that give the graph's own.
 GIVEN = ("source", "sources", "nodes", "nbunch", "n", "v", "u", "target", "targets")
 OWN = {("bellman_ford_predecessor_and_distance", "target")}
-ALSO = {("minimum_cut", "_t")}
+ALSO = {("laplacian_centrality", "nodelist"), ("minimum_cut", "_t")}
 
 
 def as_networkx(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,15 +26,18 @@ def as_networkx(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     places = {each: place for place, each in enumerate(inspect.signature(function).parameters)}
     taken = {(name, each) for each in GIVEN} - OWN | ALSO
     given = [(each, place) for each, place in places.items() if (name, each) in taken]
-    lazy = inspect.isgeneratorfunction(function)
+    lazy, first = inspect.isgeneratorfunction(function), next(iter(places), "")
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        named: Sequence[Any] = args
-        if args and isinstance(args[0], Graph):
+        graph = args[0] if args else kwargs.get(first)
+        if isinstance(graph, Graph):
             values = [args[place] if place < len(args) else kwargs.get(each) for each, place in given]
-            named = (_renamed(args[0], [value for value in values if value is not None]), *args[1:])
+            graph = _renamed(graph, [value for value in values if value is not None])
         try:
-            found = function(*named, **kwargs)
+            if args:
+                found = function(graph, *args[1:], **kwargs)
+            else:
+                found = function(**kwargs | ({first: graph} if first in kwargs else {}))
             return _begun(found) if lazy else found
         except NoNode:
             own = nx.utils.backends._registered_algorithms[name].orig_func
@@ -71,19 +74,19 @@ def _raised(fault: Exception) -> Iterator[Any]:
 
 def _renamed(graph: Graph, values: Sequence[Any]) -> Graph:
     """The graph, whose results have the nodes among `values`, nodes or collections of them, as they are there."""
-    numbered = isinstance(graph.labels.names, range)
+    kind = graph.labels.kind
     given: dict[int, Any] = {}
     for value in values:
-        if (numbered and type(value) is int) or isinstance(value, Iterator):
+        if type(value) is kind or isinstance(value, Iterator):
             continue
         nodes = value if isinstance(value, Collection) and not _is_node(graph, value) else (value,)
-        if numbered and set(map(type, nodes)) <= {int}:
+        if set(map(type, nodes)) <= {kind}:
             continue
         for node in nodes:
             if _is_node(graph, node):
                 given.setdefault(graph.labels.index(node), node)
     given = {vertex: node for vertex, node in given.items() if not _alike(node, graph.labels.names[vertex])}
-    return graph.given_as(given) if given else graph
+    return graph._given_as(given) if given else graph
 
 
 def _is_node(graph: Graph, value: Any) -> bool:

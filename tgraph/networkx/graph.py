@@ -53,7 +53,7 @@ class Graph(nx.Graph):
     _plain: ClassVar[type[nx.Graph]] = nx.Graph  # the class of networkx with the same interface
 
     frozen = True  # as `networkx.is_frozen` asks
-    given: Mapping[int, Any] = {}  # names of vertices in results, instead of the nodes
+    _given: Mapping[int, Any] = {}  # names of vertices in results, instead of the nodes
     graph: dict[Any, Any]
     _kept: dict[Any, Any]
 
@@ -115,10 +115,10 @@ class Graph(nx.Graph):
         """The nodes by vertex, and vertices by node."""
         return Nodes(self._tensors.nodes)
 
-    def given_as(self: G, nodes: Mapping[int, Any]) -> G:
+    def _given_as(self: G, nodes: Mapping[int, Any]) -> G:
         """The same graph, for a call whose results name these vertices by other objects, equal to their nodes."""
         found = object.__new__(type(self))
-        found.__dict__.update(self.__dict__, given=nodes)
+        found.__dict__.update(self.__dict__, _given=nodes)
         return found
 
     @property
@@ -156,7 +156,7 @@ class Graph(nx.Graph):
             tensors = sorting.merge_parallel(*tensors, multi)  # type: ignore[arg-type]
         return tg.Graph(*tensors, directed=self.is_directed())
 
-    def kinds(self, attribute: Any, default: Any = 1) -> set[type]:
+    def _kinds_of(self, attribute: Any, default: Any = 1) -> set[type]:
         """The classes of the values of an attribute, and that of `default` where an edge has none."""
         return self._keep(("kinds", attribute, type(default)), lambda: self._kinds(attribute, default))
 
@@ -169,7 +169,7 @@ class Graph(nx.Graph):
             return {*(kind for kind, dtype in DTYPES.items() if dtype == column.values.dtype), *[type(default)] * some}
         return {type(default if value is MISSING else value) for value in column.values.tolist()}
 
-    def whole(self, attribute: Any, default: Any = 1) -> Tensor:
+    def _whole_of(self, attribute: Any, default: Any = 1) -> Tensor:
         """Which arcs have an integer as this attribute, bool [m], or [1] where that is the same for all."""
         return self._keep(("whole", attribute, type(default)), lambda: self._whole(attribute, default))
 
@@ -187,7 +187,7 @@ class Graph(nx.Graph):
         column = None if attribute is None else self.edge_column(attribute)
         if column is None:
             return torch.full((self.structure.num_arcs,), default, device=self.structure.device)
-        for kind in self.kinds(attribute, default):
+        for kind in self._kinds_of(attribute, default):
             if issubclass(kind, np.generic) and kind not in (np.int64, np.float64):
                 raise NotImplementedError(f"the attribute {attribute!r} of the edges: networkx adds {kind.__name__} up")
         try:

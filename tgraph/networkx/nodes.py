@@ -28,6 +28,12 @@ class Nodes:
         return len(self.names)
 
     @cached_property
+    def kind(self) -> type | None:
+        """int or str where all names are of just this class, so that equal ones look alike; else None."""
+        kinds = {int} if isinstance(self.names, range) else set(map(type, self.names))
+        return kinds.pop() if kinds in ({int}, {str}) else None
+
+    @cached_property
     def _table(self) -> dict[Any, int]:
         return dict(zip(self.names, range(len(self.names)), strict=True))
 

@@ -32,7 +32,7 @@ def of_kind(kind: str, graph: tg.Graph) -> tg.Graph:
 def require_one_kind(G: Any, weight: Any, default: Any = 1) -> bool:
     """Whether the weights are integers. Raises NotImplementedError for integers among floats, where the type of a sum
     depends on its summands."""
-    kinds = {issubclass(kind, (int, np.integer)) for kind in G.kinds(weight, default)}
+    kinds = {issubclass(kind, (int, np.integer)) for kind in G._kinds_of(weight, default)}
     if len(kinds) > 1:
         raise NotImplementedError(f"the attribute {weight!r} of the edges: integers among floats")
     return True in kinds
@@ -47,10 +47,10 @@ def simple(G: Any) -> tg.Graph:
 
 def names(G: Any, vertices: Tensor | list[int]) -> list[Any]:
     """The nodes of vertices, as they were given."""
-    if not G.given:
+    if not G._given:
         return G.labels.of(vertices)
     found = list(vertices.tolist() if isinstance(vertices, Tensor) else vertices)
-    given = [(i, G.given[v]) for i, v in enumerate(found) if v in G.given]
+    given = [(i, G._given[v]) for i, v in enumerate(found) if v in G._given]
     found = list(G.labels.of(found))
     for i, node in given:
         found[i] = node
@@ -168,7 +168,7 @@ def matrix(G: Any, weight: Any, multi: str = "sum", dtype: Any = None) -> Any:
     weights = torch.ones(arcs.num_arcs, dtype=torch.int64) if arcs.weights is None else arcs.weights.clone()
     if not arcs.num_arcs:
         weights = weights.double()  # as numpy does of an empty list
-    elif dtype is None and G.kinds(weight) == {bool}:
+    elif dtype is None and G._kinds_of(weight) == {bool}:
         weights = weights.bool()
     tensors = weights.numpy(), arcs.neighbors.clone().numpy(), arcs.offset.clone().numpy()
     found = scipy.sparse.csr_array(tensors, shape=(len(G), len(G)))

@@ -22,7 +22,7 @@ def _refuses_both_ways(G, n, radius, center, undirected, distance):
 
 @implements(refuses=_refuses_both_ways, gaps="undirected=True of directed graphs", cost="local")
 def ego_graph(G, n, radius=1, center=True, undirected=False, distance=None):
-    if G.given:
+    if G._given:
         raise NoNode("the node is named as given, but not as a neighbour")
     if distance is not None:
         near = weighted_paths.single_source_dijkstra_path_length(G, n, cutoff=radius, weight=distance)

@@ -171,7 +171,7 @@ def square_clustering(G, nodes=None):
         own = degree[part]
         potential = around * (own - 1) - own * (own - 1) - inside - squares
         some = (own > 1) & (potential > 0)
-        share = (squares / potential).tolist()
+        share = (squares.double() / potential).tolist()
         found += [value if kept else 0 for value, kept in zip(share, some.tolist(), strict=True)]
     return found[0] if nodes is not None and nodes in G else dict(zip(names(G, chosen), found, strict=True))
 

@@ -22,7 +22,7 @@ def _search(G: Any, weight: Any) -> Found:
     """(distance, predecessor, when each pair was found), [n, n]: inf and -1 where there is no path. Pairs that an edge
     joins are found in the order of `G.edges`, before all others, which are by the node that a path of them leads
     through."""
-    if bool in G.kinds(weight):
+    if bool in G._kinds_of(weight):
         raise NotImplementedError("bool as weights")
     n = len(G)
     source, target, _ = (each.numpy() for each in listed_edges(G))

@@ -23,7 +23,7 @@ def shortest_simple_paths(G, source, target, weight=None):
 
 def _paths(G: Any, source: Any, target: Any, weight: Any) -> Iterator[list[Any]]:
     ends = number(G, source), number(G, target)
-    if G.given:
+    if G._given:
         raise NoNode("an end may be met from the other one, or be as given")
     graph, done, count = structure(G, weight), 0, 4
     while done < count:  # how many will be asked for is not known: each time four times as many

@@ -44,7 +44,7 @@ def lengths(G: Any, order: Tensor, parent: Tensor, distance: Tensor, weight: Any
     """The distances of vertices, each after its parent, as sums of what the arcs to them weigh: integers where these
     all are."""
     found = distance[order].tolist()
-    whole = G.whole(weight)
+    whole = G._whole_of(weight)
     if not distance.is_floating_point() or not whole.any():
         return found
     if G.is_multigraph():
@@ -194,7 +194,7 @@ def bidirectional_dijkstra(G, source, target, weight="weight"):
     ends = number(G, source), number(G, target)
     if source == target:
         return 0, [source]
-    if G.given:
+    if G._given:
         raise NoNode("an end may be met from the other one, or be as given")
     require_one_kind(G, weight)
     arcs, back = weighted_rows(G, weight), weighted_rows(G, weight, reverse=True)

@@ -24,12 +24,16 @@ from tgraph.networkx.functions._shared import (
     require_one_kind,
     structure,
 )
+from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements
 
 
 def _joined(G: Any, x: str, y: str, weight: Any, nodes: Any) -> tuple[Tensor, Tensor]:
     """The degrees at both ends of each arc among some nodes, in networkx's order: that of a set of the nodes."""
-    chosen = set(G) if nodes is None else set(nodes)
+    try:
+        chosen = set(G) if nodes is None else set(nodes)
+    except TypeError as fault:
+        raise NoNode(str(fault)) from fault
     vertices = torch.tensor(G.labels.indices(node for node in chosen if node in G), dtype=torch.int64)
     source, target = ends_of_rows(G, vertices)
     inside = marked(G, vertices)[target]

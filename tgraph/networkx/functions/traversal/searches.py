@@ -112,7 +112,7 @@ def path_between(G: Any, source: Any, target: Any) -> list[int]:
 def shortest_between(G: Any, source: Any, target: Any) -> list[Any]:
     """The nodes of a path of fewest arcs."""
     path = path_between(G, source, target)
-    if G.given:
+    if G._given:
         raise NoNode("an end may be met from the other one, or be as given")
     if not path:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
