@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, get_args
 import torch
 from torch import Tensor
 
-from tgraph.core.building import inputs, memory, soundness, sorting, symmetry, validate
+from tgraph.core.building import inputs, memory, sorting, soundness, symmetry, validate
 from tgraph.core.csr import Csr
 from tgraph.core.derived import AtFirstUse, Cache, derived, detached_cache_scope
 from tgraph.core.ids import VertexIds

@@ -43,7 +43,11 @@ def readable(tensor: Tensor, name: str) -> Tensor:
 def check_data(tensor: Tensor, name: str) -> None:
     """Raise ArgumentError for data whose memory is not there to be read, as `readable` does, but for tensors that stand
     for values of another kind: traced, transformed, spread, or wrapping others."""
-    if torch.compiler.is_compiling() or isinstance(tensor, torch._subclasses.FakeTensor) or _is_functorch_wrapped(tensor):
+    if (
+        torch.compiler.is_compiling()
+        or isinstance(tensor, torch._subclasses.FakeTensor)
+        or _is_functorch_wrapped(tensor)
+    ):
         return
     with torch._C.DisableTorchFunctionSubclass():
         plain = type(tensor) in _PLAIN

@@ -78,7 +78,12 @@ def _read_problem(path: PathLike) -> tuple[int, Kind, int, int]:
     if words[0] != "p":
         problem = f"expected the problem line 'p sp vertices edges', found {' '.join(words)[:60]!r}"
         raise FileFormatError(path, problem, "put it before the first edge", line=number)
-    if len(words) != 4 or words[1] not in _KINDS or not (words[2] + words[3]).isdecimal() or len(max(words, key=len)) > 18:
+    if (
+        len(words) != 4
+        or words[1] not in _KINDS
+        or not (words[2] + words[3]).isdecimal()
+        or len(max(words, key=len)) > 18
+    ):
         problem = f"the problem line {' '.join(words)[:60]!r} is not a graph"
         raise FileFormatError(path, problem, f"expected 'p {'|'.join(_KINDS)} vertices edges'", line=number)
     return number, _KINDS[words[1]], int(words[2]), int(words[3])

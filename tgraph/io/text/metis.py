@@ -95,7 +95,11 @@ def _read_header(path: PathLike) -> Header:
         raise FileFormatError(path, "the file is empty: it has no header", "begin it with 'vertices edges'")
     number, words = data[0][0], data[0][1].decode("latin-1").split()
     fmt = words[2].zfill(3) if len(words) > 2 else "000"
-    if len(words) not in (2, 3, 4) or not all(word.isdecimal() and len(word) < 19 for word in words) or not re.fullmatch("[01]{3}", fmt):
+    if (
+        len(words) not in (2, 3, 4)
+        or not all(word.isdecimal() and len(word) < 19 for word in words)
+        or not re.fullmatch("[01]{3}", fmt)
+    ):
         problem = f"expected the header 'vertices edges [fmt [ncon]]', found {' '.join(words)[:60]!r}"
         raise FileFormatError(path, problem, "fmt has three digits 0 or 1", line=number)
     vertex_weights = int(words[3]) if len(words) == 4 else 1
