@@ -1,4 +1,4 @@
-"""Tensors whose memory can be read: torch itself reads beyond a storage that was freed or cut, and a wrapper has none."""
+"""Tensors whose memory can be read: torch itself reads beyond a storage that was freed or cut; a wrapper has none."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ def check_extent(tensor: Tensor, name: str) -> None:
         size = 1 + sum((length - 1) * stride for length, stride in zip(tensor.shape, tensor.stride(), strict=True))
     if size and (tensor.storage_offset() + size) * tensor.element_size() > stored:
         raise ArgumentError(
-            f"{name}: its storage holds {stored} bytes, fewer than its shape {list(tensor.shape)} takes: it was resized "
-            "or freed; pass a tensor that holds its values"
+            f"{name}: its storage holds {stored} bytes, fewer than its shape {list(tensor.shape)} takes: it was "
+            "resized or freed; pass a tensor that holds its values"
         )
 
 
