@@ -44,6 +44,7 @@ def ecg(
     if not 0 <= min_weight <= 1:
         raise tg.errors.ArgumentError(f"min_weight: expected a number from 0 to 1, got {min_weight}")
     tg.primitives.components.check_undirected(graph)
+    graph.ensure_valid()
     arcs = graph.decoded()
     offset, neighbors = arcs.offset, arcs.neighbors.long()
     source = torch.arange(graph.num_vertices, device=graph.device).repeat_interleave(offset.diff())

@@ -1,5 +1,6 @@
 """Files whose every byte is under a checksum."""
 
+import json
 import random
 
 import pytest
@@ -51,3 +52,15 @@ def test_every_byte_is_under_a_checksum(tmp_path):
             other.write_bytes(content)
             with pytest.raises(FileFormatError, match=r"other: .*fetch it again"):
                 checksummed.read(other, "fetch it again")
+
+
+@pytest.mark.parametrize("notes", [{"piece": "0"}, {"piece": "-1"}, {"sums": "{}"}, {"sums": "[]"}, {"sums": "5"}])
+def test_sealed_headers_of_invalid_content(notes, tmp_path):
+    checksummed.write(tmp_path / "a.tg", {"a": torch.arange(5)}, {})
+    raw = (tmp_path / "a.tg").read_bytes()
+    length = int.from_bytes(raw[:8], "little")
+    header = json.loads(raw[8 : 8 + length])
+    header["__metadata__"] |= notes
+    (tmp_path / "b.tg").write_bytes(checksummed.seal(header) + raw[8 + length :])
+    with pytest.raises(FileFormatError, match="the header is damaged"):
+        checksummed.contents(tmp_path / "b.tg", "")

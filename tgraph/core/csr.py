@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from tgraph.core.building import soundness, sorting, validate
+from tgraph.core.building import sorting, soundness, validate
 from tgraph.core.building.arc_counts import ArcCounts
 from tgraph.core.building.symmetry import Mirror
 from tgraph.core.derived import Cache

@@ -119,7 +119,10 @@ class Choice:
         return f"{self.operator}: {name} serves it" + (f" ({because})" if because else "")
 
 
-ensure_rows: Callable[[torch.Tensor, torch.Tensor, int], object]  # set by `tgraph.core.building.soundness`
+def ensure_rows(offset: torch.Tensor, neighbors: torch.Tensor, num_columns: int) -> object:
+    """Raise ArgumentError for rows that cannot be followed; `tgraph.core.building.soundness` puts its own here."""
+    raise NotImplementedError
+
 
 # Of these the first two arguments are no rows of vertices: they are checked by their callers, are rows of a block whose
 # reader has checked them, or go to data of another size; `is_sound` is the check itself.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, get_args
 import torch
 from torch import Tensor
 
-from tgraph.core.building import inputs, memory, soundness, sorting, symmetry, validate
+from tgraph.core.building import inputs, memory, sorting, soundness, symmetry, validate
 from tgraph.core.csr import Csr
 from tgraph.core.derived import AtFirstUse, Cache, derived, derived_tensor, detached_cache_scope
 from tgraph.core.ids import VertexIds
@@ -44,12 +44,12 @@ class Graph(GraphVertices):
     strided tensors, which are copied, and makes O(1) checks; `validate()` checks every entry.
     Use `from_edges`, `from_csr`, `tgraph.read` or `tgraph.generators` to build one.
 
-    A Graph is immutable: a tensor of its that was written into by torch is checked again, and no kernel leaves its memory
-    for it, but results are undefined where derived data was read before; writes through numpy, and files that are cut
-    while they are mapped, end in undefined behaviour (SECURITY.md). Derived data (`transpose()`, degrees) is computed at first use, listed by `caches` and freed
-    by `drop_caches`. Vertices are identified by their index 0..n-1; `ids`, `index`, `top` and `frame`
-    translate to and from original ids. A self-loop adds one to the degree of its vertex, in `out_degree` and in
-    `in_degree` alike.
+    A Graph is immutable: one whose tensors were written into by torch is checked again, so that no kernel leaves its
+    memory, but results are undefined where derived data was used before; writes through numpy, and files that are cut
+    while they are mapped, are undefined behaviour. Derived data (`transpose()`, degrees) is computed at first use,
+    listed by `caches` and freed by `drop_caches`. Vertices are identified by their index 0..n-1; `ids`, `index`, `top`
+    and `frame` translate to and from original ids. A self-loop adds one to the degree of its vertex, in
+    `out_degree` and in `in_degree` alike.
 
     The arcs are in a `storage`: the tensors above as a `Csr`, or a layout (`to_format`, `tgraph.open`). A graph in a
     `layout` has no `offset`, `neighbors`, `weights` and `transpose_permutation`: they raise LayoutError. `to_csr()` is

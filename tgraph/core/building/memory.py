@@ -1,4 +1,4 @@
-"""Tensors whose memory can be read: torch itself reads beyond a storage that was freed or cut, and a wrapper has none."""
+"""Tensors whose memory can be read: torch itself reads beyond a storage that was freed or cut; a wrapper has none."""
 
 from __future__ import annotations
 
@@ -43,7 +43,11 @@ def readable(tensor: Tensor, name: str) -> Tensor:
 def check_data(tensor: Tensor, name: str) -> None:
     """Raise ArgumentError for data whose memory is not there to be read, as `readable` does, but for tensors that stand
     for values of another kind: traced, transformed, spread, or wrapping others."""
-    if torch.compiler.is_compiling() or isinstance(tensor, torch._subclasses.FakeTensor) or _is_functorch_wrapped(tensor):
+    if (
+        torch.compiler.is_compiling()
+        or isinstance(tensor, torch._subclasses.FakeTensor)
+        or _is_functorch_wrapped(tensor)
+    ):
         return
     with torch._C.DisableTorchFunctionSubclass():
         plain = type(tensor) in _PLAIN
@@ -91,8 +95,8 @@ def check_extent(tensor: Tensor, name: str) -> None:
         size = 1 + sum((length - 1) * stride for length, stride in zip(tensor.shape, tensor.stride(), strict=True))
     if size and (tensor.storage_offset() + size) * tensor.element_size() > stored:
         raise ArgumentError(
-            f"{name}: its storage holds {stored} bytes, fewer than its shape {list(tensor.shape)} takes: it was resized "
-            "or freed; pass a tensor that holds its values"
+            f"{name}: its storage holds {stored} bytes, fewer than its shape {list(tensor.shape)} takes: it was "
+            "resized or freed; pass a tensor that holds its values"
         )
 
 

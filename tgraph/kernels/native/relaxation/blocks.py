@@ -83,5 +83,7 @@ def is_sound(offset: Tensor, neighbors: Tensor, num_vertices: int) -> bool:
 OPERATORS = {
     "relax_block": Implementation(relax_block, refuses_relaxation),
     "join_blocks": Implementation(join_blocks, refuses_join),
-    "is_sound": Implementation(is_sound, lambda offset, neighbors, size: refuses_data(offset) or refuses_data(neighbors)),
+    "is_sound": Implementation(
+        is_sound, lambda offset, neighbors, size: refuses_data(offset) or refuses_data(neighbors)
+    ),
 }
