@@ -34,7 +34,7 @@ def clustering(graph: tg.Graph, *, weighted: bool = False) -> Tensor:
 
     Directed, of the triangles that the arcs at a vertex could close, those that are there, in all eight ways to
     direct their arcs (Fagiolo, Physical Review E 2007). `weighted`: a triangle counts by the geometric mean of its
-    weights, divided by the largest of the graph (Onnela et al., Physical Review E 2005); without weights each is 1.
+    weights, divided by the largest weight (Onnela et al., Physical Review E 2005); without weights each is 1.
     Parallel arcs count once, with the first weight, and self-loops not at all. Raises ArgumentError for weights that
     are not finite, or of which the largest is 0.
 
@@ -112,14 +112,14 @@ def _simple_arcs(graph: tg.Graph) -> tg.Graph:
 
 
 def _cube_roots(graph: tg.Graph, weights: Tensor) -> Tensor:
-    """The cube roots of some of the graph's weights over the largest of all, float64."""
+    """The cube roots of the weights of the simple graph over the largest of them, float64."""
     tg.primitives.weights.check(graph, "numbers", "triangles")
-    largest = graph.weight_range[1]
+    largest = weights.max().item()
     if not largest:
         own = graph.decoded().weights
         assert own is not None
         reason = "triangles count by their weights over the largest, which is 0: replace some, or leave weighted=False"
-        tg.primitives.weights.refuse(graph, largest, int(own.argmax()), reason)
+        tg.primitives.weights.refuse(graph, largest, int((own == 0).nonzero()[0]), reason)
     ratio = weights.to(torch.float64) / largest
     return ratio.abs().pow(1 / 3) * ratio.sign()
 
