@@ -57,11 +57,4 @@ __all__ += similarity.__all__
 __all__ += structure.__all__
 __all__ += walks.__all__
 
-
-for _topic in (
-    *(centrality, cohesion, coloring, community, components, dag, distances, embeddings, flow, matching, paths, sets),
-    *(similarity, structure, trees, walks),
-):
-    tg.core.building.memory.guard(vars(_topic))
-tg.core.building.memory.guard(globals())
 tg.primitives.calls.all_as_one(__name__)

@@ -63,6 +63,7 @@ def _members(cls: type) -> Iterator[str]:
     """The public methods and properties that a class, or one of ours that it derives from, defines."""
     kinds = (FunctionType, property, functools.cached_property, staticmethod, classmethod)
     for name in {name for base in cls.__mro__ if base.__module__.startswith("tgraph") for name in vars(base)}:
+        getattr(cls, name, None)  # which attaches a method that another module defines
         value = inspect.getattr_static(cls, name)
         if not name.startswith("_") and isinstance(value, kinds):
             call = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value

@@ -56,10 +56,17 @@ def check_data(tensor: Tensor, name: str) -> None:
 
 
 def guard(namespace: dict[str, Any]) -> None:
-    """Let the public functions of a package or module that take tensors be given `readable` ones alone."""
+    """Let the public functions of a module that take tensors be given `readable` ones alone."""
     for name, function in list(namespace.items()):
-        if inspect.isfunction(function) and not name.startswith("_") and _takes_tensors(function):
-            namespace[name] = _guarded(function)
+        if inspect.isfunction(function) and not name.startswith("_"):
+            namespace[name] = guarded(function)
+
+
+def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which is given `readable` tensors alone; itself where it takes none."""
+    if hasattr(function, "__wrapped__") or not _takes_tensors(function):
+        return function
+    return _guarded(function)
 
 
 def _takes_tensors(function: Callable[..., Any]) -> bool:
@@ -69,13 +76,11 @@ def _takes_tensors(function: Callable[..., Any]) -> bool:
 
 @functools.cache
 def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
-    if hasattr(function, "__wrapped__"):
-        return function
     code = function.__code__
     names = code.co_varnames[: code.co_argcount]
 
     @functools.wraps(function)
-    def guarded(*arguments: Any, **named: Any) -> Any:
+    def call(*arguments: Any, **named: Any) -> Any:
         given = [
             readable(value, names[place]) if isinstance(value, Tensor) else value
             for place, value in enumerate(arguments)
@@ -85,7 +90,7 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
                 named[name] = readable(value, name)
         return function(*given, **named)
 
-    return guarded
+    return call
 
 
 def check_extent(tensor: Tensor, name: str) -> None:
