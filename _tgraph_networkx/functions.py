@@ -81,7 +81,7 @@ FUNCTIONS: dict[str, str] = {
     "convert_node_labels_to_integers": "Left to networkx: orderings but the default.",
     "core_number": "",
     "cubical_graph": "Left to networkx: create_using but networkx's classes.",
-    "current_flow_betweenness_centrality": "Left to networkx: dtype; multigraphs; self-loops; weights that are not positive.",
+    "current_flow_betweenness_centrality": "Left to networkx: dtype; multigraphs; self-loops; weights not above 0.",
     "current_flow_closeness_centrality": "Left to networkx: dtype; weights that are not positive.",
     "cut_size": "",
     "cycle_graph": "Left to networkx: create_using but networkx's classes.",

@@ -151,7 +151,12 @@ def guard_of(name: str, function: Callable[..., Any]) -> Callable[..., None] | N
         return _named(function, lambda *given: ensure_rows(given[0], given[1], given[limit]))
     if "in_offset" in names:
         back = names.index("in_offset")
-        return _named(function, lambda *given: [_square(*given[place : place + 2]) for place in (0, back)])
+
+        def both(*given: Any) -> None:
+            _square(*given[:2])
+            _square(*given[back : back + 2])
+
+        return _named(function, both)
     return _square
 
 

@@ -50,7 +50,7 @@ def _refuses_multigraph(G, *options):
 @implements(
     cost="superlinear",
     refuses=_refuses_multigraph,
-    gaps="dtype; multigraphs; self-loops; weights that are not positive",
+    gaps="dtype; multigraphs; self-loops; weights not above 0",
 )
 def current_flow_betweenness_centrality(G, normalized=True, weight=None, dtype=float, solver="full"):
     _require_connected(G)
