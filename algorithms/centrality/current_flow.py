@@ -85,7 +85,8 @@ def current_flow_betweenness(
     source, target, carried = _carried(net, method, tol)
     ends = torch.zeros(n, dtype=torch.float64, device=graph.device)
     through = ends.index_add(0, source, carried).index_add(0, target, carried)
-    total = (through - (n - 1)) / 2  # what flows in or out at the ends of a pair, one for each, is not through them
+    # What flows in or out at the ends of a pair, one for each, is not through them.
+    total = (through - (n - 1)).clamp_(min=0) / 2
     return total.mul_(2 / ((n - 1) * (n - 2))) if normalized else total
 
 

@@ -66,7 +66,7 @@ def test_vertices_are_named_by_their_ids(tmp_path):
         (["bipartite", path], "an odd cycle, of vertices 2, 1, 3; leave one"),
         (["flow", path, "--source", 1, "--target", 1], "--target: 1 is the source as well"),
         (["convert", path, tmp_path / "x.gml"], "known are .txt, .csv"),
-        (["convert", path, "."], "'.' has the unknown extension"),
+        (["convert", path, "."], "is a folder"),
     ):
         found = CliRunner().invoke(app, list(map(str, arguments)))
         assert found.exit_code == 2 and words in found.output and "format=" not in found.output, found.output

@@ -135,7 +135,7 @@ def test_what_does_not_fit_is_named():
         u_op_v(made, "add", random(4, 2), random(6, 3))
     with pytest.raises(ArgumentError, match="'dot' sums over the last dimension"):
         u_op_v(made, "dot", random(4), random(6))
-    with pytest.raises(ArgumentError, match="source: on meta"):
+    with pytest.raises(ArgumentError, match="source: the tensor is on the device meta"):
         u_op_v(made, "add", random(4).to("meta"), random(6))
     with pytest.raises(ArgumentError, match="score: expected a floating tensor"):
         edge_softmax(made, torch.ones(7, dtype=torch.int64))

@@ -127,7 +127,7 @@ def ensure_rows(offset: torch.Tensor, neighbors: torch.Tensor, num_columns: int)
 # Of these the first two arguments are no rows of vertices: they are checked by their callers, are rows of a block whose
 # reader has checked them, or go to data of another size; `is_sound` is the check itself.
 _UNGUARDED = {"is_sound", "symmetry_hash", "mean_weights", "reduce_rows", "send_rows", "pull_bits", "push_bits"}
-_UNGUARDED |= {"arc_lookup", "arcs_from", "least_arcs", "locate_changes", "push_residuals", "tiles_of"}
+_UNGUARDED |= {"arc_lookup", "arcs_from", "least_arcs", "locate_changes", "push_residuals", "select_arcs", "tiles_of"}
 
 
 def guard_of(name: str, function: Callable[..., Any]) -> Callable[..., None] | None:

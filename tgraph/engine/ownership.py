@@ -19,7 +19,7 @@ Versions = list[tuple[Tensor, "int | None"]]
 def makes_its_own(step: Callable[..., Any]) -> bool:
     """Whether a method gives tensors that nothing else holds: those of this package do, a user's may return a tensor of
     the graph, or one that it keeps."""
-    return getattr(step, "__module__", "").startswith("tgraph.")
+    return (getattr(step, "__module__", None) or "").startswith("tgraph.")
 
 
 def is_checked(program: Program) -> bool:
@@ -41,7 +41,7 @@ def versions(values: Any) -> Versions:
     """The tensors of vertex data, with their versions."""
     if isinstance(values, dict):
         return [each for value in values.values() for each in versions(value)]
-    return [(values, version_of(values))]
+    return [(values, version_of(values))] if isinstance(values, Tensor) else []
 
 
 def are_of(values: Any, before: Any) -> bool:

@@ -96,7 +96,8 @@ class Program:
         raise NotImplementedError(f"{type(self).__name__}.compute")
 
     def residual(self, before: Any, after: Any) -> Tensor | float | None:
-        """How far an iteration moved the vertex data, a number or scalar tensor; None where there is no such measure.
+        """How far an iteration moved the vertex data, from `before` to `after`, a number or scalar tensor; None where
+        there is no such measure.
 
         With a `tolerance` the run ends once the residual is at most that. Called only after iterations in which
         everything was active. Neither `compute` nor `residual` may then write into the values that they are given,

@@ -16,8 +16,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def as_one(function: F) -> F:
-    """The function, which is given `readable` tensors alone, and of which a call that fails in one process fails in all
-    over which its graph is spread: with RankError in the others, and at once.
+    """The `function`, which is given `readable` tensors alone, and of which a call that fails in one process fails in
+    all over which its graph is spread: with RankError in the others, and at once.
 
     >>> tg.primitives.calls.as_one(tg.algorithms.bfs)(tg.generators.path(3), 0)
     tensor([0, 1, 2], dtype=torch.int32)

@@ -33,9 +33,10 @@ def readable(tensor: Tensor, name: str) -> Tensor:
     if tensor.layout is not torch.strided or tensor.is_nested or tensor.is_quantized:
         kind = "a nested one" if tensor.is_nested else f"{tensor.layout} of {tensor.dtype}"
         raise ArgumentError(f"{name}: expected a strided tensor of numbers, got {kind}; convert it by to_dense, ...")
-    if tensor.is_meta or _is_functorch_wrapped(tensor):
-        kind = "on meta" if tensor.is_meta else "wrapped by a transform of torch.func"
-        raise ArgumentError(f"{name}: the tensor is {kind} and holds no values to read; pass one that does")
+    if _is_functorch_wrapped(tensor):  # what transforms can trace is left to the portable backend
+        return tensor
+    if tensor.is_meta:
+        raise ArgumentError(f"{name}: the tensor is on the device meta and holds no values to read; pass one that does")
     check_extent(tensor, name)
     return tensor.resolve_neg() if tensor.is_neg() else tensor
 
@@ -77,12 +78,13 @@ def _takes_tensors(function: Callable[..., Any]) -> bool:
 @functools.cache
 def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
     code = function.__code__
-    names = code.co_varnames[: code.co_argcount]
+    names = code.co_varnames[: code.co_argcount + bool(code.co_flags & inspect.CO_VARARGS)]
+    last = len(names) - 1
 
     @functools.wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
         given = [
-            readable(value, names[place]) if isinstance(value, Tensor) else value
+            readable(value, names[min(place, last)]) if isinstance(value, Tensor) else value
             for place, value in enumerate(arguments)
         ]
         for name, value in named.items():

@@ -56,6 +56,13 @@ def ensure_sound(offset: Tensor, neighbors: Tensor, num_columns: int) -> Sound:
 
     Raises ArgumentError where an offset or a neighbour is none.
     """
+    if torch._C._len_torch_function_stack():  # a mode, such as that of fusion, would see each access
+        with torch._C.DisableTorchFunction():
+            return _ensured(offset, neighbors, num_columns)
+    return _ensured(offset, neighbors, num_columns)
+
+
+def _ensured(offset: Tensor, neighbors: Tensor, num_columns: int) -> Sound:
     known: Any = neighbors.__dict__.get(ATTRIBUTE)
     try:
         state = (offset._version, neighbors._version, offset.data_ptr(), neighbors.data_ptr())

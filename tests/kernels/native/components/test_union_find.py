@@ -116,7 +116,7 @@ def test_labels_that_are_no_forest(backend, label, words):
 
 def test_rows_that_are_no_vertices():
     graph = tg.Graph.from_edges([0, 1], [1, 2])
-    with pytest.raises(ArgumentError, match="from 0 to 3"):
+    with pytest.raises(ArgumentError, match="3 at position 1 is no vertex index"):
         join(rows_of(graph, torch.tensor([0, 3])), torch.arange(3))
 
 

@@ -155,7 +155,7 @@ def test_what_is_refused_is_served_otherwise_and_the_trace_has_the_reason():
     with pytest.raises(ArgumentError, match=r"'native' does not serve fixpoint.*bfloat16"):
         tg.run(program, graph, backend="native")
     run = tg.run(program, graph, trace=True)
-    assert run.values[15] == 6 and {step.backend for step in run.trace.iterations} == {"portable"}
+    assert run.values[15] == 6 and all("portable" in step.backend for step in run.trace.iterations)
     assert any("native does not: it has no relaxation of torch.bfloat16" in choice for choice in run.trace.choices)
     run = tg.run(Any("min", "add", start.float(), weight=1, active=[0]), graph, trace=True)
     assert {step.backend for step in run.trace.iterations} == {"native"}

@@ -71,7 +71,7 @@ struct Side {
 
 // An array [n, heads, each], of which `data` is null or the first number to read.
 template <class A>
-struct Numbers {
+struct HeadNumbers {
     const A* data = nullptr;
     int64_t each = 1;
 };
@@ -80,7 +80,7 @@ struct Numbers {
 template <class A>
 struct Batch {
     static constexpr int64_t lookahead = 24;
-    using Arrays = std::array<Numbers<A>, 3>;
+    using Arrays = std::array<HeadNumbers<A>, 3>;
 
     int64_t size = 0;
     Shape shape;  // of the arrays [heads, stride]
@@ -182,7 +182,7 @@ struct Batch {
     }
 
     // Spreads numbers per head to the arcs: those of row `row`, or of each neighbor if `row` is negative.
-    void spread(Numbers<A> numbers, int64_t row, int64_t heads, std::vector<A>& to) const {
+    void spread(HeadNumbers<A> numbers, int64_t row, int64_t heads, std::vector<A>& to) const {
         for (int64_t a = 0; a < size; ++a)
             for (int64_t head = 0; head < heads; ++head)
                 to[head * shape.stride + a] = numbers.data[((row < 0 ? other[a] : row) * heads + head) * numbers.each];

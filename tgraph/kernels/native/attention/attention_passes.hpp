@@ -20,7 +20,7 @@ struct PassOver : Pass<A> {
         : Pass<A>(with, side, state), kernels(*with.kernels), arrays(arrays) {}
 
     static Arrays at_sources(const Attention<A>& with) {
-        return {Numbers<A>{with.score == Score::gat ? with.source : nullptr}};
+        return {HeadNumbers<A>{with.score == Score::gat ? with.source : nullptr}};
     }
 
     // Lists the arcs of a row in batches, and calls visit(first arc) for each.
@@ -249,8 +249,8 @@ struct ToSource : PassOver<A> {
 
     ToSource(const Attention<A>& attention, const Side& side, A* to_source, A* to_value)
         : Base(attention, side, first(attention) + attention.width(),
-               {Numbers<A>{attention.statistics, 2}, Numbers<A>{attention.delta},
-                Numbers<A>{attention.score == Score::gat ? attention.target : nullptr}}),
+               {HeadNumbers<A>{attention.statistics, 2}, HeadNumbers<A>{attention.delta},
+                HeadNumbers<A>{attention.score == Score::gat ? attention.target : nullptr}}),
           to_source(to_source), to_value(to_value) {}
 
     static int64_t first(const Attention<A>& with) {

@@ -187,8 +187,8 @@ std::string said(const Parameter& parameter) {
 
 void Kernel::refuse(const Objects& objects, std::size_t i) const {
     if (lacks_memory(objects[i]))
-        throw TypeError(name + "(): " + parameters[i] + ": its storage holds fewer numbers than its shape says, as it was "
-                        "resized or freed; pass a tensor that holds its values");
+        throw TypeError(name + "(): " + parameters[i] + ": its storage holds fewer numbers than its shape says, as it "
+                        "was resized or freed; pass a tensor that holds its values");
     std::string message = name + "(): " + parameters[i] + ": expected " + said(overloads[0].parameters[i]);
     std::vector<std::string> dtypes;
     for (const Overload& overload : overloads) {
