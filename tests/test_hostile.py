@@ -12,6 +12,7 @@ from tgraph.core.building import memory
 from tgraph.errors import ArgumentError
 
 CODE = f"""
+import sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 import hostile
 hostile.main(*sys.argv[1:])

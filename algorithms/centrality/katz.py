@@ -61,9 +61,8 @@ class Katz(AffineProgram):
                 raise tg.errors.ArgumentError(f"beta: expected a number or [{n}], got {list(beta.shape)}")
         else:
             beta = float(beta)
-        tg.primitives.weights.check_numbers(
-            "beta", torch.as_tensor(beta, device="cpu" if isinstance(beta, (int, float)) else None).flatten(), "numbers"
-        )
+        number = beta if isinstance(beta, Tensor) else torch.tensor(beta, device="cpu")
+        tg.primitives.weights.check_numbers("beta", number.flatten(), "numbers")
         self.walk = tg.primitives.linear.AffineMap(bias=beta, edge=self.edge)
         return torch.zeros(n, dtype=self.dtype, device=graph.device), graph.everything()
 

@@ -129,7 +129,8 @@ private:
             }
         }
         if (scanned < n) smallest = 0, prefix = scanned;  // the others are not joined to these
-        if (prefix > 0) keep(std::max<Weight>(smallest, 0), [&](int64_t v) { return number[v] >= 0 && number[v] < prefix; });
+        if (prefix > 0)
+            keep(std::max<Weight>(smallest, 0), [&](int64_t v) { return number[v] >= 0 && number[v] < prefix; });
         unite(before, last);  // sums that round may have found no edge
     }
 
