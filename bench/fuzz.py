@@ -98,7 +98,7 @@ def make(seed: int, number: int) -> tuple[str, bytes]:
 
 
 def fault(name: str, content: bytes, folder: Path) -> str | None:
-    """What is wrong with how a file is read, None where nothing is."""
+    """The fault in reading a file, None where nothing is."""
     path = folder / name
     if name.startswith("g."):  # a graph in several files, of which one is damaged
         for other in ("g.e", "g.v", "g.properties"):
@@ -128,7 +128,7 @@ def equal(one: tg.Graph, other: tg.Graph) -> bool:
 
 
 def damage_fault(seed: int, number: int, folder: Path) -> str | None:
-    """What is wrong with how a damaged file is read, None where nothing is."""
+    """The fault in reading a damaged file, None where nothing is."""
     return fault(*make(seed, number), folder)
 
 

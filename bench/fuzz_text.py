@@ -179,7 +179,7 @@ def _metis(chance: random.Random) -> tuple[list[str], dict[str, Any], list[Edge]
 
 
 def dress_fault(seed: int, number: int, folder: Path) -> str | None:
-    """What is wrong with how a valid file is read, None where nothing is."""
+    """The fault in reading a valid file, None where nothing is."""
     name, content, options, edges = dressed(random.Random(f"dress {seed} {number}"))
     path = folder / name
     path.write_bytes(content)
@@ -227,7 +227,7 @@ def random_graph(chance: random.Random) -> tg.Graph:
 
 
 def trip_fault(seed: int, number: int, folder: Path) -> str | None:
-    """What is wrong with how a graph is written and read again, None where nothing is."""
+    """The fault in writing a graph and reading it again, None where nothing is."""
     chance = random.Random(f"trip {seed} {number}")
     graph = random_graph(chance)
     format = chance.choice(tuple(FORMATS))

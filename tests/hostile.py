@@ -190,7 +190,7 @@ SKIPPED = ("torch.compile", "path", "folder", "url", "file", "process_group")
 
 
 def values_of(parameter, graph):
-    """What may stand for a parameter, best first; none for one that nothing suits."""
+    """Arguments for a parameter, best first; none for one that nothing suits."""
     kind, name = str(parameter.annotation), parameter.name
     if name == "active":
         return [graph.everything()]
@@ -303,7 +303,7 @@ def _run(work, writing, done, seconds):
 
 
 def tensor_calls(function, kinds):
-    """What `forked` runs: the calls of a function with each of these kinds of hostile tensors."""
+    """The body of `forked`: the calls of a function with each of these kinds of hostile tensors."""
 
     def calls():
         for what, given, parameter, tensor, kind in with_hostile_tensors(function, graph_of(), kinds):

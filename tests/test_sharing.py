@@ -1,4 +1,4 @@
-"""What a function returns is its caller's: to write into it changes no graph, no argument and no later result. Every
+"""Results are their caller's: to write into it changes no graph, no argument and no later result. Every
 public function that takes a graph is called, and so is every member of a graph."""
 
 import dataclasses

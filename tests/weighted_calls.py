@@ -117,7 +117,7 @@ def _plain(result: Any, given: tg.Graph, with_weights: bool) -> Any:
 
 
 def makes_of(name: str, function: Any) -> list[str]:
-    """What a function makes of an arc of each weight: "refuses" it, "drops" it, or "counts" it."""
+    """The fate of an arc of each weight in a function: "refuses" it, "drops" it, or "counts" it."""
     words: dict[str, set[str]] = {value: set() for value in VALUES}
     for directed in (True, False):
         ordinary = answer(name, function, graph(directed, WEIGHTS))

@@ -143,7 +143,7 @@ class Bounds:
         self.least = torch.minimum(self.least, self.upper.min())
 
     def distances(self, graph: tg.Graph, vertex: int) -> tuple[Tensor, Tensor]:
-        """Those along the arcs of `graph`, `arcs` or its transpose, from a vertex that reaches every other to the
+        """Distances along the arcs of `graph`, `arcs` or its transpose, from a vertex that reaches every other to the
         open vertices, and the largest to any."""
         distance = tg.run(self.program(vertex), graph, **self.options).values
         smallest, largest = torch.aminmax(distance)

@@ -81,7 +81,7 @@ def called(function, graph):
 
 
 def kind(value):
-    """What all ranks have to agree in."""
+    """The part of an outcome in which all ranks have to agree."""
     if isinstance(value, (tuple, list)):
         return [kind(each) for each in value[:5]]
     if isinstance(value, torch.Tensor):

@@ -79,6 +79,7 @@ def test_lines_of_a_label_stay_lines(tmp_path):
 @pytest.mark.parametrize("values", [[float("nan")] * 3, [float("inf"), 1, 2], [1e300, -1e300, 0], [5, 5, 5.0]])
 def test_colours_of_any_numbers(values, tmp_path):
     tg.draw(tg.generators.path(3), tmp_path / "x.png", color=torch.tensor(values, dtype=torch.float64), inches=1)
+    assert matplotlib.image.imread(tmp_path / "x.png").shape[1] == 150
 
 
 def test_many_edges_become_densities(tmp_path, monkeypatch):

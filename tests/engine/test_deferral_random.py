@@ -167,7 +167,7 @@ def program_of(seed):
 
 
 def outcome(text, graph, fuse):
-    """What the run of a program gave: an exception's type, or all that may differ."""
+    """The outcome of a run: an exception's type, or all that may differ."""
     scope = {"torch": torch, "Tensor": torch.Tensor, "N": N, "np": np}
     scope["update"] = lambda x, received, y: y
     scope["scripted_in"] = lambda y: SCRIPTED[0](y)

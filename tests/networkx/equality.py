@@ -88,7 +88,7 @@ def _typed(value: Hashable) -> tuple[str, str]:
 
 
 class Outcome:
-    """What a call comes to: its result, what an iterator gives as a list, and its exception."""
+    """The outcome of a call: its result, what an iterator gives as a list, and its exception."""
 
     result: Any = None
     fault: Exception | None = None

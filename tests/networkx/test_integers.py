@@ -72,7 +72,7 @@ def seeded(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def check(name: str, seed: int) -> int:
-    """How many calls ran here."""
+    """The number of calls that ran here."""
     G, ran = random_graph(seed), 0
     if not takes(name, G) or (name == "shortest_simple_paths" and nx.is_negatively_weighted(G)):
         return 0
@@ -107,7 +107,7 @@ def test_many_as_networkx(name):
 
 
 def test_sums_of_many_large_weights():
-    """What wrapped in int64, or was rounded to float64."""
+    """Sums that wrapped in int64, or were rounded to float64."""
     path, star = nx.path_graph(3000), nx.star_graph(10)
     nx.set_edge_attributes(path, 10**13, "d")
     nx.set_edge_attributes(star, 10**18, "d")

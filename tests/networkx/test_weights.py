@@ -72,7 +72,7 @@ def outcome(function, arguments):
 
 
 def compared(name: str, seed: int) -> int:
-    """How many calls on a random graph ran here."""
+    """The number of calls on a random graph that ran here."""
     G = drawn(f"{name} {seed}")
     ran = 0
     if not takes(name, G):

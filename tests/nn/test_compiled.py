@@ -56,7 +56,7 @@ def test_features_of_edges_follow(name, fill, flow):
 
 @pytest.mark.parametrize("options", [{}, {"num_bases": 2, "aggr": "max"}], ids=str)
 def test_relations(options):
-    """Whose numbers of edges no trace knows. An edge of no relation is told when the compiled code runs."""
+    """Edges by relation, of numbers that no trace knows. An edge of no relation is told when the compiled code runs."""
     layer = built(nn, "RGCNConv", (6, 3, 3), options)
     once = compiled(layer, dynamic=True)
     for kind in ("loops", "hub"):

@@ -131,7 +131,7 @@ _UNGUARDED |= {"arc_lookup", "arcs_from", "least_arcs", "locate_changes", "push_
 
 
 def guard_of(name: str, function: Callable[..., Any]) -> Callable[..., None] | None:
-    """What checks the rows among the arguments of an operator before a backend is given them, None where it has none.
+    """The check of the rows among the arguments of an operator before a backend is given them, None where it has none.
     What a caller forgot to check cannot be followed out of bounds.
 
     Graphs, and what else has `ensure_valid`, are told by the types of the parameters of the `function`, rows by the

@@ -642,7 +642,7 @@ def _address(tensor: Tensor) -> int:
 
 
 def flat(tree: Any) -> Iterator[Any]:
-    """What lists and tuples hold, however nested."""
+    """The items of lists and tuples, however nested."""
     if isinstance(tree, (list, tuple)):
         for each in tree:
             yield from flat(each)

@@ -1,4 +1,4 @@
-"""Whose memory the vertex data of a run is in, and whether it was written to: by the counters of autograd, in O(1)."""
+"""Ownership of the vertex data of a run, and whether it was written to: by the counters of autograd, in O(1)."""
 
 from __future__ import annotations
 

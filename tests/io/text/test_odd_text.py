@@ -166,7 +166,7 @@ def test_fields():
 
 
 def test_blocks_of_odd_lines_are_streamed(tmp_path):
-    """What is read line by line is so in chunks too."""
+    """Files that are read line by line are so in chunks too."""
     path = tmp_path / "x.csv"
     path.write_text("source, target\n" + "".join(f"a{i}, b{i % 7}\n" for i in range(5000)))
     whole = tg.read(path)
@@ -234,7 +234,7 @@ def test_the_modes_find_faults(tmp_path, monkeypatch):
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=2 * settings().max_examples)
 def test_tables_of_pandas(tmp_path_factory, seed):
-    """What pandas writes, with any of its options."""
+    """Files of pandas, with any of its options."""
     chance = random.Random(seed)
     end = chance.choice(("\n", "\r\n", "\r"))
     labels = ["ann", "Doe, Jane", "#x", 'say "hi"', "a b", "ü", "New York", "a;b", "nan", "007"]

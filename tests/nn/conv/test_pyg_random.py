@@ -138,7 +138,7 @@ def outcome(library, name, given, options, dtype, inputs, state=None):
 
 
 def differs(found, expected, dtypes):
-    """What differs between two results of `outcome`, or None."""
+    """The difference between two results of `outcome`, or None."""
     (out, grads), (other, others) = found, expected
     if out.dtype != other.dtype or out.shape != other.shape:
         return f"{out.dtype} {list(out.shape)}, expected {other.dtype} {list(other.shape)}"
@@ -154,7 +154,7 @@ def differs(found, expected, dtypes):
 
 
 def fault(name, given, options, dtype, inputs):
-    """What is wrong with a layer of ours beside PyTorch Geometric's, or None."""
+    """The fault of a layer of ours beside PyTorch Geometric's, or None."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         layer, expected, refusal = outcome(theirs, name, given, options, dtype, inputs)

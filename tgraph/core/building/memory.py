@@ -21,8 +21,9 @@ def readable(tensor: Tensor, name: str) -> Tensor:
     `EdgeIndex` of PyTorch Geometric does, is unwrapped, another one read as the plain tensor that it is; a view that
     negates is resolved.
 
-    Raises ArgumentError for tensors without memory to read (fake, meta, or wrapped by a transform), of other layouts
-    (sparse, nested), quantised ones, and those whose storage has been freed or cut. O(1).
+    Raises ArgumentError for tensors without memory to read (fake or meta), of other layouts (sparse, nested), quantised
+    ones, and those whose storage has been freed or cut; tensors that a transform of torch.func wraps stay as they are.
+    O(1).
     """
     if torch.compiler.is_compiling():
         return tensor

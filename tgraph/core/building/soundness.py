@@ -52,7 +52,7 @@ def owned(tensor: Tensor, name: str) -> Tensor:
 
 
 def ensure_sound(offset: Tensor, neighbors: Tensor, num_columns: int) -> Sound:
-    """What is found about rows whose neighbours are below `num_columns`; O(1) where nothing has changed since it was.
+    """The finding about rows whose neighbours are below `num_columns`; O(1) where nothing has changed since it was.
 
     Raises ArgumentError where an offset or a neighbour is none.
     """

@@ -111,7 +111,7 @@ class _Watch:
         return self._name in _broken
 
     def _enter(self) -> tuple[int, int]:
-        """What tells this block from all others of the group: the step, and how many began at it before."""
+        """The name that tells this block from all others of the group: the step, and how many began at it before."""
         world: Any = dist.group.WORLD if self._group is None else self._group
         step, count = _entered.get(world, (-1, 0))
         now = self._step()

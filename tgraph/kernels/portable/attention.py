@@ -133,7 +133,7 @@ def weights(inputs: Inputs, spec: AttentionSpec, slot: Tensor, rows: int) -> tup
 def gathered(
     inputs: Inputs, spec: AttentionSpec, slot: Tensor, rows: int, mask: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """What each row receives, [rows, heads, columns], and the statistics of its softmax, [rows, heads, 2]."""
+    """The sums at rows, [rows, heads, columns], and the statistics of its softmax, [rows, heads, 2]."""
     alpha, statistics = weights(inputs, spec, slot, rows)
     alpha = _thinned(alpha, spec, mask)
     sent = inputs.sent if spec.score != "dot" or inputs.edge is None else inputs.sent + inputs.edge
@@ -191,7 +191,7 @@ def _blocks(arcs: Csr, sent: Tensor) -> Iterator[Block]:
 
 
 def attend(inputs: Inputs, arcs: Csr, spec: AttentionSpec) -> tuple[Tensor, Tensor]:
-    """What each destination receives, [n_dst, heads, columns], and the statistics of its softmax, [n_dst, heads, 2]."""
+    """The sums at destinations, [n_dst, heads, columns], and the statistics of its softmax, [n_dst, heads, 2]."""
     rows, heads = arcs.num_rows, inputs.sent.shape[1]
     out = inputs.sent.new_empty((rows, *inputs.sent.shape[1:]))
     statistics = inputs.sent.new_empty((rows, heads, 2))
