@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 import networkx as nx
 import numpy as np
 import pytest
-from equality import FREE, same
+from equality import same, same_of
 
 from tgraph.networkx import history
 from tgraph.networkx.interface import backend
@@ -199,10 +199,7 @@ def compared(name: str, G: nx.Graph, H: nx.Graph, options: bool = True) -> tuple
             left += 1
             continue
         what = {key: value for key, value in arguments.items() if not isinstance(value, nx.Graph)}
-        free = FREE.get(name)
-        if callable(free) and not isinstance(expected, type):
-            found, expected = free(found), free(expected)
-        same(found, expected, f"{name} {what}", free is True)
+        same_of(name, found, expected, f"{name} {what}")
         ran += 1
     return ran, left
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import networkx as nx
 import pytest
-from equality import same
-from test_functions import ALGORITHMS, BY_CHANCE, FREE, PLACED, SETS, calls, convert, outcome, takes
+from equality import same, same_of
+from test_functions import ALGORITHMS, BY_CHANCE, PLACED, SETS, calls, convert, outcome, takes
 
 from tgraph.networkx.interface import backend
 from tgraph.networkx.registry import FUNCTIONS
@@ -87,9 +87,7 @@ def check(name: str, seed: int) -> int:
             found = outcome(getattr(backend, name), convert(name, seeded(arguments)))
         except NotImplementedError:
             continue
-        if name in FREE and not isinstance(expected, type):
-            found, expected = FREE[name](found), FREE[name](expected)
-        same(found, expected, f"{name} seed {seed}")
+        same_of(name, found, expected, f"{name} seed {seed}")
         assert sorted(integers(found)) == sorted(integers(expected)), f"{name} seed {seed}"
         ran += 1
     return ran

@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import networkx as nx
 import pytest
-from equality import same
-from test_functions import ALGORITHMS, BY_CHANCE, FREE, PLACED, TOO_MANY, calls, convert, takes
+from equality import same_of
+from test_functions import ALGORITHMS, BY_CHANCE, PLACED, TOO_MANY, calls, convert, takes
 
 from tgraph.networkx.interface import backend
 from tgraph.networkx.registry import FUNCTIONS
@@ -87,14 +87,12 @@ def compared(name: str, seed: int) -> int:
         expected = outcome(
             ALGORITHMS[name].orig_func, {**given, "seed": random.Random(4)} if "seed" in given else given
         )
-        if name in FREE and not isinstance(expected, type) and not isinstance(found, type):
-            found, expected = FREE[name](found), FREE[name](expected)
         what = {key: value for key, value in arguments.items() if not isinstance(value, nx.Graph)}
         assert isinstance(found, type) == isinstance(expected, type), f"{name} {what} {seed}: {found} {expected}"
         if isinstance(found, type):
             assert found is expected or issubclass(expected, found), f"{name} {what} {seed}: {found} {expected}"
         else:
-            same(found, expected, f"{name} {what} {seed}")
+            same_of(name, found, expected, f"{name} {what} {seed}")
         ran += 1
     return ran
 

@@ -251,7 +251,7 @@ def test_a_cache_that_cannot_be_written_is_not_needed(folder, tmp_path, monkeypa
 
 
 def test_an_entry_that_cannot_be_written_is_not_needed(folder, kept, monkeypatch):
-    def full(entry):
+    def full(entry, mode):
         raise OSError("no space left on device")
 
     monkeypatch.setattr(compiler, "replacing", full)
