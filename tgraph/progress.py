@@ -22,6 +22,8 @@ from tgraph.terminal import harmless
 T = TypeVar("T")
 
 VARIABLE = "TGRAPH_PROGRESS"
+# The dictionary behind `os.environ`, which encodes the name in every lookup: each run asks.
+_ENVIRONMENT, _KEY = os.environ._data, os.environ.encodekey(VARIABLE)  # type: ignore[attr-defined]
 DELAY = 2.0  # seconds, before which nobody wonders
 TICK = 0.5
 
@@ -51,7 +53,7 @@ def is_wanted(asked: bool = False) -> bool:
     >>> tg.progress.is_wanted()
     False
     """
-    told = os.environ.get(VARIABLE, "")
+    told = os.environ[VARIABLE] if _KEY in _ENVIRONMENT else ""
     if told == "0":
         return False
     return asked or ((_is_shown.get() or told == "1") and not _open_bars and sys.stderr.isatty())

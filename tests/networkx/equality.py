@@ -160,6 +160,7 @@ FREE = {
     "minimum_st_node_cut": len,
     "node_clique_number": True,
     "shortest_simple_paths": all_paths,
+    "transitive_reduction": True,
     "stoer_wagner": lambda found: found[0],
 }
 LOOSE = ("directed_combinatorial_laplacian_matrix", "directed_laplacian_matrix")  # eigenvectors from a random start

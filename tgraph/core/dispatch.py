@@ -141,7 +141,7 @@ def guard_of(name: str, function: Callable[..., Any]) -> Callable[..., None] | N
     names, held = [each.name for each in parameters], [str(each.annotation) in _CHECKED for each in parameters]
     structures = tuple(place for place, is_held in enumerate(held) if is_held)
     if structures == (0,):
-        return lambda first, *others, **named: first.ensure_valid()
+        return check_first
     if structures:
         return _named(function, lambda *given: [given[place].ensure_valid() for place in structures])
     if name in _UNGUARDED or names[:2] != ["offset", "neighbors"]:
@@ -161,6 +161,11 @@ def guard_of(name: str, function: Callable[..., Any]) -> Callable[..., None] | N
 
 
 _CHECKED = {"Graph", "Subgraph", "Quotient"}
+
+
+def check_first(structure: Any, *others: Any, **named: Any) -> None:
+    """The check of an operator whose first argument alone has arcs."""
+    structure.ensure_valid()
 
 
 def _square(offset: torch.Tensor, neighbors: torch.Tensor, *others: Any, **named: Any) -> None:

@@ -312,7 +312,16 @@ class Graph(GraphVertices):
         """
         if self.layout is not None or torch.compiler.is_compiling():  # a layout was checked when it was made
             return
-        found, before = soundness.ensure_sound(self.offset, self.neighbors, self.num_vertices), self._found
+        before, offset, neighbors = self._found, self.offset, self.neighbors
+        # As `ensure_sound`, in half the time: each operator asks.
+        if (
+            before is not None
+            and before.state is not None
+            and not torch._C._len_torch_function_stack()
+            and before.state == (offset._version, neighbors._version, offset.data_ptr(), neighbors.data_ptr())
+        ):
+            return
+        found = soundness.ensure_sound(self.offset, self.neighbors, self.num_vertices)
         if found is not before:
             if before is not None and found.state != before.state:  # what was derived is that of other arcs
                 self._cache.drop()
@@ -445,6 +454,17 @@ class Graph(GraphVertices):
         elif reverse is not self:
             reverse.ensure_valid()
         return reverse
+
+    def transpose_unchecked(self) -> Graph:
+        """As `transpose_detached`, for a caller whose operator checks the arcs of both.
+
+        >>> tg.Graph.from_edges([0, 1], [1, 2]).transpose_unchecked().neighbors
+        tensor([0, 1], dtype=torch.int32)
+        """
+        if not self.directed:
+            return self
+        kept = self._kept_transpose()
+        return self.transpose_detached() if kept is None else kept
 
     def _kept_transpose(self) -> Graph | None:
         kept = self._cache.values.get("transpose")

@@ -59,7 +59,7 @@ class Subgraph:
     scratch: Scratch | None = None
 
     def ensure_valid(self) -> None:
-        """See `Graph.ensure_valid`, of the graph and of the rows held.
+        """See `Graph.ensure_valid`, of the rows held.
 
         >>> graph = tg.Graph(torch.tensor([0, 1]), torch.tensor([7], dtype=torch.int32))
         >>> tg.Subgraph(graph, graph.everything(), "push", None, graph.selection(), False).ensure_valid()
@@ -67,8 +67,12 @@ class Subgraph:
             ...
         tgraph.errors.ArgumentError: neighbors: 7 at position 0 is no vertex number below 1
         """
-        self.graph.ensure_valid()
-        self.selection.ensure_valid(self.graph.num_vertices)
+        graph, selection = self.graph, self.selection
+        own = graph.layout is None and selection.stored_neighbors is graph.neighbors
+        if own and selection.stored_offset is graph.offset:
+            graph.ensure_valid()
+        else:
+            selection.ensure_valid(graph.num_vertices)
 
     @property
     def offset(self) -> Tensor:
@@ -232,8 +236,9 @@ class Received:
 
 def whole(graph: Graph, active: Frontier, mode: Mode, backend: str = "auto") -> Subgraph:
     """Every row of the graph (of its transpose in a pull): the stored tensors, no copy."""
-    graph.ensure_valid()
-    stored = graph if mode == "push" else graph.transpose_detached()
+    if mode == "pull" and graph.directed:
+        graph.ensure_valid()  # else the transpose may be that of other arcs
+    stored = graph if mode == "push" else graph.transpose_unchecked()
     return Subgraph(graph, active, mode, None, stored.selection(), mode == "pull", backend)
 
 

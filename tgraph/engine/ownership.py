@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from tgraph.model.program import Program, Relaxation
 Versions = list[tuple[Tensor, "int | None"]]
 
 
+@functools.lru_cache(256)
 def makes_its_own(step: Callable[..., Any]) -> bool:
     """Whether a method gives tensors that nothing else holds: those of this package do, a user's may return a tensor of
     the graph, or one that it keeps."""

@@ -174,7 +174,8 @@ def _run_rounds(state: State, advance: Advance, keeper: Keeper | None) -> int:
     if plan.width is not None:
         state.order = NearFar(plan.width, state.values.dtype, state.scratch)
         state.active = state.order.next(state.values, state.active)
-    checked = ownership.is_checked(state.program)
+    checked, device = ownership.is_checked(state.program), state.graph.device
+    compiles = devices.compiles_each_shape(device)
     safe = 0  # so many rounds need no look at the integers that they send
     while not state.is_done:
         if plan.watch is not None:
@@ -182,7 +183,8 @@ def _run_rounds(state: State, advance: Advance, keeper: Keeper | None) -> int:
         before, everything, versions = state.values, state.active.is_everything, None
         if checked and everything:
             before, versions = ownership.before_step(state.program, before)
-        devices.end_round(state.graph.device)
+        if compiles:
+            devices.end_round(device)
         changed = _iterate(state)
         advance(1, len(changed))
         if everything and _meets_tolerance(state, before, versions):
@@ -208,7 +210,7 @@ def _step(state: State) -> tuple[Subgraph, Frontier]:
     program, graph, policy = state.program, state.graph, cast(DirectionPolicy, state.policy)
     sub = program.tensorize(graph, state.active, policy.choose(state.active))
     sub.backend, sub.scratch = state.backend, state.scratch
-    before = _writable(state, sub.mode)
+    before = state.values if state.trusts and state.is_own else _writable(state, sub.mode)
     if state.deferral is not None and state.deferral.serves(sub, state.values):
         computed = state.deferral.compute(program, sub, state.values, state.active)
     else:
@@ -322,7 +324,8 @@ def _meets_tolerance(state: State, before: Any, versions: ownership.Versions | N
         residual = state.deferral.residual(state.program, before, state.values)
     else:
         residual = state.program.residual(before, state.values)
-    ownership.check_after(state.program, noted)
+    if noted:
+        ownership.check_after(state.program, noted)
     if residual is None:
         return False
     state.residual = float(residual)

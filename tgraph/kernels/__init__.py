@@ -46,6 +46,7 @@ from tgraph.core.dispatch import (
     Backend,
     Choice,
     Implementation,
+    check_first,
     guard_of,
     is_watched,
     noted,
@@ -99,7 +100,12 @@ def _guarded(name: str, run: Callable[..., Any]) -> Callable[..., Any]:
         guard(*arguments, **named)
         return run(*arguments, **named)
 
-    return checked
+    @functools.wraps(run)
+    def checked_first(first: Any, *others: Any, **named: Any) -> Any:
+        first.ensure_valid()
+        return run(first, *others, **named)
+
+    return checked_first if guard is check_first else checked
 
 
 for _module in (layout, native, cuda, torch_scatter, torch_sparse, portable):

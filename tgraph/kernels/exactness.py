@@ -14,6 +14,7 @@ from tgraph.core.system.library import in_functorch, is_plain
 from tgraph.errors import ArgumentError
 from tgraph.kernels.call import Call
 from tgraph.kernels.messages import across, column, is_per_arc, sent_dtype
+from tgraph.kernels.native.base.values import largest_bound
 from tgraph.kernels.portable.aggregation import reduce_messages, sent_data
 
 Range = tuple[int, int]
@@ -46,6 +47,8 @@ def check(call: Call, own: bool, again: Callable[[Tensor], Tensor]) -> None:
         if not spreads:
             _check_narrowing(data, call.dtype)
         data, known = data.to(call.dtype), None
+    if reduce == "sum" and call.edge == "copy" and not spreads and largest_bound(data) * count <= sums.MOST:
+        return
     dtype = _dtype_of_messages(call)
     if dtype is None:
         return

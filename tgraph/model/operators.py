@@ -214,13 +214,13 @@ def _at_once(graph: Graph, data: Tensor, mean: bool, edge: str) -> Tensor | None
             return None
         own = graph.transpose_detached().weights
     try:
-        columns = data if data.dim() == 2 else data[:, None]
+        columns = data if data.dim() == 2 else data.unsqueeze(1)
     except RuntimeError:  # torch makes no view of a storage that was cut; what is wrong is said by `_checked_call`
         return None
     if not eager.serves(arcs.neighbors, arcs.num_columns, columns, own):
         return None
     received = eager.aggregate(arcs, columns, mean, own, None if own is None else lambda: graph.weights)
-    return received if data.dim() == 2 else received[:, 0]
+    return received if data.dim() == 2 else received.squeeze(1)
 
 
 def _pulled(graph: Graph) -> Csr:

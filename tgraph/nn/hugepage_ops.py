@@ -21,8 +21,10 @@ def linear_map(x: Tensor, weight: Tensor, bias: Tensor | None = None, argument: 
 
     argument : the name of x. Raises ArgumentError for other columns, another dtype or another device than the weight's.
     """
-    large = x.dim() == 2 and is_large(x, x.shape[0] * max(weight.shape), weight, bias)
     try:
+        if torch.compiler.is_compiling() or x.dim() != 2 or x.shape[0] * max(weight.shape) * x.element_size() < LARGE:
+            return F.linear(x, weight, bias)
+        large = is_large(x, x.shape[0] * max(weight.shape), weight, bias)
         return _LinearMap.apply(x, weight, bias) if large else F.linear(x, weight, bias)
     except RuntimeError:
         check_fits(argument, x, weight)

@@ -120,8 +120,8 @@ class AffineMap:
         sent = self._sent_of(x)
         kernels = self._choose(arcs, x, (sent, before, alpha, beta, *arguments))
         old_values, old_sent = self._spare
-        kept = (x, before, *self._vectors.values())
-        spare = (_reusable(old_values, *kept), _reusable(old_sent, sent, *kept))
+        kept = set(map(id, (x, before, *self._vectors.values())))
+        spare = (_reusable(old_values, x, kept), _reusable(old_sent, sent, kept))
         if (
             overwrite
             and sent is not x
@@ -143,7 +143,7 @@ class AffineMap:
         """The backend of a step; that of the last one, where nothing has changed that it depends on."""
         tensors = [tensor for tensor in (*self._vectors.values(), *inputs) if isinstance(tensor, Tensor)]
         key = (arcs.graph, arcs.mirrored, arcs.backend, x.dtype, len(tensors), is_available("native"), is_compiling())
-        recorded = any(tensor.requires_grad for tensor in tensors)
+        recorded = True in [tensor.requires_grad for tensor in tensors]
         if self._chosen is not None and self._chosen[0] == key and not recorded:
             return noted(self._chosen[1])
         weights = arc_weights(arcs, x, self._edge, self._weights) if self._weighted else None
@@ -263,8 +263,9 @@ def _whole_pull(sub: Subgraph | Graph) -> Subgraph:
     return sub if sub.mode == "pull" else whole(sub.graph, sub.active, "pull", sub.backend)
 
 
-def _reusable(spare: Tensor | None, like: Tensor, *kept: Tensor) -> Tensor | None:
-    """The spare tensor where it fits, and is none of the tensors that must not be overwritten."""
-    if spare is None or spare.requires_grad or spare.dtype != like.dtype or spare.shape != like.shape:
+def _reusable(spare: Tensor | None, like: Tensor, kept: set[int]) -> Tensor | None:
+    """The spare tensor where it fits, and is none of the tensors that must not be overwritten, whose ids are `kept`."""
+    if spare is None or spare is like or id(spare) in kept:
         return None
-    return None if spare is like or any(spare is tensor for tensor in kept) else spare
+    fits = not spare.requires_grad and spare.dtype == like.dtype and spare.shape == like.shape
+    return spare if fits else None

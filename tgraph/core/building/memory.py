@@ -16,6 +16,12 @@ _PLAIN = (Tensor, torch.nn.Parameter)
 _is_functorch_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 
 
+def are_common(arguments: tuple[Any, ...], named: dict[str, Any]) -> bool:
+    """Whether all tensors among the arguments of a call are contiguous numbers in the memory of the CPU: nothing else
+    need be asked of them. The compiled kernels put their own here; without them nothing is known."""
+    return False
+
+
 def readable(tensor: Tensor, name: str) -> Tensor:
     """A plain strided tensor of the same values, the same object where it is one: a subclass that wraps one tensor, as
     `EdgeIndex` of PyTorch Geometric does, is unwrapped, another one read as the plain tensor that it is; a view that
@@ -25,7 +31,7 @@ def readable(tensor: Tensor, name: str) -> Tensor:
     ones, and those whose storage has been freed or cut; tensors that a transform of torch.func wraps stay as they are.
     O(1).
     """
-    if torch.compiler.is_compiling():
+    if _is_common(tensor) or torch.compiler.is_compiling():
         return tensor
     if type(tensor) not in _PLAIN:
         if type(tensor).__module__.startswith("tgraph."):  # it is spread, or not yet computed
@@ -46,7 +52,8 @@ def check_data(tensor: Tensor, name: str) -> None:
     """Raise ArgumentError for data whose memory is not there to be read, as `readable` does, but for tensors that stand
     for values of another kind: traced, transformed, spread, or wrapping others."""
     if (
-        torch.compiler.is_compiling()
+        _is_common(tensor)
+        or torch.compiler.is_compiling()
         or isinstance(tensor, torch._subclasses.FakeTensor)
         or _is_functorch_wrapped(tensor)
     ):
@@ -84,6 +91,8 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
+        if not torch.compiler.is_dynamo_compiling() and are_common(arguments, named):
+            return function(*arguments, **named)
         given = [
             readable(value, names[min(place, last)]) if isinstance(value, Tensor) else value
             for place, value in enumerate(arguments)
@@ -94,6 +103,10 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(*given, **named)
 
     return call
+
+
+def _is_common(tensor: Tensor) -> bool:
+    return not torch.compiler.is_dynamo_compiling() and are_common((tensor,), {})
 
 
 def check_extent(tensor: Tensor, name: str) -> None:

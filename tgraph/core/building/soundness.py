@@ -59,6 +59,15 @@ def ensure_sound(offset: Tensor, neighbors: Tensor, num_columns: int) -> Sound:
     if torch._C._len_torch_function_stack():  # a mode, such as that of fusion, would see each access
         with torch._C.DisableTorchFunction():
             return _ensured(offset, neighbors, num_columns)
+    known: Any = neighbors.__dict__.get(ATTRIBUTE)  # nothing has changed: told in the least time, as each operator asks
+    if (
+        type(known) is Sound
+        and known.state is not None
+        and known.bound <= num_columns
+        and known.offset() is offset
+        and known.state == (offset._version, neighbors._version, offset.data_ptr(), neighbors.data_ptr())
+    ):
+        return known
     return _ensured(offset, neighbors, num_columns)
 
 

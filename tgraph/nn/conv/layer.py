@@ -112,9 +112,12 @@ class MessagePassing(Namesake):
 
     def _count(self, x: Tensor | None) -> int | None:
         """The number of vertices that features belong to."""
-        if x is not None and x.dim() < max(-self.node_dim, 1):
-            raise ArgumentError(f"x: expected [..., n, columns], got {list(x.shape)}")
-        return None if x is None else x.shape[self.node_dim]
+        if x is None:
+            return None
+        try:
+            return x.shape[self.node_dim]
+        except IndexError:
+            raise ArgumentError(f"x: expected [..., n, columns], got {list(x.shape)}") from None
 
     def _is_observed(self) -> bool:
         """Whether to run PyTorch Geometric's implementation: an explainer or hook needs single messages, a step was

@@ -83,7 +83,7 @@ def _pull(sub: Subgraph, messages: Messages, reduction: Reduction) -> Tensor:
     data, dtype = messages.data, messages.total or messages.data.dtype
     graph = None
     if sub.selection.is_whole:
-        graph = sub.graph.transpose_detached() if sub.mirrored else sub.graph
+        graph = sub.graph.transpose_unchecked() if sub.mirrored else sub.graph
     values = kernels.pull(
         sub.selection,
         data.to(HELD_AS[data.dtype]) if data.dtype in HELD_AS else data,

@@ -25,8 +25,12 @@ struct Interface {
     int32_t (*numel)(Handle, int64_t*) = nullptr;
     int32_t (*offset)(Handle, int64_t*) = nullptr;
     int32_t (*storage_size)(Handle, int64_t*) = nullptr;
+    int32_t (*device)(Handle, int32_t*) = nullptr;
+    int32_t (*layout)(Handle, int32_t*) = nullptr;
+    int32_t (*dtype)(Handle, int32_t*) = nullptr;
 
     bool is_complete() const { return contiguous && numel && offset && storage_size; }
+    bool tells_kind() const { return is_complete() && device && layout && dtype; }
 
     // Looked up in the library that torch has loaded, in the folder of its package.
     explicit Interface([[maybe_unused]] const std::string& folder) {
@@ -36,6 +40,8 @@ struct Interface {
             if (!library) continue;
             find(library, contiguous, "is_contiguous"), find(library, numel, "get_numel");
             find(library, offset, "get_storage_offset"), find(library, storage_size, "get_storage_size");
+            find(library, device, "get_device_type"), find(library, layout, "get_layout");
+            find(library, dtype, "get_dtype");
         }
 #endif
     }
@@ -54,7 +60,7 @@ struct Torch {
     PyObject *tensor, *parameter;
     std::pair<PyObject*, DType> types[8];
     PyObject *is_cpu, *requires_grad, *dtype, *numel, *is_contiguous, *data_ptr;
-    PyObject *cdata, *storage, *nbytes, *storage_offset;
+    PyObject *cdata, *storage, *nbytes, *storage_offset, *is_neg, *is_nested, *is_transformed;
     Interface interface;
 
     explicit Torch(nb::handle torch)
@@ -66,6 +72,8 @@ struct Torch {
           is_cpu(name("is_cpu")), requires_grad(name("requires_grad")), dtype(name("dtype")), numel(name("numel")),
           is_contiguous(name("is_contiguous")), data_ptr(name("data_ptr")), cdata(name("_cdata")),
           storage(name("untyped_storage")), nbytes(name("nbytes")), storage_offset(name("storage_offset")),
+          is_neg(name("is_neg")), is_nested(name("is_nested")),
+          is_transformed(kept(torch.attr("_C").attr("_functorch").attr("is_functorch_wrapped_tensor"))),
           interface(nb::cast<std::string>(torch.attr("__path__")[0])) {}
 
     static PyObject* kept(nb::object object) { return object.release().ptr(); }
@@ -136,6 +144,28 @@ bool is_tensor(const Torch& torch, PyObject* object) {
     return PyType_IsSubtype(Py_TYPE(object), reinterpret_cast<PyTypeObject*>(torch.tensor));
 }
 
+// Bytes of a number by the code of its dtype in the C interface, 0 for what is quantised or unknown.
+constexpr int64_t sizes[] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 0, 0, 0, 2};
+
+// Whether a tensor is of the most common kind: contiguous numbers on the CPU, all of them in its storage.
+bool is_common(const Torch& torch, PyObject* tensor) {
+    if (is_true(PyObject_GetAttr(tensor, torch.is_nested)) || is_true(call(tensor, torch.is_neg))) return false;
+    PyObject* const given[] = {nullptr, tensor};
+    if (!torch.interface.tells_kind() ||
+        is_true(PyObject_Vectorcall(torch.is_transformed, given + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr)))
+        return false;
+    const int64_t address = integer(PyObject_GetAttr(tensor, torch.cdata));
+    if (PyErr_Occurred()) return false;
+    void* const handle = reinterpret_cast<void*>(address);
+    int32_t device = -1, layout = -1, dtype = -1;
+    if (torch.interface.device(&handle, &device) || torch.interface.layout(&handle, &layout) ||
+        torch.interface.dtype(&handle, &dtype))
+        return false;
+    if (device || layout || dtype < 0 || dtype >= static_cast<int32_t>(std::size(sizes)) || !sizes[dtype]) return false;
+    const Extent extent(torch, tensor, sizes[dtype]);
+    return extent.size >= 0 && extent.held >= extent.size;
+}
+
 void read_tensor(const Torch& torch, PyObject* object, Array<void>& found) {
     if (!is_true(PyObject_GetAttr(object, torch.is_cpu)) || is_true(PyObject_GetAttr(object, torch.requires_grad)))
         return;
@@ -195,6 +225,20 @@ bool lacks_memory(PyObject* object) {
     } catch (nb::python_error&) {
         return false;
     }
+}
+
+bool are_common(nb::tuple arguments, nb::dict named) noexcept {
+    const Torch* const torch = torch_names();
+    const auto serves = [torch](PyObject* object) {
+        return !torch || !is_tensor(*torch, object) || (is_plain(*torch, object) && is_common(*torch, object));
+    };
+    bool all = true;
+    for (Py_ssize_t i = 0, count = PyTuple_Size(arguments.ptr()); all && i < count; ++i)
+        all = serves(PyTuple_GetItem(arguments.ptr(), i));
+    PyObject *name = nullptr, *value = nullptr;
+    for (Py_ssize_t place = 0; all && PyDict_Next(named.ptr(), &place, &name, &value);) all = serves(value);
+    if (PyErr_Occurred()) PyErr_Clear(), all = false;
+    return all;
 }
 
 nb::object numpy_array(void* data, int64_t size, DType type) {

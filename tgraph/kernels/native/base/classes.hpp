@@ -20,6 +20,9 @@ bool read_array(PyObject* object, Array<void>& found, nb::object& held) noexcept
 // Whether an object is a tensor whose storage is smaller than itself: it was freed or resized.
 bool lacks_memory(PyObject* object);
 
+// Whether all tensors among the arguments of a call are contiguous numbers on the CPU that their storages hold.
+bool are_common(nb::tuple arguments, nb::dict named) noexcept;
+
 // An array of numpy, which frees the memory by std::free.
 nb::object numpy_array(void* data, int64_t size, DType type);
 

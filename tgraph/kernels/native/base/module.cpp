@@ -48,6 +48,7 @@ tgraph::nb::list census() {
 NB_MODULE(_native, python) {
     using namespace tgraph;
     python.doc() = "Compiled CPU kernels of tgraph.";
+    python.def("are_common", &tgraph::are_common, tgraph::nb::arg("arguments"), tgraph::nb::arg("named"));
     python.def("cpus", &::cpus, "Queries how many CPUs this process may use.");
     python.def("census", &::census, "The profile by source location: time of regions on one thread, and the time "
                "estimated for their number of threads.");

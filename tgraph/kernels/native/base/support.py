@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
+from tgraph.core.building import memory
 from tgraph.core.system import native
 from tgraph.core.system.library import is_plain
 from tgraph.kernels.call import Call
 
 _PLAIN = (Tensor, torch.nn.Parameter)
 _FEW = "its kernel is for graphs of fewer than 2^31 vertices"
+
+
+def _are_common(arguments: tuple[Any, ...], named: dict[str, Any]) -> bool:
+    kernels = native.load()  # at the first call that asks
+    if kernels is None:
+        return False
+    memory.are_common = kernels.are_common
+    return kernels.are_common(arguments, named)
+
+
+memory.are_common = _are_common
 
 
 def unavailable() -> str | None:

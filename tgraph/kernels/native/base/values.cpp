@@ -1,6 +1,8 @@
 // Fill, iota, replace and convert over the values of all vertices, on the team's threads: torch may be restricted to
 // one thread while a program runs (`hold_torch`).
+#include <atomic>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 
 #include "base/bindings.hpp"
@@ -40,6 +42,20 @@ void convert_values(In<From> from, Out<To> to) {
     copy(from.data(), size, to.data());
 }
 
+// An upper bound of |x| for all values, below twice the largest: the bits that are set in any of them, of x or ~x.
+int64_t bound_magnitudes(In<int64_t> values) {
+    const auto size = static_cast<int64_t>(values.shape(0));
+    const int64_t* const in = values.data();
+    std::atomic<int64_t> bits = 0;
+    for_each_part_of(size, part_count(size), [&](Range range, int) {
+        int64_t found = 0;
+        for (int64_t i = range.begin; i < range.end; ++i) found |= in[i] ^ (in[i] >> 63);
+        bits.fetch_or(found, std::memory_order_relaxed);
+    });
+    const int64_t all = bits.load();
+    return all == std::numeric_limits<int64_t>::max() ? all : all + 1;  // ~x is one less than |x|
+}
+
 template <class T>
 void bind(Module& module) {
     module.def("fill_values", &fill_values<T>, "values, value");
@@ -53,6 +69,7 @@ void bind_values(Module& module) {
     bind<int64_t>(module);
     bind<float>(module);
     bind<double>(module);
+    module.def("bound_magnitudes", &bound_magnitudes, "values");
     module.def("number_values", &number_values<int32_t>, "values");
     module.def("number_values", &number_values<int64_t>, "values");
     module.def("convert_values", &convert_values<int32_t, int64_t>, "values, to");

@@ -8,7 +8,9 @@ from typing import cast
 import torch
 from torch import Tensor
 
+from tgraph.core import sums
 from tgraph.core.system import native
+from tgraph.core.system.library import is_plain
 from tgraph.kernels.call import Call, not_plain
 
 DTYPES = (torch.int32, torch.int64, torch.float32, torch.float64)
@@ -42,6 +44,14 @@ def replace(values: Tensor, old: int, by: int) -> None:
 def convert(values: Tensor, to: Tensor) -> None:
     """to[i] = values[i], int32 as int64."""
     _kernels().convert_values(values.view(-1), to.view(-1))
+
+
+def largest_bound(values: Tensor) -> int:
+    """An upper bound of `tgraph.core.sums.largest`, below twice as large, in a fraction of the time."""
+    kernels = native.load()
+    if kernels is None or values.dtype != torch.int64 or not is_plain(values) or not values.is_contiguous():
+        return sums.largest(values)
+    return kernels.bound_magnitudes(values.view(-1))
 
 
 def _kernels() -> ModuleType:

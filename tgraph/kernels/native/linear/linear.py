@@ -37,7 +37,7 @@ def affine_step(sub: Subgraph, step: AffineStep) -> StepResult:
     same bits for any number of threads."""
     values = fresh(step.before.shape, step.before.dtype) if step.spare[0] is None else step.spare[0]
     next_x = None if step.scale is None else memory_of_next_x(step)
-    neighbors, x = gathered(sub.graph.transpose_detached() if sub.mirrored else sub.graph, flat(step.x))
+    neighbors, x = gathered(sub.graph.transpose_unchecked() if sub.mirrored else sub.graph, flat(step.x))
     settle(x, len(neighbors))
     kernels = cast(Any, native.load())
     rows = flat(sub.offset), flat(neighbors), flat(step.weights)
