@@ -40,6 +40,10 @@ def check(call: Call, own: bool, again: Callable[[Tensor], Tensor]) -> None:
     known = None if data.dtype == torch.int64 else LIMITS.get(data.dtype)
     if call.edge == "copy" and known is not None and call.dtype is None and _adds_up(known, count, reduce):
         return
+    if call.edge == "copy" and call.dtype is None and reduce == "sum" and sub.graph.layout is None:
+        bound = largest_bound(data)
+        if bound is not None and bound * count <= sums.MOST:
+            return
     spreads = sub.graph.layout is not None and sub.graph.layout.spreads
     if not (sub.active.is_everything if spreads else is_readable(data)):
         return
@@ -47,8 +51,6 @@ def check(call: Call, own: bool, again: Callable[[Tensor], Tensor]) -> None:
         if not spreads:
             _check_narrowing(data, call.dtype)
         data, known = data.to(call.dtype), None
-    if reduce == "sum" and call.edge == "copy" and not spreads and largest_bound(data) * count <= sums.MOST:
-        return
     dtype = _dtype_of_messages(call)
     if dtype is None:
         return

@@ -17,6 +17,8 @@ from tgraph.stores.server import ServerStore, named
 T = TypeVar("T")
 # A server that is gone without a word is noticed after half a minute, in seconds.
 OPTIONS = {"connect_timeout": 10, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 4}
+# What a server says to one who connects while it stops or starts; libpq gives no code for it.
+PASSING = ("shutting down", "starting up", "terminating connection")
 TABLES = """
 CREATE TABLE IF NOT EXISTS {heads} (key text COLLATE "C" PRIMARY KEY, version uuid NOT NULL, head bytea NOT NULL);
 CREATE TABLE IF NOT EXISTS {blocks} (version uuid, number int4, value bytea NOT NULL, PRIMARY KEY (version, number));
@@ -63,9 +65,8 @@ class PostgresStore(ServerStore):
         if isinstance(fault, (psycopg.errors.DiskFull, psycopg.errors.OutOfMemory, psycopg.errors.IoError)):
             return False  # the server has answered, and would answer the same again
         made = getattr(fault, "pgconn", None)  # of a connection that could not be made; refused after a password
-        return isinstance(fault, psycopg.OperationalError) and not (
-            made and (made.used_password or made.needs_password)
-        )
+        refused = made and (made.used_password or made.needs_password) and not any(map(str(fault).count, PASSING))
+        return isinstance(fault, psycopg.OperationalError) and not refused
 
     def _delete(self, key: str) -> bool:
         def remove(connection: Any) -> bool:

@@ -8,7 +8,6 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from tgraph.core import sums
 from tgraph.core.system import native
 from tgraph.core.system.library import is_plain
 from tgraph.kernels.call import Call, not_plain
@@ -46,11 +45,12 @@ def convert(values: Tensor, to: Tensor) -> None:
     _kernels().convert_values(values.view(-1), to.view(-1))
 
 
-def largest_bound(values: Tensor) -> int:
-    """An upper bound of `tgraph.core.sums.largest`, below twice as large, in a fraction of the time."""
+def largest_bound(values: Tensor) -> int | None:
+    """An upper bound of the magnitudes of integers in int64, below twice the largest, in a fraction of the time that
+    finding it takes; None where the kernel does not serve the tensor."""
     kernels = native.load()
     if kernels is None or values.dtype != torch.int64 or not is_plain(values) or not values.is_contiguous():
-        return sums.largest(values)
+        return None
     return kernels.bound_magnitudes(values.view(-1))
 
 

@@ -165,7 +165,6 @@ void bind_fill(Module& module) {
 }  // namespace
 
 void bind_bitmaps(Module& module) {
-    const auto released = nb::call_guard<nb::gil_scoped_release>();
     module.def("pull_bits", &pull, "offset, neighbors, front, wanted, reached");
     module.def("push_bits", &push, "offset, neighbors, active, reached");
     module.def("choose_bits", &choose, "bits, places, chosen");
