@@ -137,6 +137,13 @@ def subsets(G):
     return [{0, *(v for v in range(1, len(G)) if bits >> (v - 1) & 1)} for bits in range(2 ** (len(G) - 1) - 1)]
 
 
+def laplacian(G):
+    """networkx's, which gives up where the weights add up to 0."""
+    if G.size("w") == 0:
+        raise ZeroDivisionError
+    return by_vertex(nx.laplacian_centrality(G, normalized=False, weight="w"))
+
+
 A = algorithms
 POWER = {"tol": 1e-12, "max_iterations": 10_000, "weighted": True}
 W = {"weighted": True}
@@ -184,7 +191,7 @@ ORACLES = {
     "clustering": ("numbers", "du", lambda g: A.clustering(g, **W), lambda G: by_vertex(nx.clustering(G, **N))),
     "laplacian_centrality": (
         *("numbers", "u", lambda g: A.laplacian_centrality(g, normalized=False, **W)),
-        lambda G: by_vertex(nx.laplacian_centrality(G, normalized=False, **N)),
+        laplacian,
     ),
     "average_neighbor_degree": (
         *("numbers", "du", lambda g: A.average_neighbor_degree(g, **W)),
@@ -227,7 +234,7 @@ def drawn(chance, kind, directed, acyclic):
     """A graph of networkx whose weights are mostly of the kind, and whether all are."""
     fits = KINDS[kind][1]
     pool = [w for w in ALL if fits(w, w)] if chance.random() < 0.8 else ALL
-    if kind in ("positive lengths", "conductances"):  # added to others, the smallest are lost
+    if kind in ("positive lengths", "conductances", "numbers"):  # added to others, the smallest are lost
         pool = [w for w in pool if not 0 < w < 0.1]
     pool = chance.choice([pool, chance.sample(pool, min(2, len(pool)))])
     G = nx.empty_graph(chance.randint(2, 7), nx.DiGraph if directed else nx.Graph)

@@ -49,7 +49,7 @@ def closeness(
         reached = held.sum(1).to(torch.float64) - 1
         total = (hops * held).sum(1, dtype=torch.float64)
         share = reached / (n - 1) if wf_improved and n > 1 else 1.0
-        parts.append(torch.where(total > 0, reached / total.clamp(min=torch.finfo(torch.float64).tiny) * share, 0.0))
+        parts.append(torch.where(total > 0, reached / torch.where(total > 0, total, 1.0) * share, 0.0))
     return torch.cat([_nothing(graph), *parts])
 
 

@@ -137,7 +137,10 @@ class Bounds:
         torch.maximum(self.lower, back, out=self.lower)
         beyond = eccentricity - away
         torch.maximum(self.lower, beyond - self.slack * eccentricity if self.slack else beyond, out=self.lower)
-        torch.minimum(self.upper, back + eccentricity, out=self.upper)
+        within = back + eccentricity
+        if not within.is_floating_point():  # both are 0 or more: a sum that wraps is negative, and no bound
+            within.masked_fill_(within < 0, torch.iinfo(within.dtype).max)
+        torch.minimum(self.upper, within, out=self.upper)
         self.lower[place] = self.upper[place] = eccentricity
         self.most = torch.maximum(self.most, self.lower.max())
         self.least = torch.minimum(self.least, self.upper.min())

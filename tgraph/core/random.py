@@ -13,6 +13,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from tgraph.core.building import memory
+
 Words = NDArray[np.uint64]
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -130,3 +132,6 @@ def mix(word: Words) -> Words:
         word *= factor
     word ^= word >> np.uint64(31)
     return word
+
+
+memory.guard(globals())

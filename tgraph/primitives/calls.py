@@ -16,8 +16,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def as_one(function: F) -> F:
-    """The `function`, which is given `readable` tensors alone, and of which a call that fails in one process fails in
-    all over which its graph is spread: with RankError in the others, and at once.
+    """The `function`, which is given `readable` tensors and valid graphs alone, and of which a call that fails in one
+    process fails in all over which its graph is spread: with RankError in the others, and at once.
 
     >>> tg.primitives.calls.as_one(tg.algorithms.bfs)(tg.generators.path(3), 0)
     tensor([0, 1, 2], dtype=torch.int32)
@@ -28,7 +28,11 @@ def as_one(function: F) -> F:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         for given in (*args, *kwargs.values()) if kwargs else args:
-            if type(given) is Graph and (layout := given.layout) is not None and layout.spreads:
+            if type(given) is not Graph:
+                continue
+            if (layout := given.layout) is None:
+                given.ensure_valid()  # torch reads beyond what was written into, or says so in its own words
+            elif layout.spreads:
                 with layout.calling(function.__name__):
                     return read(*args, **kwargs)
         return read(*args, **kwargs)

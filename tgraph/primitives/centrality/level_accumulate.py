@@ -14,6 +14,8 @@ from tgraph.errors import ArgumentError
 from tgraph.kernels import choose
 from tgraph.kernels.call import Call
 
+MOST = 1024  # levels for each item
+
 
 def levels(depth: Tensor, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
     """The items of each level, level after level: (order [r], level_offset int64 [L + 1]).
@@ -22,7 +24,7 @@ def levels(depth: Tensor, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
     holds the items that have a depth, those of depth d in ascending order at level_offset[d]:level_offset[d + 1].
     `backend` is a name of the registry.
 
-    Raises ArgumentError for depths that are no integers.
+    Raises ArgumentError for depths that are no integers, or so large that most levels are empty.
 
     >>> order, level_offset = tg.primitives.level_accumulate.levels(torch.tensor([0, 1, 2, 1, -1]))
     >>> order.tolist(), level_offset
@@ -32,6 +34,8 @@ def levels(depth: Tensor, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
         raise ArgumentError(f"depth: expected integers, got {depth.dtype}; use depth.to(torch.int32)")
     flat = depth.reshape(-1)
     count = max(0, int(flat.max()) + 1) if len(flat) else 0
+    if count > MOST * len(flat):
+        raise ArgumentError(f"depth: {count - 1} is too large for {len(flat)} items; number the levels in use")
     if flat.dtype != torch.int32 and count < 2**31:  # what kernels sort by
         flat = flat.clamp(min=-1).to(torch.int32) if flat.dtype == torch.int64 else flat.to(torch.int32)
     return choose(backend, Call("levels", flat)).run(flat, count)

@@ -172,6 +172,8 @@ def inside(graph: Graph, group: Tensor, *, weighted: bool = False, backend: str 
     tensor([2., 2., 2., 2., 2., 2.], dtype=torch.float64)
     """
     _check_range("group", group, graph.num_vertices)
+    if len(group) != graph.num_vertices:
+        raise ArgumentError(f"group: expected [{graph.num_vertices}], one for each vertex, got [{len(group)}]")
     weights, arcs = exact_weights(graph) if weighted else None, graph.decoded()
     loops = 1.0 if graph.directed else 2.0
     return _inside(arcs.offset.contiguous(), arcs.neighbors.contiguous(), weights, group, loops, backend)
@@ -205,8 +207,8 @@ def _check_groups(graph: Quotient, name: str, group: Tensor, count: int) -> None
 
 
 def _check_range(name: str, group: Tensor, count: int) -> None:
-    if group.dtype != torch.int64:
-        raise ArgumentError(f"{name}: expected int64, got {group.dtype}; use .long()")
+    if group.dtype != torch.int64 or group.dim() != 1:
+        raise ArgumentError(f"{name}: expected int64 of one dimension, got {group.dtype} {list(group.shape)}")
     if not len(group):
         return
     least, largest = (int(each) for each in group.aminmax())

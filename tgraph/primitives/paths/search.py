@@ -7,12 +7,14 @@ The rows are tensors on the CPU as in a Csr, in any order: offset, int64 [n + 1]
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from tgraph.core.dispatch import Operator
 from tgraph.errors import ArgumentError
 from tgraph.kernels.portable.paths import search
 
+_WEIGHTS = (torch.int64, torch.float64)
 _breadth_first = Operator("breadth_first", search.breadth_first)
 _dijkstra = Operator("dijkstra", search.dijkstra)
 _meet = Operator("meet", search.meet)
@@ -64,6 +66,7 @@ def dijkstra(
     (tensor([0, 1, 2]), tensor([-1,  0,  1]), tensor([0., 1., 3.], dtype=torch.float64))
     """
     _check(offset, sources)
+    _check_data(weights, "weights", len(neighbors), _WEIGHTS)
     return _dijkstra(offset, neighbors, weights, sources, cutoff, -1 if target is None else target)
 
 
@@ -100,6 +103,7 @@ def bellman_ford(
     ([0, 1, 2], [[], [2], [0]], tensor([0, 2, 5]))
     """
     _check(offset, sources)
+    _check_data(weights, "weights", len(neighbors), _WEIGHTS)
     return _bellman_ford(offset, neighbors, weights, sources, early)
 
 
@@ -126,6 +130,8 @@ def meet_weighted(
     ([0, 1, 2], 3.0)
     """
     _check_ends(offset, source, target)
+    _check_data(weights, "weights", len(neighbors), _WEIGHTS)
+    _check_data(in_weights, "in_weights", len(in_neighbors), _WEIGHTS)
     return _meet_weighted(offset, neighbors, weights, in_offset, in_neighbors, in_weights, source, target)
 
 
@@ -167,6 +173,7 @@ def generations(offset: Tensor, neighbors: Tensor, in_degree: Tensor) -> tuple[T
     >>> tg.primitives.search.generations(graph.offset, graph.neighbors, graph.in_degree)
     (tensor([3, 1, 2, 0]), tensor([2, 1, 1, 0]))
     """
+    _check_data(in_degree, "in_degree", len(offset) - 1, (torch.int64,))
     return _generations(offset, neighbors, in_degree)
 
 
@@ -182,8 +189,16 @@ def _check_ends(offset: Tensor, *ends: int) -> None:
             raise ArgumentError(f"sources: {end} is no vertex of the {n}")
 
 
+def _check_data(data: Tensor, name: str, size: int, dtypes: tuple[torch.dtype, ...]) -> None:
+    if data.shape != (size,) or data.dtype not in dtypes:
+        wanted = " or ".join(map(str, dtypes))
+        raise ArgumentError(f"{name}: expected [{size}] of {wanted}, got {list(data.shape)} of {data.dtype}")
+
+
 def _check(offset: Tensor, sources: Tensor) -> None:
     n = len(offset) - 1
+    if sources.dim() != 1 or sources.dtype != torch.int64:
+        raise ArgumentError(f"sources: expected int64 [s], got {sources.dtype} {list(sources.shape)}")
     wrong = ((sources < 0) | (sources >= n)).nonzero()
     if len(wrong):
         raise ArgumentError(f"sources: {int(sources[wrong[0]])} is no vertex of the {n}")

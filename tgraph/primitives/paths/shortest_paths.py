@@ -134,6 +134,7 @@ def bellman_ford(graph: Graph, sources: Tensor, *, backend: str = "auto") -> tup
     (tensor([0, 2, 5]), tensor([0, 2, 0]))
     """
     graph = graph.decoded()
+    sources = graph.as_vertices(sources, "sources")
     kinds.check(graph, "signed lengths", "shortest paths")
     check_sums(graph)
     distance, parent, cycle = serving(backend, "bellman_ford", graph)(graph, sources)
