@@ -263,3 +263,27 @@ def test_missing_file_and_folder(tmp_path):
         tgraph.read(tmp_path / "none.txt")
     with pytest.raises(ArgumentError, match="is a folder"):
         tgraph.read(tmp_path, format="edgelist")
+
+
+BANNERS = ["->", "--", "*arcs", "dl", "graph", "p", "c", "{", "[1", "(1", "//", "<a", "PAR1", "leda.graph", "a:"]
+
+
+@pytest.mark.parametrize("weights", [None, torch.tensor([1, 2])])
+@pytest.mark.parametrize("label", BANNERS)
+def test_labels_like_banners_come_back_or_are_refused(label, weights, tmp_path):
+    path = tmp_path / "labels.el"
+    for ends in (([1, 0], [2, 1]), ([0, 1], [0, 2]), ([0, 0], [1, 2]), ([1, 2], [0, 0])):
+        graph = tgraph.Graph.from_edges(*ends, weights, vertices=[label, "b", "d"])
+        try:
+            tgraph.write(graph, path)
+        except ArgumentError:
+            assert not path.exists()
+            continue
+        assert_same(tgraph.read(path), graph)
+        path.unlink()
+
+
+def assert_same(read, graph):
+    """The same edges between the same labels."""
+    one, other = (sorted(zip(*(each.ids(end) for end in each.to_edge_index()), strict=True)) for each in (read, graph))
+    assert one == other

@@ -233,7 +233,8 @@ def check_read_as_labels(columns: dict[str, Any], count: int, purpose: str) -> N
     if not rows:
         return
     try:
-        refuse_head("", b"\n".join(b" ".join(row) for _, row in rows), "edgelist")
+        lines = zip(*(column[:count] for column in columns.values()), strict=True)  # with the weights
+        refuse_head("", "\n".join(" ".join(map(str, line)) for line in lines).encode(), "edgelist")
         taken = id_kind("", rows, "auto") == "label"
     except FileFormatError:
         taken = False
