@@ -165,7 +165,7 @@ def inside(graph: Graph, group: Tensor, *, weighted: bool = False, backend: str 
     """The weight of the arcs from each vertex to its own group, float64 [n]; an undirected self-loop counts twice.
 
     group : int64 [n], from 0 to n - 1. weighted : as in `quotient`. backend : a name of the
-    registry. O(m).
+    registry. O(m). Raises ArgumentError for a group that is none, or none for each vertex.
 
     >>> graph = tg.generators.barbell(3, 0)
     >>> tg.primitives.communities.inside(graph, torch.tensor([0, 0, 0, 1, 1, 1]))

@@ -48,10 +48,10 @@ def convert(values: Tensor, to: Tensor) -> None:
 def largest_bound(values: Tensor) -> int | None:
     """An upper bound of the magnitudes of integers in int64, below twice the largest, in a fraction of the time that
     finding it takes; None where the kernel does not serve the tensor."""
-    kernels = native.load()
-    if kernels is None or values.dtype != torch.int64 or not is_plain(values) or not values.is_contiguous():
+    if values.dtype != torch.int64 or not is_plain(values) or not values.is_contiguous():
         return None
-    return kernels.bound_magnitudes(values.view(-1))
+    kernels = native.load()
+    return None if kernels is None else kernels.bound_magnitudes(values.view(-1))
 
 
 def _kernels() -> ModuleType:
