@@ -44,7 +44,7 @@ def test_everything(changed):
 
 
 def test_kernels_stand_for_the_portable_ones_that_others_import():
-    assert twins("tgraph.kernels.native.sampling.neighbors") == {"tgraph.kernels.portable.sampling.neighbors"}
+    assert twins("tgraph.kernels.native.sampling.neighbors") == {"tgraph.kernels.operators.sampling.neighbors"}
 
 
 def test_each_module_has_tests():

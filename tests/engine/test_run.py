@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import tgraph as tg
 from tgraph.algorithms import BFS, SSSP, WCC, PageRank
 from tgraph.errors import ArgumentError, NotConvergedError
-from tgraph.kernels.portable import relaxation
+from tgraph.kernels.operators.relaxation import relaxation
 
 # ---- relaxations in every combination -------------------------------------------------------------------------------
 

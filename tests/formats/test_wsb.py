@@ -11,8 +11,8 @@ from tgraph.core.system import native
 from tgraph.errors import ArgumentError
 from tgraph.formats import CSR, WSB, wsb
 from tgraph.kernels.native.aggregation import tiles as compiled
-from tgraph.kernels.portable import tiles as portable
-from tgraph.kernels.portable.tiles import HEIGHT, WIDTH
+from tgraph.kernels.operators.aggregation import tiles as portable
+from tgraph.kernels.operators.aggregation.tiles import HEIGHT, WIDTH
 
 needs_native = pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
 WEIGHTED = graphs(dtypes=(None, torch.float32, torch.int64))

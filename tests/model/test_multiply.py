@@ -115,7 +115,7 @@ def test_kernels_agree_on_any_number_of_threads(name, semiring, monkeypatch):
 def test_portable_products_in_many_parts(monkeypatch):
     graph = random_graph(60, 500, seed=5, dtype=torch.int64)
     whole = tg.multiply(graph, graph, backend="portable")
-    monkeypatch.setattr("tgraph.kernels.portable.algebra.spgemm.TERMS", 50)
+    monkeypatch.setattr("tgraph.kernels.operators.algebra.spgemm.TERMS", 50)
     assert_same(tg.multiply(graph, graph, backend="portable"), whole)
 
 

@@ -12,7 +12,7 @@ import tgraph as tg
 from tgraph.core import csr
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd import attention as operators
-from tgraph.kernels.portable import attention as portable
+from tgraph.kernels.operators import attention as portable
 from tgraph.primitives import attention
 from tgraph.primitives.attention import Csr
 

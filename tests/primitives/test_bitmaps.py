@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import tgraph as tg
 from tgraph.core.system import native
 from tgraph.kernels.native.relaxation import bitmaps as compiled
-from tgraph.kernels.portable import bitmaps as portable
+from tgraph.kernels.operators.relaxation import bitmaps as portable
 from tgraph.primitives import bitmaps
 
 KINDS = [portable, pytest.param(compiled, marks=pytest.mark.skipif(native.load() is None, reason="no kernels"))]

@@ -12,8 +12,8 @@ from tgraph.core import sums
 from tgraph.core.building import sorting
 from tgraph.core.rows import offset_of
 from tgraph.dynamic.columns import Place
-from tgraph.kernels.portable import changes as kernels
-from tgraph.kernels.portable.changes import Parallel, Readable
+from tgraph.kernels.operators import changes as kernels
+from tgraph.kernels.operators.changes import Parallel, Readable
 
 WEIGHTS = "weights"
 
@@ -32,7 +32,7 @@ class Schema(NamedTuple):
 
 
 class Run:
-    """Sorted changes int64 [k], see `tgraph.kernels.portable.changes`, and the columns of arc data [k] each; those of
+    """Sorted changes int64 [k], see `tgraph.kernels.operators.changes`, and the columns of arc data [k] each; those of
     deletions mean nothing.
 
     size : k; the length of a tensor takes a microsecond. num_vertices : one more than the largest vertex.

@@ -25,7 +25,7 @@ from tgraph.dynamic.snapshots import SnapshotCsr, StreamedSnapshot
 from tgraph.dynamic.times import between
 from tgraph.dynamic.version import Version
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable.changes import Parallel, are_vertices, columns_of, inserts, rows_of
+from tgraph.kernels.operators.changes import Parallel, are_vertices, columns_of, inserts, rows_of
 from tgraph.stream.memory import trim_heap
 
 TIMES = "times"

@@ -7,7 +7,7 @@ import threading
 from torch import Tensor
 
 from tgraph.dynamic.runs import Arcs, Run, Schema, rows_added_up
-from tgraph.kernels.portable.changes import read_rows
+from tgraph.kernels.operators.changes import read_rows
 
 
 class Version:

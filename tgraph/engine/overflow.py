@@ -14,7 +14,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.subgraph import InLayout, arc_weights
 from tgraph.errors import ArgumentError
 from tgraph.kernels.messages import column
-from tgraph.kernels.portable.aggregation import sent_data
+from tgraph.kernels.operators.aggregation.aggregation import sent_data
 from tgraph.model.program import Program, Relaxation
 
 # More rounds than any run has.

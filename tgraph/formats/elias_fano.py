@@ -14,7 +14,7 @@ from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.layout import STRETCH, Layout
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, transposed_csr
-from tgraph.kernels.portable.elias_fano import PADDING, decode_ascending, encode_ascending
+from tgraph.kernels.operators.csr.elias_fano import PADDING, decode_ascending, encode_ascending
 from tgraph.kernels.reductions import Reduction
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ class EliasFano(Uncompressed):
     the d arcs of a row, in the place of 32. What reads single rows, such as samplers, decodes these only.
 
     offset : int32 or int64 [n + 1], of the arcs, int32 where there are fewer than 2^31. start : int32 or int64 [n + 1],
-    the byte at which each row begins. bits : uint8, `tgraph.kernels.portable.elias_fano` tells how. weights : [m] or
-    None.
+    the byte at which each row begins. bits : uint8, encoded as in `tgraph.kernels.operators.csr.elias_fano`. weights :
+    [m] or None.
 
     >>> graph = tg.generators.complete(100)
     >>> graph.to_format("elias_fano").layout.nbytes, graph.nbytes

@@ -21,7 +21,7 @@ from tgraph.core.rows import gather_rows, offset_of
 from tgraph.core.storage import Stretches
 from tgraph.errors import ArgumentError, LayoutError
 from tgraph.kernels.affine import AffineStep, StepResult
-from tgraph.kernels.portable.linear import finished, widened
+from tgraph.kernels.operators.linear.linear import finished, widened
 
 if TYPE_CHECKING:
     from typing_extensions import Self

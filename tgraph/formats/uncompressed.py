@@ -15,7 +15,7 @@ from tgraph.errors import ArgumentError
 from tgraph.formats.layout import Layout
 from tgraph.kernels.autograd.segments import reduce_segments
 from tgraph.kernels.messages import across, column
-from tgraph.kernels.portable.aggregation import reduce_slots
+from tgraph.kernels.operators.aggregation.aggregation import reduce_slots
 from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction, reduction_of
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)

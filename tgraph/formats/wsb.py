@@ -15,8 +15,8 @@ from tgraph.core.system import devices
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, transposed_csr
-from tgraph.kernels.portable import tiles as portable
-from tgraph.kernels.portable.tiles import HEIGHT, WIDTH, Tiles
+from tgraph.kernels.operators.aggregation import tiles as portable
+from tgraph.kernels.operators.aggregation.tiles import HEIGHT, WIDTH, Tiles
 from tgraph.kernels.reductions import Reduction
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class WSB(Uncompressed):
     consecutive rows are compacted into tiles of 8 columns, each with a bitmap of 128 bits. Weights are packed, one per
     arc, where the paper stores 128 per tile.
 
-    tiles : the tensors, see `tgraph.kernels.portable.tiles.Tiles`.
+    tiles : the tensors, see `tgraph.kernels.operators.aggregation.tiles.Tiles`.
 
     On a CUDA device sums of 16-bit floats in 8 columns or more are computed by tensor cores, and sums of float32 where
     `torch.backends.cuda.matmul.allow_tf32` permits rounding to TF32. The CPU accumulates arc by arc, in about the time

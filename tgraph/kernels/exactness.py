@@ -15,7 +15,7 @@ from tgraph.errors import ArgumentError
 from tgraph.kernels.call import Call
 from tgraph.kernels.messages import across, column, is_per_arc, sent_dtype
 from tgraph.kernels.native.base.values import largest_bound
-from tgraph.kernels.portable.aggregation import reduce_messages, sent_data
+from tgraph.kernels.operators.aggregation.aggregation import reduce_messages, sent_data
 
 Range = tuple[int, int]
 

@@ -32,7 +32,7 @@ from tgraph.kernels import choose, exactness, find
 from tgraph.kernels.autograd import differentiable, eager
 from tgraph.kernels.call import Call
 from tgraph.kernels.layout import spreading
-from tgraph.kernels.portable.changes import are_vertices
+from tgraph.kernels.operators.changes import are_vertices
 from tgraph.kernels.reductions import check_edge_operation, reduction_of
 
 # What records the operators that a program calls, to fuse them; set by `tgraph.engine.deferral`.

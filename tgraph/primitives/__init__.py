@@ -7,15 +7,17 @@ from tgraph.core.building import memory
 from tgraph.primitives import (
     attention,
     calls,
-    correlation,
+    coloring,
+    components,
     edges,
+    flow,
     gauss_seidel,
-    line_graph,
     linear,
-    mutual,
+    matching,
     repulsion,
     row_similarity,
     simple_graph,
+    union_find,
     values,
     walks,
     weights,
@@ -23,9 +25,11 @@ from tgraph.primitives import (
 from tgraph.primitives.centrality import level_accumulate, multi_source, path_counts, sample_paths
 from tgraph.primitives.cohesion import cliques, intersect, k_core, k_truss, triangle_edges
 from tgraph.primitives.community import communities, label_propagation
-from tgraph.primitives.connectivity import coloring, components, spanning_forest, topological, union_find
-from tgraph.primitives.paths import all_pairs, flow, search, shortest_paths
-from tgraph.primitives.sets import independent_set, matching
+from tgraph.primitives.dag import topological
+from tgraph.primitives.paths import all_pairs, search, shortest_paths
+from tgraph.primitives.sets import independent_set
+from tgraph.primitives.structure import correlation, line_graph, mutual
+from tgraph.primitives.trees import spanning_forest
 
 __all__ = [
     "all_pairs",

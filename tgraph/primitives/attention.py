@@ -35,8 +35,8 @@ from tgraph.core.system.library import in_functorch, needs_grad
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd import attention as operators
 from tgraph.kernels.autograd import eager_attention
-from tgraph.kernels.portable import attention as portable
-from tgraph.kernels.portable.attention import AttentionSpec, Inputs
+from tgraph.kernels.operators import attention as portable
+from tgraph.kernels.operators.attention import AttentionSpec, Inputs
 
 __all__ = ["Csr", "dot", "dot_weights", "draw", "gat", "gat_weights", "gatv2", "gatv2_weights"]
 

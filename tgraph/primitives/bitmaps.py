@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.dispatch import Operator
-from tgraph.kernels.portable import bitmaps
+from tgraph.kernels.operators.relaxation import bitmaps
 
 pack, unpack = bitmaps.pack, bitmaps.unpack
 

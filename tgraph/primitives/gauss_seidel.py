@@ -11,7 +11,7 @@ from tgraph.core.building.inputs import as_count
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable.gauss_seidel import gauss_seidel_columns
+from tgraph.kernels.operators.linear.gauss_seidel import gauss_seidel_columns
 from tgraph.primitives.linear import AffineMap
 
 

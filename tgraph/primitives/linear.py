@@ -15,7 +15,7 @@ from tgraph.errors import ArgumentError
 from tgraph.kernels import Choice, choose, noted
 from tgraph.kernels.affine import NUMBERS, AffineStep, StepResult
 from tgraph.kernels.call import Call
-from tgraph.kernels.portable.linear import dangling_mass, distance, scaled, total
+from tgraph.kernels.operators.linear.linear import dangling_mass, distance, scaled, total
 
 
 class AffineMap:

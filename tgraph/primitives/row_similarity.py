@@ -13,7 +13,7 @@ from tgraph.core.system import devices
 from tgraph.errors import ArgumentError
 from tgraph.kernels import choose
 from tgraph.kernels.call import Call
-from tgraph.kernels.portable.algebra.nearest import SCORES
+from tgraph.kernels.operators.algebra.nearest import SCORES
 from tgraph.kernels.sparse import SparseMatrix
 
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable.walks import walks as operators
+from tgraph.kernels.operators.walks import walks as operators
 from tgraph.primitives import weights as kinds
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from tgraph.core import random
 from tgraph.core.rows import gather_rows
-from tgraph.kernels.portable.sampling.places import number_vertices
+from tgraph.kernels.operators.sampling.places import number_vertices
 
 BY_DEGREE = 16  # rounds after which pairs are no longer drawn by degree, which may hit the same ones again and again
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from tgraph.kernels.portable.sampling.neighbors import Sampled
-from tgraph.kernels.portable.sampling.places import number_vertices
+from tgraph.kernels.operators.sampling.neighbors import Sampled
+from tgraph.kernels.operators.sampling.places import number_vertices
 
 
 class Chosen(NamedTuple):
@@ -32,8 +32,8 @@ def sample_hops(
     disjoint: bool,
     choose: Choose,
 ) -> Sampled:
-    """What `sample_neighbors` of `tgraph.kernels.portable.sampling.neighbors` returns, with numbered vertices, hops and
-    trees as there, of the arcs that choose(relation, hop, vertices, place of the first vertex) takes.
+    """The result of `tgraph.kernels.operators.sampling.neighbors.sample_neighbors` for the arcs that choose(relation,
+    hop, vertices, place of the first vertex) takes, with numbered vertices, hops and trees as there.
 
     sizes : vertices of each type. ends : the types of source and target of each relation. Where no arcs of a relation
     have numbers, it has none.

@@ -11,7 +11,7 @@ from torch import Tensor
 from tgraph.core import random
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
-from tgraph.kernels.portable.sampling.neighbors import Sampled
+from tgraph.kernels.operators.sampling.neighbors import Sampled
 from tgraph.sampling.hops import Chosen
 from tgraph.sampling.neighbor_sampler import Fanouts, NeighborSampler
 from tgraph.sampling.output import EdgeType

@@ -15,8 +15,8 @@ from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable.sampling.members import arcs_from
-from tgraph.kernels.portable.sampling.places import number_vertices
+from tgraph.kernels.operators.sampling.members import arcs_from
+from tgraph.kernels.operators.sampling.places import number_vertices
 from tgraph.sampling.output import SamplerOutput
 from tgraph.sampling.relations import Arcs
 from tgraph.sampling.seeds import checked_vertices

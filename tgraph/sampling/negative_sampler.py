@@ -14,7 +14,7 @@ from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.core.rows import offset_of
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable.sampling import negatives as operators
+from tgraph.kernels.operators.sampling import negatives as operators
 from tgraph.sampling.distinct_negatives import choose_listed, draw_distinct, draw_distinct_for, list_free
 from tgraph.sampling.seeds import checked_vertices
 

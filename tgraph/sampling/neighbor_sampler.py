@@ -13,8 +13,8 @@ from tgraph.core import random
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable.sampling import neighbors as operators
-from tgraph.kernels.portable.sampling.neighbors import Relation
+from tgraph.kernels.operators.sampling import neighbors as operators
+from tgraph.kernels.operators.sampling.neighbors import Relation
 from tgraph.sampling.hops import Choose, Chosen, sample_hops
 from tgraph.sampling.output import EdgeType, SamplerOutput
 from tgraph.sampling.relations import Arcs

@@ -12,8 +12,8 @@ from tgraph.core import random
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable.sampling.places import number_vertices
-from tgraph.kernels.portable.sampling.visits import Step, most_visited
+from tgraph.kernels.operators.sampling.places import number_vertices
+from tgraph.kernels.operators.sampling.visits import Step, most_visited
 from tgraph.sampling.output import EdgeType, SamplerOutput
 from tgraph.sampling.relations import Arcs
 from tgraph.sampling.seeds import checked_vertices

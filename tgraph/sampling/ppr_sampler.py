@@ -12,7 +12,7 @@ from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.core.rows import offset_of
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable.sampling.push import push_residuals
+from tgraph.kernels.operators.sampling.push import push_residuals
 from tgraph.sampling.output import SamplerOutput
 from tgraph.sampling.relations import Arcs
 from tgraph.sampling.seeds import checked_vertices

@@ -11,7 +11,7 @@ from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable.sampling.neighbors import NO_BOUND, STEP
+from tgraph.kernels.operators.sampling.neighbors import NO_BOUND, STEP
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Arcs:
 
     offset : int64 [n + 1]. neighbors : int32 or int64 [m], the sources. num_sources : how many there may be.
     number : int64 [m], the number of each arc, None where that is its place. weights, sums, bounds, time,
-    is_time_of_arcs : as in `Relation` of `tgraph.kernels.portable.sampling.neighbors`.
+    is_time_of_arcs : as in `Relation` of `tgraph.kernels.operators.sampling.neighbors`.
     """
 
     offset: Tensor
@@ -138,7 +138,7 @@ def _rows(arcs: Graph | Csr, direction: str) -> tuple[Tensor, Tensor, int, Tenso
 
 def sums_of(offset: Tensor, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """(weights as samplers hold them, their sums for every STEP-th arc, bounds of the rows), as in `Relation` of
-    `tgraph.kernels.portable.sampling.neighbors`."""
+    `tgraph.kernels.operators.sampling.neighbors`."""
     weights = weights.detach()
     weights = (weights if weights.dtype in (torch.float32, torch.float64) else weights.double()).contiguous()
     whole = len(weights) // STEP * STEP

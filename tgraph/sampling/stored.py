@@ -14,8 +14,8 @@ from tgraph.core.rows import gather_rows, offset_of
 from tgraph.core.storage import Layout
 from tgraph.errors import ArgumentError
 from tgraph.formats.row_column import ByColumn
-from tgraph.kernels.portable.sampling.labor import least_arcs
-from tgraph.kernels.portable.sampling.neighbors import Relation, sample_neighbors
+from tgraph.kernels.operators.sampling.labor import least_arcs
+from tgraph.kernels.operators.sampling.neighbors import Relation, sample_neighbors
 from tgraph.sampling.hops import Chosen
 from tgraph.sampling.relations import Arcs, ends_between, sums_of
 

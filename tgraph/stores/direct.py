@@ -9,7 +9,7 @@ from pathlib import Path
 from torch import Tensor
 
 from tgraph.files.positioned import open_to_read, read_at
-from tgraph.kernels.portable.pieces import read_pieces
+from tgraph.kernels.operators.pieces import read_pieces
 
 _SECTOR = 512  # bytes of the smallest reads of most devices; of others, a page
 

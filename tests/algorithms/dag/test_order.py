@@ -31,7 +31,7 @@ from tgraph.algorithms import (
     transitive_closure,
     transitive_reduction,
 )
-from tgraph.kernels.portable.components import transitive
+from tgraph.kernels.operators.dag import transitive
 
 
 @st.composite

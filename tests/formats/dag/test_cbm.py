@@ -188,7 +188,7 @@ def test_the_forest_is_lightest_where_every_pair_is_counted():
 
 def branches_of(graph, price):
     """What the rows cost by the forest that the compiled builder finds."""
-    from tgraph.kernels.native.dag import cbm as compiled
+    from tgraph.kernels.native.compressed import cbm as compiled
 
     rows, columns = (compiled.Matrix(g.offset, g.neighbors) for g in (graph, graph.transpose()))
     parent, _ = compiled.find_parents(rows, columns, price, torch.tensor([0, graph.num_vertices]))

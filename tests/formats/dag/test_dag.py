@@ -14,7 +14,7 @@ from tgraph.formats.dag.evaluation import affine_step, degrees, evaluate, refuse
 from tgraph.formats.dag.transpose import transposed
 from tgraph.kernels.affine import AffineStep
 from tgraph.kernels.dag import Dag
-from tgraph.kernels.portable import dag as portable
+from tgraph.kernels.operators.compressed import evaluate as portable
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
 DTYPES = (torch.float32, torch.float64, torch.int32, torch.int64, torch.uint8, torch.float16, torch.bfloat16)

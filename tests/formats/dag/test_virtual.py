@@ -13,8 +13,8 @@ from tgraph.core.system import native
 from tgraph.errors import ArgumentError
 from tgraph.formats.dag.grammar import Grammar
 from tgraph.formats.dag.virtual import Virtual
-from tgraph.kernels.native.dag import pairing as compiled
-from tgraph.kernels.portable import pairing as portable
+from tgraph.kernels.native.compressed import pairing as compiled
+from tgraph.kernels.operators.compressed import pairing as portable
 
 WEIGHTS = (None, torch.float32, torch.int64, torch.uint8, torch.float16)
 needs_kernels = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not there")

@@ -11,8 +11,8 @@ from tgraph.kernels import cuda
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import attention, bins, pull, runtime
 from tgraph.kernels.cuda.attention import FLOATS, SCORES
-from tgraph.kernels.portable import attention as portable
-from tgraph.kernels.portable.attention import AttentionSpec, Inputs
+from tgraph.kernels.operators import attention as portable
+from tgraph.kernels.operators.attention import AttentionSpec, Inputs
 from tgraph.primitives import attention as primitives
 
 CLOSE = {torch.float32: 2e-4, torch.float64: 1e-10, torch.bfloat16: 3e-2, torch.float16: 5e-3}

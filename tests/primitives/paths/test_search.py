@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable.paths import search as portable
+from tgraph.kernels.operators.paths import search as portable
 from tgraph.primitives.paths import search
 
 

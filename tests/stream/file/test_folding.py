@@ -15,8 +15,8 @@ from test_streamed import BLOCKS, DECODED, ENOUGH, IN_BLOCKS, same
 import tgraph as tg
 from tgraph.core.system import native
 from tgraph.errors import ArgumentError, FileFormatError, MemoryBudgetError
-from tgraph.kernels.native.dag import unfolding as compiled
-from tgraph.kernels.portable import unfolding as portable
+from tgraph.kernels.native.compressed import unfolding as compiled
+from tgraph.kernels.operators.compressed import unfolding as portable
 from tgraph.stream.file import container, folding, writing
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.convert import convert

@@ -1,4 +1,4 @@
-"""Rounds of a relaxation along the rows of a side: see `tgraph.kernels.portable.rounds`.
+"""Rounds of a relaxation along the rows of a side: see `tgraph.kernels.operators.relaxation.rounds`.
 
 Where the order is free, the arcs inside are relaxed until nothing changes before anything is exchanged, each block with
 the best values first: an exchange costs a pass over blocks, which rounds that follow the hops would make for each hop.

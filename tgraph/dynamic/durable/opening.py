@@ -20,7 +20,7 @@ from tgraph.dynamic.store import Ids, Store
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
 from tgraph.files.folders import check_no_file
-from tgraph.kernels.portable.changes import Parallel
+from tgraph.kernels.operators.changes import Parallel
 from tgraph.stream.memory import parse_memory
 
 Mode = Literal["a", "r"]

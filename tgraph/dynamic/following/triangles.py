@@ -15,7 +15,7 @@ from tgraph.dynamic.following.graph import FollowedGraph, neighbors_of
 from tgraph.dynamic.runs import Run
 from tgraph.dynamic.store import Store
 from tgraph.dynamic.version import Version
-from tgraph.kernels.portable.changes import columns_of, rows_of
+from tgraph.kernels.operators.changes import columns_of, rows_of
 from tgraph.primitives.cohesion.intersect import triangles
 
 

@@ -20,7 +20,7 @@ from tgraph.formats.dag import branches
 from tgraph.formats.dag.compressed import Compressed
 from tgraph.formats.dag.operators import count_deltas, find_parents, list_deltas
 from tgraph.kernels.dag import Dag
-from tgraph.kernels.portable.cbm import Matrix, offset_dtype
+from tgraph.kernels.operators.compressed.cbm import Matrix, offset_dtype
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from tgraph.core.dispatch import Operator
-from tgraph.kernels.portable import cbm, dag, pairing, unfolding
+from tgraph.kernels.operators.compressed import cbm, pairing, unfolding
+from tgraph.kernels.operators.compressed import evaluate as dag
 
 evaluate_dag = Operator("evaluate_dag", dag.evaluate)
 count_paths = Operator("evaluate_dag", dag.evaluate, is_noted=False)

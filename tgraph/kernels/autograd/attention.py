@@ -17,7 +17,7 @@ from tgraph.core.csr import Csr
 from tgraph.kernels import BACKENDS, choose, cuda, refusal
 from tgraph.kernels.autograd.structured import Structure, StructuredOperator, pack_csr, register, unpack_csr
 from tgraph.kernels.call import Call
-from tgraph.kernels.portable.attention import AttentionSpec, Inputs, attend_recorded
+from tgraph.kernels.operators.attention import AttentionSpec, Inputs, attend_recorded
 
 NARROW = (torch.float16, torch.bfloat16)
 

@@ -16,7 +16,7 @@ from tgraph.core.subgraph import Received, Subgraph
 from tgraph.kernels.autograd import pull_push
 from tgraph.kernels.autograd.segments import take
 from tgraph.kernels.messages import Messages, is_per_arc, messages_of
-from tgraph.kernels.portable.aggregation import scratch_of
+from tgraph.kernels.operators.aggregation.aggregation import scratch_of
 from tgraph.kernels.reductions import Reduction
 
 NARROW = (torch.float16, torch.bfloat16)

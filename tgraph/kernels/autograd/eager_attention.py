@@ -14,7 +14,7 @@ from tgraph.kernels import native as compiled
 from tgraph.kernels import tuned
 from tgraph.kernels.autograd import attention as operators
 from tgraph.kernels.native.attention.attention import KERNELS
-from tgraph.kernels.portable.attention import AttentionSpec, Inputs
+from tgraph.kernels.operators.attention import AttentionSpec, Inputs
 
 
 def serves(arcs: Csr, inputs: Inputs, backend: str) -> bool:

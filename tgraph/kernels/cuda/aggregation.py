@@ -16,7 +16,7 @@ from tgraph.kernels.cuda import pull as kernels
 from tgraph.kernels.cuda.bins import bins_of, find_bins
 from tgraph.kernels.cuda.pull import TYPES, Rows
 from tgraph.kernels.messages import Messages, columns_of, is_per_arc, messages_of, sent_dtype
-from tgraph.kernels.portable.aggregation import as_pull, receivers_of
+from tgraph.kernels.operators.aggregation.aggregation import as_pull, receivers_of
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 
 # Integers that the kernels do not hold are compared, not added, and that as int32.

@@ -22,7 +22,7 @@ from tgraph.kernels.cuda.bins import DegreeBins, find_bins
 from tgraph.kernels.cuda.pull import MAX_GRID, TYPES, least_lanes
 from tgraph.kernels.cuda.pull import SOURCE as PULL
 from tgraph.kernels.cuda.runtime import Argument, Kernel
-from tgraph.kernels.portable.attention import AttentionSpec, Inputs, gain, threshold
+from tgraph.kernels.operators.attention import AttentionSpec, Inputs, gain, threshold
 
 AHEAD, BACK = "attention/attention.cu", "attention/attention_backward.cu"
 THREADS = 128  # as in attention.cuh

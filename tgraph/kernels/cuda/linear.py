@@ -8,7 +8,7 @@ from tgraph.core.subgraph import Subgraph
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda.aggregation import aggregate
-from tgraph.kernels.portable.linear import finished
+from tgraph.kernels.operators.linear.linear import finished
 from tgraph.kernels.reductions import REDUCTIONS
 
 

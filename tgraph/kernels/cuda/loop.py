@@ -18,7 +18,7 @@ from tgraph.kernels.cuda import frontier, relaxation, runtime
 from tgraph.kernels.cuda.frontier import ARCS_PER_BLOCK, BLOCK, INDEX_TYPES, TYPES, arc_arguments, blocks
 from tgraph.kernels.cuda.relaxation import messages_of
 from tgraph.kernels.cuda.runtime import Argument, Kernel
-from tgraph.kernels.portable.aggregation import across
+from tgraph.kernels.operators.aggregation.aggregation import across
 from tgraph.kernels.reductions import Reduction
 
 SOURCE = "relaxation/fixpoint.cu"

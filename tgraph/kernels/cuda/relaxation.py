@@ -15,8 +15,8 @@ from tgraph.kernels.cuda.bins import bins_of
 from tgraph.kernels.cuda.frontier import ARCS_PER_BLOCK, BLOCK, INDEX_TYPES, TYPES, arc_arguments, blocks
 from tgraph.kernels.cuda.pull import least_lanes
 from tgraph.kernels.cuda.runtime import Argument, Kernel
-from tgraph.kernels.portable import relaxation as portable
-from tgraph.kernels.portable.aggregation import scratch_of
+from tgraph.kernels.operators.aggregation.aggregation import scratch_of
+from tgraph.kernels.operators.relaxation import relaxation as portable
 from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction
 
 SOURCE, COLUMNS = "relaxation/relax.cu", "relaxation/relax_columns.cu"
@@ -67,7 +67,7 @@ def relax(
     weights: Tensor | float | None,
     bound: Callable[[], Tensor | None],
 ) -> Frontier:
-    """As `tgraph.kernels.portable.relaxation.relax`, with one small device-to-host read. The frontier ascends."""
+    """`tgraph.kernels.operators.relaxation.relaxation.relax` with one small read by the host. The frontier ascends."""
     if sub.mode == "pull" and not sub.selection.is_whole:
         return portable.relax(sub, values, reduction, edge, weights, bound)
     sums = frontier.new_sums(values.device, 3)

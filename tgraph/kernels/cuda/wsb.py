@@ -11,7 +11,7 @@ from tgraph.core.dispatch import Implementation
 from tgraph.kernels.cuda import runtime
 from tgraph.kernels.cuda.pull import EDGES, TYPES, Layout, least_lanes, types_of
 from tgraph.kernels.cuda.runtime import Kernel
-from tgraph.kernels.portable.tiles import Tiles
+from tgraph.kernels.operators.aggregation.tiles import Tiles
 from tgraph.kernels.reductions import Reduction
 
 SOURCE = "aggregation/wsb.cu"

@@ -32,9 +32,11 @@ from tgraph.kernels.native.centrality.multi_source import count_hops, count_leve
 from tgraph.kernels.native.centrality.path_counts import add_along_arcs, count_paths
 from tgraph.kernels.native.centrality.sample_paths import paths_inside
 from tgraph.kernels.native.changes import changes
-from tgraph.kernels.native.cliques import cliques
-from tgraph.kernels.native.cohesion import k_core, peeling
+from tgraph.kernels.native.cohesion import cliques, intersect, k_core, peeling
+from tgraph.kernels.native.cohesion.intersect import count_arcs_among, count_triangles
 from tgraph.kernels.native.cohesion.k_core import peel
+from tgraph.kernels.native.coloring.coloring import color_in_order
+from tgraph.kernels.native.coloring.two_coloring import color_by_depth
 from tgraph.kernels.native.community import communities, label_propagation
 from tgraph.kernels.native.community.communities import (
     contract_groups,
@@ -43,26 +45,16 @@ from tgraph.kernels.native.community.communities import (
     sum_inside,
 )
 from tgraph.kernels.native.community.label_propagation import vote
-from tgraph.kernels.native.components import strong_components, topological, union_find
+from tgraph.kernels.native.components import strong_components, union_find
 from tgraph.kernels.native.components.biconnected import biconnect
-from tgraph.kernels.native.components.coloring import color_in_order
-from tgraph.kernels.native.components.cycles import has_cycle, has_odd_cycle
 from tgraph.kernels.native.components.strong_components import label_strong
-from tgraph.kernels.native.components.topological import longest, topological_levels
-from tgraph.kernels.native.components.transitive import replaced_arcs
-from tgraph.kernels.native.components.two_coloring import color_by_depth
 from tgraph.kernels.native.components.union_find import join, outside
-from tgraph.kernels.native.csr import (
-    correlation,
-    degree_weights,
-    edge_index,
-    elias_fano,
-    line_graph,
-    mutual,
-    rows,
-    sorting,
-)
-from tgraph.kernels.native.dag import cbm, evaluate, pairing, unfolding
+from tgraph.kernels.native.compressed import cbm, evaluate, pairing, unfolding
+from tgraph.kernels.native.csr import degree_weights, edge_index, elias_fano, rows, sorting
+from tgraph.kernels.native.dag import topological
+from tgraph.kernels.native.dag.cycles import has_cycle, has_odd_cycle
+from tgraph.kernels.native.dag.topological import longest, topological_levels
+from tgraph.kernels.native.dag.transitive import replaced_arcs
 from tgraph.kernels.native.dicts import dicts
 from tgraph.kernels.native.files import pieces
 from tgraph.kernels.native.flow import global_cut
@@ -88,9 +80,8 @@ from tgraph.kernels.native.relaxation.rounds import Rounds as rounds
 from tgraph.kernels.native.sampling import labor, members, negatives, places, push, visits
 from tgraph.kernels.native.sampling import neighbors as sampled_neighbors
 from tgraph.kernels.native.sets import independent_set
+from tgraph.kernels.native.structure import correlation, line_graph, mutual
 from tgraph.kernels.native.trees import boruvka
-from tgraph.kernels.native.triangles import intersect
-from tgraph.kernels.native.triangles.intersect import count_arcs_among, count_triangles
 from tgraph.kernels.native.walks import walks
 
 __all__ = [

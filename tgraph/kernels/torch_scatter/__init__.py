@@ -10,7 +10,7 @@ from torch import Tensor
 from tgraph.core.subgraph import Received, Subgraph
 from tgraph.kernels.call import Call, not_plain
 from tgraph.kernels.messages import sent_dtype
-from tgraph.kernels.portable.aggregation import aggregated
+from tgraph.kernels.operators.aggregation.aggregation import aggregated
 from tgraph.kernels.reductions import Reduction
 from tgraph.kernels.torch_scatter import reducing
 from tgraph.kernels.torch_scatter.library import missing

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from tgraph.core.subgraph import Received, Subgraph
 from tgraph.kernels.messages import column
-from tgraph.kernels.portable.aggregation import receivers_of, reduce_messages
+from tgraph.kernels.operators.aggregation.aggregation import receivers_of, reduce_messages
 from tgraph.kernels.reductions import Reduction
 from tgraph.kernels.torch_scatter.library import load
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from tgraph.core.graph import Graph
 from tgraph.core.system import devices
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable.cohesion import cliques as operators
+from tgraph.kernels.operators.cohesion import cliques as operators
 from tgraph.primitives.cohesion.k_core import onion_layers
 
 

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.kernels import serving
-from tgraph.kernels.portable.cohesion import onion as operators
+from tgraph.kernels.operators.cohesion import onion as operators
 
 
 def core_numbers(graph: Graph, *, backend: str = "auto") -> Tensor:

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
-from tgraph.kernels.portable.cohesion import truss as operators
+from tgraph.kernels.operators.cohesion import truss as operators
 from tgraph.primitives.cohesion.triangle_edges import edge_triangles
-from tgraph.primitives.connectivity.components import check_undirected
+from tgraph.primitives.components import check_undirected
 
 
 class Edges(NamedTuple):

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable.cohesion import squares as squares_of
-from tgraph.kernels.portable.cohesion import triangle_edges as operators
+from tgraph.kernels.operators.cohesion import squares as squares_of
+from tgraph.kernels.operators.cohesion import triangle_edges as operators
 
 
 def edge_triangles(graph: Graph) -> Tensor:

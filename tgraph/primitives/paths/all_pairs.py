@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable.paths import floyd_warshall as operators
+from tgraph.kernels.operators.paths import floyd_warshall as operators
 
 
 def shorten(distance: Tensor, predecessor: Tensor | None = None) -> int:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from tgraph.core.dispatch import Operator
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable.paths import search
+from tgraph.kernels.operators.paths import search
 
 _WEIGHTS = (torch.int64, torch.float64)
 _breadth_first = Operator("breadth_first", search.breadth_first)

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from tgraph.core import random
 from tgraph.core.graph import Graph
-from tgraph.kernels.portable.sets import independent_set as operators
+from tgraph.kernels.operators.sets import independent_set as operators
 from tgraph.primitives.simple_graph import refuse_directed
 
 

@@ -10,7 +10,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.subgraph import whole
 from tgraph.engine.run import run
 from tgraph.model.program import Relaxation
-from tgraph.primitives.connectivity import union_find
+from tgraph.primitives import union_find
 from tgraph.stream.partitioning.capacity import select_within_capacity
 
 # Each round assigns most of the remaining vertices; what is left are thinner and thinner shells between the blocks.

@@ -11,7 +11,7 @@ from tgraph.core.dispatch import operator
 from tgraph.core.system import devices
 from tgraph.formats.uncompressed import reduce_rows
 from tgraph.kernels.affine import AffineStep, StepResult
-from tgraph.kernels.portable.linear import scaled, widened
+from tgraph.kernels.operators.linear.linear import scaled, widened
 from tgraph.kernels.reductions import REDUCTIONS
 
 # Vertices whose values are converted to float64 at a time.

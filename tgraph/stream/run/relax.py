@@ -12,7 +12,7 @@ from tgraph.core.dispatch import operator
 from tgraph.core.frontier import Frontier
 from tgraph.core.rows import Scratch, Selection
 from tgraph.core.subgraph import Subgraph
-from tgraph.kernels.portable.relaxation import relax_push
+from tgraph.kernels.operators.relaxation.relaxation import relax_push
 from tgraph.kernels.reductions import Reduction
 from tgraph.stream.file.block import Block
 from tgraph.stream.run.section import Section

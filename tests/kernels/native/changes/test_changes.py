@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tgraph.core.dispatch import BACKENDS, is_available
 from tgraph.core.system import native
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable import changes as portable
+from tgraph.kernels.operators import changes as portable
 
 NAMES = [name for name in ("portable", "native") if is_available(name)]
 BATCHES = st.lists(

@@ -9,7 +9,7 @@ from strategies import graphs, random_graph, thread_count
 import tgraph as tg
 from tgraph.core.system import native
 from tgraph.errors import ArgumentError
-from tgraph.primitives.connectivity.union_find import frequent, join, outside
+from tgraph.primitives.union_find import frequent, join, outside
 
 BACKENDS = ["portable", "native"] if native.load() else ["portable"]
 

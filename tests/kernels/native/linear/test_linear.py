@@ -19,7 +19,7 @@ from tgraph.errors import ArgumentError
 from tgraph.kernels import choose
 from tgraph.kernels import native as native_backend
 from tgraph.kernels.call import Call
-from tgraph.kernels.portable import gauss_seidel
+from tgraph.kernels.operators.linear import gauss_seidel
 from tgraph.primitives.gauss_seidel import GaussSeidel
 from tgraph.primitives.linear import AffineMap
 

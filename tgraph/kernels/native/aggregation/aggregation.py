@@ -12,7 +12,7 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.messages import Messages, is_per_arc, messages_of, sent_dtype
 from tgraph.kernels.native.aggregation import arcs as kernels
 from tgraph.kernels.native.aggregation.arcs import KERNEL, NARROW, PULL, refuses_pair
-from tgraph.kernels.portable.aggregation import as_pull, scratch_of
+from tgraph.kernels.operators.aggregation.aggregation import as_pull, scratch_of
 from tgraph.kernels.reductions import Reduction
 
 PLAIN = (Tensor, torch.nn.Parameter)

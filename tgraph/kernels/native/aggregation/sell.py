@@ -12,7 +12,7 @@ from tgraph.core.system import native
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.native.aggregation.arcs import PULL, flat, number_of, refuses_pair
 from tgraph.kernels.native.base.support import refuses_data
-from tgraph.kernels.portable.linear import finished
+from tgraph.kernels.operators.linear.linear import finished
 from tgraph.kernels.reductions import Reduction
 
 

@@ -1,4 +1,4 @@
-"""Tiles with bitmaps made and listed by the kernels in `tiles.cpp`: see `tgraph.kernels.portable.tiles`."""
+"""Tiles with bitmaps by the kernels in `tiles.cpp`; see `tgraph.kernels.operators.aggregation.tiles`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
 from tgraph.kernels.native.aggregation.arcs import flat
 from tgraph.kernels.native.base.support import refuses_data
-from tgraph.kernels.portable import tiles as portable
-from tgraph.kernels.portable.tiles import HEIGHT, WIDTH, Tiles
+from tgraph.kernels.operators.aggregation import tiles as portable
+from tgraph.kernels.operators.aggregation.tiles import HEIGHT, WIDTH, Tiles
 from tgraph.kernels.reductions import Reduction
 
 

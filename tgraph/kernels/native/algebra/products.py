@@ -32,7 +32,7 @@ def spgemm(
     mask: SparseMatrix | None = None,
     complement: bool = False,
 ) -> SparseMatrix:
-    """See `tgraph.kernels.portable.algebra.spgemm.spgemm`."""
+    """See `tgraph.kernels.operators.algebra.spgemm.spgemm`."""
     kernels = cast(ModuleType, native.load())
     masked = (None, None) if mask is None else mask[:2]
     room = kernels.spgemm_room(*a[:2], *b[:2], *masked, complement)
@@ -55,7 +55,7 @@ def dot_pairs(
     edge: str,
     dtype: torch.dtype,
 ) -> tuple[Tensor, Tensor]:
-    """See `tgraph.kernels.portable.algebra.dot.dot_pairs`."""
+    """See `tgraph.kernels.operators.algebra.dot.dot_pairs`."""
     kernels = cast(ModuleType, native.load())
     found = torch.empty(len(others), dtype=dtype, device="cpu")
     meets = torch.empty(len(others), dtype=torch.bool, device="cpu")
@@ -67,7 +67,7 @@ def dot_pairs(
 def nearest_rows(
     ids: Tensor | None, a: SparseMatrix, b: SparseMatrix, sizes: Tensor, score: str, k: int, others_only: bool
 ) -> tuple[Tensor, Tensor]:
-    """See `tgraph.kernels.portable.algebra.nearest.nearest_rows`."""
+    """See `tgraph.kernels.operators.algebra.nearest.nearest_rows`."""
     rows = len(a.offset) - 1
     columns = torch.full((rows, k), -1, dtype=torch.int64, device="cpu")
     scores = torch.zeros((rows, k), dtype=torch.float64, device="cpu")

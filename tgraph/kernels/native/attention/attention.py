@@ -12,7 +12,7 @@ from tgraph.core.system import native
 from tgraph.kernels.call import Call, not_plain
 from tgraph.kernels.native.aggregation.arcs import flat
 from tgraph.kernels.native.base.pages import fresh, settle
-from tgraph.kernels.portable.attention import AttentionSpec, Inputs, gain, threshold
+from tgraph.kernels.operators.attention import AttentionSpec, Inputs, gain, threshold
 
 KERNELS = {torch.float32: "AttentionFloat32", torch.float64: "AttentionFloat64"}
 

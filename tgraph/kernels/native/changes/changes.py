@@ -12,13 +12,13 @@ from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
 from tgraph.kernels.native.base.pages import fresh, mapped
 from tgraph.kernels.native.base.support import refuses_data
-from tgraph.kernels.portable.changes import PARALLEL, Located, Parallel, Readable, refuse_vertex
+from tgraph.kernels.operators.changes import PARALLEL, Located, Parallel, Readable, refuse_vertex
 
 
 def sort_changes(
     rows: Tensor, columns: Tensor, there: bool, parallel: Parallel, numbered: bool
 ) -> tuple[Tensor, Tensor | None, int]:
-    """As the portable one, `tgraph.kernels.portable.changes.sort_changes`."""
+    """As the portable one, `tgraph.kernels.operators.changes.sort_changes`."""
     changes, items = _empty(fresh, len(rows), numbered)
     ends = (each.to(torch.int64).contiguous() for each in (rows, columns))
     count, largest = _module().sort_changes(*ends, there, PARALLEL.index(parallel), changes, items)
@@ -28,7 +28,7 @@ def sort_changes(
 
 
 def merge_changes(runs: Sequence[Tensor], parallel: Parallel, numbered: bool) -> tuple[Tensor, Tensor | None]:
-    """As the portable one, `tgraph.kernels.portable.changes.merge_changes`."""
+    """As the portable one, `tgraph.kernels.operators.changes.merge_changes`."""
     changes, items = _empty(mapped, sum([run.shape[0] for run in runs]), numbered)
     count = _module().merge_changes(runs, PARALLEL.index(parallel), changes, items)
     return _shortened(changes, count), None if items is None else _shortened(items, count)
@@ -37,7 +37,7 @@ def merge_changes(runs: Sequence[Tensor], parallel: Parallel, numbered: bool) ->
 def locate_changes(
     offset: Tensor, neighbors: Tensor, changes: Tensor, parallel: Parallel, num_rows: int
 ) -> tuple[Tensor, Located]:
-    """As the portable one, `tgraph.kernels.portable.changes.locate_changes`."""
+    """As the portable one, `tgraph.kernels.operators.changes.locate_changes`."""
     changed = mapped((num_rows + 1,), torch.int64)
     place, target = (mapped((len(changes),), torch.int64) for _ in range(2))
     skip = mapped((len(changes),), torch.int32)
@@ -47,7 +47,7 @@ def locate_changes(
 
 
 def splice(base: Tensor, items: Tensor | None, located: Located, out: Tensor | None = None) -> Tensor:
-    """As the portable one, `tgraph.kernels.portable.changes.splice`."""
+    """As the portable one, `tgraph.kernels.operators.changes.splice`."""
     out = mapped((located.size,), base.dtype) if out is None else out
     bits = None if items is None else _as_bits(items)
     _module().splice(_as_bits(base), bits, located.changes, located.place, located.skip, located.target, _as_bits(out))
@@ -55,7 +55,7 @@ def splice(base: Tensor, items: Tensor | None, located: Located, out: Tensor | N
 
 
 def are_vertices(vertices: Tensor, num_vertices: int) -> bool:
-    """As the portable one, `tgraph.kernels.portable.changes.are_vertices`; other threads do not get the lock of the
+    """As the portable one, `tgraph.kernels.operators.changes.are_vertices`; other threads do not get the lock of the
     interpreter meanwhile, as in operators of torch."""
     return bool(_module().are_vertices(vertices.contiguous(), num_vertices))
 
@@ -63,7 +63,7 @@ def are_vertices(vertices: Tensor, num_vertices: int) -> bool:
 def read_rows(
     arcs: tuple[Tensor, ...], runs: Sequence[Readable], rows: Tensor, parallel: Parallel
 ) -> tuple[Tensor, ...]:
-    """As the portable one, `tgraph.kernels.portable.changes.read_rows`."""
+    """As the portable one, `tgraph.kernels.operators.changes.read_rows`."""
     module, (offset, neighbors, *base) = _module(), arcs
     kept = [run.kept or _kept(module, run) for run in runs]
     bits, rule = [_as_bits(column) for column in base], PARALLEL.index(parallel)

@@ -1,6 +1,6 @@
 """Triangles per edge, trusses, onion layers and squares by the kernels beside this file.
 
-Each function has the arguments and results of the portable one of its name, in `tgraph.kernels.portable.cohesion`.
+Each function has the arguments and results of the portable one of its name, in `tgraph.kernels.operators.cohesion`.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Calls of the compiled kernels of components, orders and colourings; the C++ lies beside."""
+"""Calls of the compiled kernels of components; the C++ lies beside."""

@@ -1,4 +1,4 @@
-// Rows of ascending neighbors in Elias-Fano code: see kernels/portable/elias_fano.py.
+// Rows of ascending neighbors in Elias-Fano code: see kernels/operators/csr/elias_fano.py.
 #include <algorithm>
 #include <atomic>
 #include <bit>

@@ -12,11 +12,11 @@ from tgraph.core.dispatch import Implementation
 from tgraph.core.rows import offset_of
 from tgraph.core.system import native
 from tgraph.kernels.native.base.support import refuses_data
-from tgraph.kernels.portable.elias_fano import PADDING, damaged, descends
+from tgraph.kernels.operators.csr.elias_fano import PADDING, damaged, descends
 
 
 def encode_ascending(offset: Tensor, neighbors: Tensor, size: int) -> tuple[Tensor, Tensor]:
-    """As the portable one, `tgraph.kernels.portable.elias_fano.encode_ascending`."""
+    """As the portable one, `tgraph.kernels.operators.csr.elias_fano.encode_ascending`."""
     kernels, given = cast(Any, native.load()), (offset.contiguous(), neighbors.contiguous(), size)
     sizes = torch.empty(len(offset) - 1, dtype=torch.int64)
     if not kernels.elias_fano_measure(*given, sizes):
@@ -30,7 +30,7 @@ def encode_ascending(offset: Tensor, neighbors: Tensor, size: int) -> tuple[Tens
 
 
 def decode_ascending(bits: Tensor, start: Tensor, rows: Tensor, offset: Tensor, size: int) -> Tensor:
-    """As the portable one, `tgraph.kernels.portable.elias_fano.decode_ascending`."""
+    """As the portable one, `tgraph.kernels.operators.csr.elias_fano.decode_ascending`."""
     neighbors = torch.empty(int(offset[-1]), dtype=sorting.index_dtype(size))
     given = bits.contiguous(), start.contiguous(), rows.contiguous(), offset.contiguous()
     wrong = cast(Any, native.load()).elias_fano_decode(*given, size, neighbors)

@@ -1,1 +1,1 @@
-"""Calls of the compiled kernels of compressed rows; the C++ lies beside."""
+"""Orders and transitive closures of acyclic graphs by compiled kernels."""

@@ -14,7 +14,7 @@ from tgraph.kernels.native.base.support import refuses_data
 
 
 def read_pieces(file: int, begin: Tensor, size: int, align: int, *, with_ring: bool = True) -> Tensor:
-    """As the portable one, `tgraph.kernels.portable.pieces.read_pieces`, as many reads at a time as the device serves.
+    """As the portable one, `tgraph.kernels.operators.pieces.read_pieces`, as many reads at a time as the device serves.
 
     with_ring : whether by io_uring, where the system has it; else by threads.
     """

@@ -13,7 +13,7 @@ from tgraph.kernels.native.base.support import refuses_data
 
 
 def global_cut(offset: Tensor, neighbors: Tensor, weights: Tensor) -> tuple[float, Tensor]:
-    """As the portable one, `tgraph.kernels.portable.flow.global_cut.global_cut`."""
+    """As the portable one, `tgraph.kernels.operators.flow.global_cut.global_cut`."""
     side = torch.zeros(len(offset) - 1, dtype=torch.uint8, device="cpu")
     arguments = offset.contiguous(), neighbors.contiguous(), weights.contiguous()
     value = cast(Any, native.load()).global_cut(*arguments, side)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.system import native
-from tgraph.kernels.portable.changes import PARALLEL, Parallel, columns_of, rows_of
+from tgraph.kernels.operators.changes import PARALLEL, Parallel, columns_of, rows_of
 
 EDGES = ("copy", "add", "mul", "min", "max")
 VALUES = (torch.int32, torch.int64, torch.float32, torch.float64)

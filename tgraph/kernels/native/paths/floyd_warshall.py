@@ -12,7 +12,7 @@ from tgraph.kernels.native.base.support import refuses_data
 
 
 def floyd_warshall(distance: Tensor, predecessor: Tensor | None) -> int:
-    """As the portable one, `tgraph.kernels.portable.paths.floyd_warshall.floyd_warshall`."""
+    """As the portable one, `tgraph.kernels.operators.paths.floyd_warshall.floyd_warshall`."""
     return int(cast(Any, native.load()).floyd_warshall(distance, predecessor, len(distance)))
 
 

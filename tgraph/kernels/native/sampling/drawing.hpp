@@ -1,5 +1,5 @@
 // The arcs that one hop draws along one relation, for pieces of its rows: which ones is told in
-// kernels/portable/sampling/neighbors.py.
+// kernels/operators/sampling/neighbors.py.
 #pragma once
 
 #include <algorithm>

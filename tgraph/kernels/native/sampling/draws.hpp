@@ -1,4 +1,4 @@
-// Which arcs of a row are drawn: what is told in kernels/portable/sampling/neighbors.py, draw by draw.
+// Which arcs of a row are drawn: what is told in kernels/operators/sampling/neighbors.py, draw by draw.
 #pragma once
 
 #include <algorithm>

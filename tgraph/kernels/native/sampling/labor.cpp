@@ -1,4 +1,4 @@
-// The arcs of each row whose sources have the smallest random words: see kernels/portable/sampling/labor.py.
+// The arcs of each row whose sources have the smallest random words: see kernels/operators/sampling/labor.py.
 #include <algorithm>
 #include <cstdint>
 #include <utility>

@@ -15,7 +15,7 @@ from tgraph.kernels.native.sampling.visits import filled
 
 
 def least_arcs(offset: Tensor, neighbors: Tensor, rows: Tensor, count: int, key: int) -> tuple[Tensor, Tensor]:
-    """As the portable one, `tgraph.kernels.portable.sampling.labor.least_arcs`."""
+    """As the portable one, `tgraph.kernels.operators.sampling.labor.least_arcs`."""
     found, arcs = fresh((len(rows),), torch.int64), fresh((len(rows), count), torch.int64)
     held = offset.contiguous(), neighbors.contiguous(), rows.contiguous()
     cast(Any, native.load()).least_arcs(*held, count, key, arcs, found)

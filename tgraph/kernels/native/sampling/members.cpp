@@ -1,4 +1,4 @@
-// The arcs of some rows that come from some vertices: see kernels/portable/sampling/members.py.
+// The arcs of some rows that come from some vertices: see kernels/operators/sampling/members.py.
 #include <algorithm>
 #include <bit>
 #include <cstdint>

@@ -14,7 +14,7 @@ from tgraph.kernels.native.base.support import refuses_data
 
 
 def arcs_from(offset: Tensor, neighbors: Tensor, rows: Tensor, sources: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """As the portable one, `tgraph.kernels.portable.sampling.members.arcs_from`."""
+    """As the portable one, `tgraph.kernels.operators.sampling.members.arcs_from`."""
     found = fresh((len(rows),), torch.int64)
     held = offset.contiguous(), neighbors.contiguous(), rows.contiguous(), sources.contiguous()
     arcs, places = cast(Any, native.load()).arcs_from(*held, found)

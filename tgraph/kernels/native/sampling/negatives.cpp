@@ -1,4 +1,4 @@
-// Pairs of vertices without an arc, drawn exactly: how is told in kernels/portable/sampling/negatives.py.
+// Pairs of vertices without an arc, drawn exactly: how is told in kernels/operators/sampling/negatives.py.
 #include <algorithm>
 #include <cstdint>
 #include <utility>

@@ -23,7 +23,7 @@ def sample_negatives(
     by_degree: bool,
     key: int,
 ) -> Tensor:
-    """As the portable one, `tgraph.kernels.portable.sampling.negatives.sample_negatives`."""
+    """As the portable one, `tgraph.kernels.operators.sampling.negatives.sample_negatives`."""
     pairs = fresh((2, count), torch.int64)
     arcs = offset.contiguous(), neighbors.contiguous(), num_columns, loops
     sources = None if sources is None else sources.contiguous()

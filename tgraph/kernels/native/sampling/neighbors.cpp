@@ -1,5 +1,5 @@
 // Neighbours sampled hop by hop (Hamilton, Ying and Leskovec, "Inductive representation learning on large graphs",
-// NeurIPS 2017): what is drawn, and in which order, is told in kernels/portable/sampling/neighbors.py.
+// NeurIPS 2017): what is drawn, and in which order, is told in kernels/operators/sampling/neighbors.py.
 //
 // Threads draw the arcs of some vertices at a time and fetch together what they wait for; one of them numbers the
 // vertices that these lead to while the others go on.

@@ -10,7 +10,7 @@ from torch import Tensor
 from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
 from tgraph.kernels.native.base.support import refuses_data, unavailable
-from tgraph.kernels.portable.sampling.neighbors import Relation, Sampled
+from tgraph.kernels.operators.sampling.neighbors import Relation, Sampled
 
 
 def sample_neighbors(
@@ -23,7 +23,7 @@ def sample_neighbors(
     latest: bool,
     latest_time: Tensor | None,
 ) -> Sampled:
-    """As the portable one, `tgraph.kernels.portable.sampling.neighbors.sample_neighbors`."""
+    """As the portable one, `tgraph.kernels.operators.sampling.neighbors.sample_neighbors`."""
     given = list(seeds.items())
     kernel = cast(Any, native.load()).sample_neighbors
     vertices, trees, sizes, *arcs, counts = kernel(

@@ -13,7 +13,7 @@ from tgraph.kernels.native.base.support import refuses_data
 
 
 def number_vertices(known: Tensor, vertices: Tensor) -> tuple[Tensor, Tensor]:
-    """As the portable one, `tgraph.kernels.portable.sampling.places.number_vertices`."""
+    """As the portable one, `tgraph.kernels.operators.sampling.places.number_vertices`."""
     places = torch.empty(len(vertices), dtype=torch.int64)
     kernel = cast(Any, native.load()).number_vertices
     return places, torch.from_numpy(kernel(known.contiguous(), vertices.contiguous(), places))

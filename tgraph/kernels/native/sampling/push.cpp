@@ -1,5 +1,5 @@
 // Personalised PageRank by pushing residuals (Andersen, Chung and Lang, "Local graph partitioning using PageRank
-// vectors", FOCS 2006), in rounds: what is added, and in which order, is told in kernels/portable/sampling/push.py.
+// vectors", FOCS 2006), in rounds: what is added, and in which order, is told in kernels/operators/sampling/push.py.
 #include <algorithm>
 #include <cstdint>
 #include <vector>

@@ -1,5 +1,5 @@
 // The vertices that random walks visit most often (Ying et al., "Graph convolutional neural networks for web-scale
-// recommender systems", KDD 2018): what is drawn is told in kernels/portable/sampling/visits.py.
+// recommender systems", KDD 2018): what is drawn is told in kernels/operators/sampling/visits.py.
 //
 // The walks of some starts go on step by step together, so that what one waits for is fetched while the others go on.
 #include <algorithm>

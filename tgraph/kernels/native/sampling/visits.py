@@ -11,7 +11,7 @@ from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
 from tgraph.kernels.native.base.pages import fresh
 from tgraph.kernels.native.base.support import refuses_data
-from tgraph.kernels.portable.sampling.visits import Step
+from tgraph.kernels.operators.sampling.visits import Step
 
 
 def most_visited(
@@ -24,7 +24,7 @@ def most_visited(
     count: int,
     key: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """As the portable one, `tgraph.kernels.portable.sampling.visits.most_visited`."""
+    """As the portable one, `tgraph.kernels.operators.sampling.visits.most_visited`."""
     count = min(count, walks * traversals)
     found, vertices = fresh((len(start),), torch.int64), fresh((len(start), count), torch.int64)
     visits = fresh((len(start), count), torch.float32)

@@ -15,7 +15,7 @@ _JOINED = 1
 
 
 def independent_set(offset: Tensor, neighbors: Tensor, key: int) -> Tensor:
-    """As the portable one, `tgraph.kernels.portable.sets.independent_set.independent_set`."""
+    """As the portable one, `tgraph.kernels.operators.sets.independent_set.independent_set`."""
     state = torch.empty(len(offset) - 1, dtype=torch.uint8, device="cpu")
     cast(Any, native.load()).independent_set(offset.contiguous(), neighbors.contiguous(), key, state)
     return state == _JOINED

@@ -15,7 +15,7 @@ _DTYPES = (torch.float32, torch.float64, torch.int32, torch.int64)
 
 
 def spanning_forest(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> Tensor:
-    """As the portable one, `tgraph.kernels.portable.trees.boruvka.spanning_forest`."""
+    """As the portable one, `tgraph.kernels.operators.trees.spanning_forest.spanning_forest`."""
     chosen = torch.empty(len(neighbors), dtype=torch.uint8, device="cpu")
     if weights is None:
         weights_or_none = None
@@ -27,7 +27,7 @@ def spanning_forest(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -
 
 
 def both_ways(offset: Tensor, neighbors: Tensor, chosen: Tensor) -> tuple[Tensor, Tensor]:
-    """As the portable one, `tgraph.kernels.portable.trees.boruvka.both_ways`."""
+    """As the portable one, `tgraph.kernels.operators.trees.spanning_forest.both_ways`."""
     kernels, marked = cast(Any, native.load()), chosen.to(torch.uint8, copy=True)
     stored, new_offset = offset.contiguous(), torch.empty(len(offset), dtype=torch.int64, device="cpu")
     count = kernels.mark_both_ways(stored, neighbors.contiguous(), marked, new_offset)

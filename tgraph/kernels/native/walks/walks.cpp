@@ -1,6 +1,6 @@
 // Random walks, first and second order, by rejection sampling (Yang et al., "KnightKing: a fast distributed graph
 // random walk engine", SOSP 2019): what a step is drawn by, and in which order, is told in
-// kernels/portable/walks/walks.py.
+// kernels/operators/walks/walks.py.
 //
 // A thread takes some walks a step farther one after the other, so that the memory that one waits for is fetched while
 // the others are looked at.

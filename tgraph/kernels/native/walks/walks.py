@@ -24,7 +24,7 @@ def random_walks(
     away: float,
     restart: float,
 ) -> Tensor:
-    """As the portable one, `tgraph.kernels.portable.walks.walks.random_walks`."""
+    """As the portable one, `tgraph.kernels.operators.walks.walks.random_walks`."""
     walks = fresh((len(start), length + 1), torch.int64)
     arcs = offset.contiguous(), neighbors.contiguous(), None if total is None else total.contiguous()
     cast(Any, native.load()).random_walks(*arcs, start.contiguous(), length, key, back, away, restart, walks)

@@ -12,7 +12,7 @@ from tgraph import algorithms
 from tgraph.networkx.functions._building import build
 from tgraph.networkx.functions._shared import names, numbers, require_one_kind, rows, simple, structure, weighted_rows
 from tgraph.networkx.registry import implements
-from tgraph.primitives.connectivity import topological
+from tgraph.primitives.dag import topological
 from tgraph.primitives.paths import search
 
 

@@ -12,7 +12,7 @@ namespace tgraph {
 constexpr int tile_threads = 128;
 constexpr int height = 16, width = 8;
 
-// The tiles of window w are offset[w] to offset[w + 1]; see `Tiles` in tgraph/kernels/portable/tiles.py.
+// The tiles of window w are offset[w] to offset[w + 1]; see `Tiles` in tgraph/kernels/operators/aggregation/tiles.py.
 template <class T>
 struct Tiles {
     const int64_t* offset;

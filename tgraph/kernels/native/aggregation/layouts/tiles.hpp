@@ -1,5 +1,5 @@
 // Windows of 16 rows, cut into tiles of 8 columns with a 128-bit bitmap each: access to the bitmaps. See `Tiles` in
-// tgraph/kernels/portable/tiles.py for the layout.
+// tgraph/kernels/operators/aggregation/tiles.py for the layout.
 #pragma once
 
 #include <algorithm>

@@ -1,1 +1,0 @@
-"""Cliques by compiled kernels."""

@@ -1,0 +1,1 @@
+"""Colourings by compiled kernels."""

@@ -1,0 +1,1 @@
+"""Calls of the compiled kernels of compressed rows; the C++ lies beside."""

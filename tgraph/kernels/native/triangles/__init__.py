@@ -1,1 +1,0 @@
-"""Triangles and squares by compiled kernels."""

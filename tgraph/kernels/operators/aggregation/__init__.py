@@ -1,0 +1,1 @@
+"""Aggregation along arcs, and its gradients."""

@@ -1,0 +1,1 @@
+"""Shortest paths counted and accumulated."""

@@ -1,0 +1,1 @@
+"""Cohesion: triangles per edge, trusses, onion layers, cliques."""

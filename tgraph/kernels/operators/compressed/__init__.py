@@ -1,0 +1,1 @@
+"""Rows compressed with virtual vertices."""

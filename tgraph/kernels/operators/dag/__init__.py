@@ -1,0 +1,1 @@
+"""Orders and transitive closures of acyclic graphs."""

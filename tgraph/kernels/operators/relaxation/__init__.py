@@ -1,0 +1,1 @@
+"""Relaxations, their rounds and the bitmaps of frontiers."""

@@ -1,0 +1,1 @@
+"""Arcs as vertices, mutual arcs and correlations along arcs."""

@@ -1,1 +1,0 @@
-"""Shortest paths counted and accumulated in torch operators."""

@@ -1,1 +1,0 @@
-"""Cohesion in torch operators: triangles per edge, trusses, onion layers, cliques."""

@@ -1,1 +1,0 @@
-"""Communities in torch operators."""

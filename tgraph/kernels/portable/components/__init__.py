@@ -1,1 +1,0 @@
-"""Components, orders and colourings in torch operators."""

@@ -1,1 +1,0 @@
-"""Flows in torch operators."""

@@ -1,1 +1,0 @@
-"""Matching in torch operators."""

@@ -1,1 +1,0 @@
-"""Searches in torch operators."""

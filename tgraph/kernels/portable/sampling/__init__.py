@@ -1,1 +1,0 @@
-"""Sampling of neighbours in torch operators."""

@@ -1,1 +1,0 @@
-"""Sets in torch operators."""

@@ -1,1 +1,0 @@
-"""Trees in torch operators."""

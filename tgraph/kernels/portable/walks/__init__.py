@@ -1,1 +1,0 @@
-"""Random walks in torch operators."""

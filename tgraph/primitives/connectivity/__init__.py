@@ -1,1 +1,0 @@
-"""Steps of components, forests, orders and colours."""

@@ -1,0 +1,95 @@
+"""Maximum flow from one vertex to another, and the minimum cut of a whole graph."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tgraph.core import sums
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
+from tgraph.kernels import serving
+from tgraph.kernels.operators.flow import global_cut as operators
+from tgraph.primitives import weights as kinds
+from tgraph.primitives.paths.shortest_paths import LARGEST_SUM, check_sums
+from tgraph.primitives.simple_graph import refuse_directed
+
+
+def max_flow(
+    graph: Graph,
+    source: int,
+    target: int,
+    *,
+    weighted: bool = True,
+    flow: bool = False,
+    source_side: bool = False,
+    backend: str = "auto",
+) -> tuple[float, Tensor | None, Tensor | None]:
+    """(value, flow, source_side) of a maximum flow from `source` to `target`; the last two only where asked for.
+
+    `weighted` takes graph.weights as capacities, otherwise, and without weights, every arc can carry 1. The `flow` of
+    each stored arc is [m], int64 or float64; an edge of an undirected graph carries its flow on one of its two arcs.
+    `source_side`, bool [n], marks the vertices that cannot reach the target any more: what leaves them is a minimum
+    cut. `backend` names the kernels. Raises ArgumentError for a negative or NaN capacity, a path of infinite ones, and
+    equal ends.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [3, 2, 2, 4])
+    >>> tg.primitives.flow.max_flow(graph, 0, 3, source_side=True)
+    (4, None, tensor([ True,  True, False, False]))
+    """
+    graph = graph.decoded()
+    ends = [int(graph.as_vertices(end, name)) for end, name in ((source, "source"), (target, "target"))]
+    if ends[0] == ends[1]:
+        raise ArgumentError(f"target: {target} is the source; a flow goes from one vertex to another")
+    weighted = weighted and graph.weights is not None
+    if weighted:
+        kinds.check(graph, "lengths", "capacities")
+        check_sums(graph)
+        _check_total(graph)
+    floating = weighted and graph.weights is not None and graph.weights.is_floating_point()
+    dtype = torch.float64 if floating else torch.int64
+    carried = torch.zeros(graph.num_arcs, dtype=dtype, device=graph.device) if flow else None
+    side = torch.empty(graph.num_vertices, dtype=torch.bool, device=graph.device) if source_side else None
+    value = serving(backend, "max_flow", graph)(graph, *ends, carried, side, weighted)
+    if value == torch.inf:
+        raise ArgumentError("weights: a path from source to target has infinite capacities only; the flow has no limit")
+    return value, carried, side
+
+
+def _check_total(graph: Graph) -> None:
+    """Raise ArgumentError where integer capacities that add up might not fit int64."""
+    assert graph.weights is not None
+    if graph.weights.is_floating_point() or graph.weight_range[1] * graph.num_arcs < LARGEST_SUM:
+        return
+    if (total := sums.total(graph.weights)) >= LARGEST_SUM:
+        raise ArgumentError(f"weights: all together are {total}, and their sums may exceed int64; use float64")
+
+
+def global_cut(graph: Graph, *, weighted: bool = True) -> tuple[float, Tensor]:
+    """(value, side) of a minimum cut of an undirected graph: the weight of the edges between the two sides, and a mask
+    of the vertices of one that is not larger than the other, bool [n].
+
+    `weighted` takes graph.weights, otherwise, and without weights, every edge counts 1. Raises ArgumentError for a
+    directed graph, fewer than two vertices, a weight that is negative or not finite, and integer weights whose sum
+    might not fit int64.
+
+    >>> tg.primitives.flow.global_cut(tg.generators.lollipop(4, 1))
+    (1, tensor([False, False, False, False,  True]))
+    """
+    refuse_directed(graph)
+    if graph.num_vertices < 2:
+        raise ArgumentError(f"graph: a cut has two sides, the graph {graph.num_vertices} vertices")
+    graph.ensure_valid()
+    graph = graph.decoded()
+    weights = graph.weights if weighted else None
+    if weights is not None:
+        remedy = "drop such arcs, replace their weights, or merge the ends of infinite ones by quotient_graph"
+        kinds.check(graph, "measures", "cuts", remedy)
+        _check_total(graph)
+    else:
+        weights = torch.ones(graph.num_arcs, dtype=torch.int64, device=graph.device)
+    dtype = torch.float64 if weights.is_floating_point() else torch.int64
+    value, side = operators.global_cut(graph.offset, graph.neighbors, weights.detach().to(dtype))
+    if 2 * int(side.sum()) > graph.num_vertices:
+        side = ~side
+    return value, side
