@@ -225,7 +225,7 @@ bare: $(VENV)/.dev build/bare
 	TGRAPH_NATIVE=0 $(BARE) tests/test_smoke.py
 	TGRAPH_NATIVE="$$(ls $(CURDIR)/build/bare/tgraph/_native*.so)" $(BARE) tests/test_smoke.py tests/stores/test_direct.py \
 	    tests/kernels/native/base \
-	    --deselect tests/kernels/native/base/test_pages.py::test_only_a_lack_of_huge_pages_stops_asking_and_that_for_a_while
+	    --deselect tests/core/system/test_pages.py::test_only_a_lack_of_huge_pages_stops_asking_and_that_for_a_while
 
 # The kernels as for a system that is not Linux.
 build/bare: $(VENV)/.dev $(SOURCES)

@@ -27,7 +27,7 @@ from bench.analytics import integers
 from bench.limits import fastest, gathering
 from bench.machine import describe_machine
 from bench.verify import require
-from tgraph.kernels.native.base.pages import fresh
+from tgraph.core.system.pages import fresh
 
 Sample = Callable[[Tensor, int], tuple[Tensor, Tensor, Tensor]]  # (seeds, number of the batch) -> node, row, col
 

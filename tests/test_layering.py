@@ -95,8 +95,19 @@ def test_what_is_heavy_is_imported_when_it_is_needed():
     assert interpreters.run(code).stdout == "\n"
 
 
+def test_kernels_are_imported_by_their_operators():
+    inside = ("tgraph.kernels.native", "tgraph.kernels.portable")
+    outside = [name for name in MODULES if not name.startswith("tgraph.kernels")]
+    assert not [(name, other) for name in outside for other in imports(name) if other.startswith(inside)]
+
+
 def test_the_registry_is_asked_for_compiled_kernels():
     """So that `backend`, `explain` and traces hold for all of them."""
     own = {name for name in MODULES if name.startswith("tgraph.kernels.native")}
-    own |= {"tgraph.core.system.native", "tgraph.cli.examination"}
+    own |= {
+        "tgraph.core.system.native",
+        "tgraph.core.system.pages",
+        "tgraph.kernels.following",
+        "tgraph.cli.examination",
+    }
     assert not [name for name in MODULES.keys() - own if "native.load(" in MODULES[name].read_text()]

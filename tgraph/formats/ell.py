@@ -10,7 +10,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import count_option
 from tgraph.formats.sell import SELL, checked_slices, slices_of
-from tgraph.kernels.native.aggregation.sell import Slices
+from tgraph.kernels.operators.aggregation.slices import Slices
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -17,7 +17,7 @@ from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, taken, transposed_csr
 from tgraph.kernels.affine import AffineStep, StepResult
-from tgraph.kernels.native.aggregation.sell import Slices
+from tgraph.kernels.operators.aggregation.slices import Slices
 from tgraph.kernels.reductions import Reduction
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ class SELL(Uncompressed):
     multiplication on modern processors with wide SIMD units", 2014): rows are sorted by length within windows of
     `sigma` rows and divided into slices of `C` rows, one row per lane of a vector register.
 
-    slices : the tensors, see `Slices` in `tgraph.kernels.native.aggregation.sell`; its height is C, and padding refers
-        to vertex 0.
+    slices : the tensors, as `tgraph.kernels.operators.aggregation.slices` describes them; the height is C, and padding
+        refers to vertex 0.
 
     >>> graph = tg.generators.grid2d(4, 4)
     >>> tg.aggregate(graph.to_format("sell", C=4, sigma=16), torch.ones(16)).equal(tg.aggregate(graph, torch.ones(16)))

@@ -10,8 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tgraph.core.system.library import in_functorch
+from tgraph.core.system.pages import LARGE, fresh
 from tgraph.errors import ArgumentError
-from tgraph.kernels.native.base.pages import LARGE, fresh
 
 DTYPES = (torch.float32, torch.float64)
 

@@ -15,9 +15,9 @@ import torch
 import xxhash
 from torch import Tensor
 
+from tgraph.core.system.pages import fresh
 from tgraph.errors import FileFormatError
 from tgraph.files.checksummed import DTYPE_NAMES, DTYPES, as_bytes
-from tgraph.kernels.native.base.pages import fresh
 from tgraph.stores.blocks import (
     BlockStore,
     ReplacedError,

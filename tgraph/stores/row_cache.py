@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph.kernels.native.base.pages import fresh
+from tgraph.core.system.pages import fresh
 from tgraph.stores.blocks import Stat
 
 PER_ROW, PER_SLOT = 4, 9  # bytes beside the values: of each row of the tensor, of each row that is held

@@ -5,6 +5,9 @@ import torch
 from nn_samples import KINDS, built, edges, features, layers
 
 import tgraph as tg
+from tgraph.core.csr import Csr
+from tgraph.core.dispatch import PORTABLE, is_available, watched
+from tgraph.kernels.operators.aggregation.narrow import sum_narrow
 
 # What rounding the inputs, the parameters and every step to so few bits may change, relative to the largest number.
 NARROW = {torch.bfloat16: 0.05, torch.float16: 0.006}
@@ -138,3 +141,19 @@ def test_gradients_of_features_in_16_bits_are_theirs():
     layer(wide, edge_index).square().sum().backward()
     assert x.grad.dtype == torch.float16
     torch.testing.assert_close(x.grad.float(), wide.grad, rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_sums_of_stored_features_go_through_the_registry(dtype):
+    x, edge_index = features(20, 16).to(dtype), edges(20, 90)
+    layer = tg.nn.SAGEConv(16, 8)
+    with watched() as seen, torch.no_grad():
+        layer(x, edge_index)
+    by = "native" if is_available("native") else "portable"
+    assert [choice.backend.name for choice in seen] == [by], seen
+    graph = tg.from_edge_index(edge_index, num_nodes=20)
+    arcs = Csr.unchecked(graph.offset, graph.neighbors, None, 20)
+    for mean in (False, True):
+        ours = PORTABLE.operators["sum_narrow"].run(arcs, x, mean)
+        near(sum_narrow(arcs, x, mean), ours, 1e-6)
+        near(ours, tg.aggregate(graph.transpose(), x.double(), "mean" if mean else "sum"), 1e-6)

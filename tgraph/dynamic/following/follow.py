@@ -16,7 +16,7 @@ from tgraph.dynamic.runs import WEIGHTS
 from tgraph.dynamic.store import Store
 from tgraph.engine.run import run
 from tgraph.errors import ArgumentError
-from tgraph.kernels.native.following import following
+from tgraph.kernels import following
 from tgraph.model.program import Program, Relaxation
 from tgraph.primitives.cohesion.intersect import triangles
 from tgraph.primitives.cohesion.k_core import core_numbers

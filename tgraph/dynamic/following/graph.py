@@ -12,7 +12,7 @@ from tgraph.dynamic import compaction
 from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, merged
 from tgraph.dynamic.snapshots import SnapshotCsr
 from tgraph.dynamic.version import Version
-from tgraph.kernels.native.following.following import FollowedRows, Report
+from tgraph.kernels.following import FollowedRows, Report
 from tgraph.kernels.operators.changes import columns_of, inserts, rows_of
 
 

@@ -29,7 +29,7 @@ from tgraph.dynamic.store import Store
 from tgraph.dynamic.version import Version
 from tgraph.engine.state import Run as Result
 from tgraph.errors import ArgumentError, NotConvergedError
-from tgraph.kernels.native.following.following import Report, Residuals
+from tgraph.kernels.following import Report, Residuals
 from tgraph.model.program import Program
 from tgraph.primitives.linear import AffineMap
 

@@ -20,7 +20,7 @@ from tgraph.dynamic.following.graph import FollowedGraph
 from tgraph.dynamic.runs import Run
 from tgraph.dynamic.store import Store
 from tgraph.dynamic.version import Version
-from tgraph.kernels.native.following import following
+from tgraph.kernels import following
 
 Semiring = tuple[str, str, "float | None"]  # reduction, edge operation, and the weight of all arcs
 

@@ -19,7 +19,7 @@ from tgraph.dynamic.store import Store
 from tgraph.engine.compiled_loop import HOOKS
 from tgraph.engine.run import run
 from tgraph.errors import ArgumentError
-from tgraph.kernels.native.following import following
+from tgraph.kernels import following
 from tgraph.model.program import Program, Relaxation
 
 

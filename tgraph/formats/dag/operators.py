@@ -1,5 +1,4 @@
-"""The operators on compressed rows; their implementations are in `tgraph.kernels.portable` and `native`, in `dag`,
-`cbm`, `pairing` and `unfolding`."""
+"""The operators on compressed rows, which `tgraph.kernels.operators.compressed` implements."""
 
 from __future__ import annotations
 

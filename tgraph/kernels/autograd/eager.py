@@ -54,6 +54,17 @@ def aggregate(
     return csr_sums.sum_rows(arcs, data, mean, weights, own)
 
 
+def serves_best(arcs: Csr, data: Tensor) -> bool:
+    """Whether `best` supports these: as `serves`, and so few numbers that no row is worth cutting."""
+    return serves(arcs.neighbors, arcs.num_columns, data) and arcs.num_arcs * data.shape[1] <= csr_sums.MANY
+
+
+def best(arcs: Csr, data: Tensor, greatest: bool) -> Tensor:
+    """The least or greatest that the sources of each destination send, without gradient, [num_destinations, columns]; 0
+    for destinations without arcs."""
+    return csr_sums.best_of_rows(arcs, data, greatest)
+
+
 class _Sum(torch.autograd.Function):
     @staticmethod
     def forward(

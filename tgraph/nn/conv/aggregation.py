@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from tgraph.core import dispatch
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.core.owner import set_owner
@@ -17,7 +18,7 @@ from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd import eager, pull_push
 from tgraph.kernels.autograd.differentiable import NARROW, saves_argreduce
 from tgraph.kernels.messages import column, messages_of
-from tgraph.kernels.native.aggregation import csr_sums
+from tgraph.kernels.operators.aggregation.narrow import sum_narrow
 from tgraph.kernels.reductions import reduction_of
 from tgraph.model import operators
 from tgraph.nn.adjacency import Adjacency, ArcWeights, GraphAdjacency, Scale
@@ -166,8 +167,8 @@ def _aggregate_narrow(
     in_layout = isinstance(adjacency, GraphAdjacency) and adjacency.in_layout
     if reduce in ("sum", "mean") and weights is None and not torch.compiler.is_compiling() and not in_layout:
         given = adjacency.csr or adjacency.arcs(of_edges=False), data, reduce == "mean"
-        if csr_sums.refuses_narrow(*given) is None:
-            return csr_sums.sum_narrow_rows(*given)
+        if dispatch.refusal("native", "sum_narrow", *given) is None:
+            return sum_narrow(*given)
     return aggregate(adjacency, data.float(), reduce, weights)
 
 
@@ -194,9 +195,7 @@ def _best_at_once(adjacency: Adjacency, data: Tensor, reduce: str) -> Tensor | N
     if isinstance(adjacency, GraphAdjacency) and adjacency.in_layout:
         return None
     arcs = adjacency.csr or adjacency.arcs(of_edges=False)
-    if not eager.serves(arcs.neighbors, arcs.num_columns, data) or arcs.num_arcs * data.shape[1] > csr_sums.MANY:
-        return None
-    return csr_sums.best_of_rows(arcs, data, reduce == "max")
+    return eager.best(arcs, data, reduce == "max") if eager.serves_best(arcs, data) else None
 
 
 def _scaled(adjacency: Adjacency, data: Tensor, weights: Scale) -> Tensor:

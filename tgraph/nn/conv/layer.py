@@ -12,8 +12,8 @@ from torch.nn.parameter import UninitializedParameter
 
 from tgraph.core.graph import Graph
 from tgraph.core.system.library import in_functorch
+from tgraph.core.system.pages import LARGE
 from tgraph.errors import ArgumentError
-from tgraph.kernels.native.base.pages import LARGE
 from tgraph.nn import hugepage_ops
 from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.compiled import prepare

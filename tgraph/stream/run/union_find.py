@@ -10,7 +10,7 @@ from torch import Tensor
 from tgraph.core.dispatch import operator
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Subgraph
-from tgraph.kernels import portable
+from tgraph.kernels.operators.components import union_find
 from tgraph.stream.file.block import Block
 from tgraph.stream.run.section import Section
 
@@ -26,7 +26,7 @@ def join_blocks(section: Section, graph: Any, label: Tensor) -> bool:
     def join(block: Block) -> None:
         rows = vertex[block.first_row : block.end_row]
         arcs = Selection(block.offset, block.neighbors)
-        portable.join(Subgraph(graph, graph.everything(), "push", rows, arcs, mirrored=False), label)
+        union_find.join(Subgraph(graph, graph.everything(), "push", rows, arcs, mirrored=False), label)
 
     section.visit(join)
     return True

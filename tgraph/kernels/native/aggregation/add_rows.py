@@ -9,8 +9,8 @@ from torch import Tensor
 
 from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
+from tgraph.core.system.pages import fresh
 from tgraph.kernels.native.aggregation.arcs import flat
-from tgraph.kernels.native.base.pages import fresh
 from tgraph.kernels.native.base.support import refuses_tensors
 
 DTYPES = (torch.float32, torch.float64)

@@ -15,8 +15,8 @@ from tgraph.core.graph import Graph
 from tgraph.core.rows import Scratch, Selection
 from tgraph.core.subgraph import Subgraph
 from tgraph.core.system import native
+from tgraph.core.system.pages import fresh, settle
 from tgraph.kernels.native.aggregation.grouping import gathered
-from tgraph.kernels.native.base.pages import fresh, settle
 from tgraph.kernels.reductions import Reduction
 
 PULL = {

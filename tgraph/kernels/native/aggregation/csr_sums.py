@@ -11,8 +11,8 @@ from tgraph.core.csr import Csr
 from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
 from tgraph.core.system.library import is_plain
+from tgraph.core.system.pages import LARGE, fresh, settle
 from tgraph.kernels.native.aggregation.arcs import PULL, flat
-from tgraph.kernels.native.base.pages import LARGE, fresh, settle
 from tgraph.kernels.native.base.support import unavailable
 
 DTYPES = (torch.float32, torch.float64)

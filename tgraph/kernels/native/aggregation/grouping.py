@@ -22,7 +22,7 @@ from tgraph.core.derived import detached_cache_scope
 from tgraph.core.graph import Graph
 from tgraph.core.system import devices, native
 from tgraph.core.system.memory import available_memory
-from tgraph.kernels.native.base.pages import fresh
+from tgraph.core.system.pages import fresh
 
 PATIENCE = 3  # so many passes over the arcs are made before one numbers them
 COLUMNS = 32  # bytes of a vertex's data at most: what fills half a cache line gains little from who shares it

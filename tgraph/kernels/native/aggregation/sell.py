@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -12,24 +12,9 @@ from tgraph.core.system import native
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.native.aggregation.arcs import PULL, flat, number_of, refuses_pair
 from tgraph.kernels.native.base.support import refuses_data
+from tgraph.kernels.operators.aggregation.slices import Slices
 from tgraph.kernels.operators.linear.linear import finished
 from tgraph.kernels.reductions import Reduction
-
-
-class Slices(NamedTuple):
-    """Rows in slices of `height`, each padded to the longest of its slice; arc j of the row in place p is the entry
-    offset[p // height] + p % height + j * height.
-
-    offset : int64 [slices + 1]. neighbors : int32 or int64 [entries], padding being any vertices. weights : [entries]
-    or None. length : int32 [n], of the row in each place. order : int32 or int64 [n], that row; None for all in order.
-    """
-
-    offset: Tensor
-    neighbors: Tensor
-    weights: Tensor | None
-    length: Tensor
-    order: Tensor | None
-    height: int
 
 
 def refuses(slices: Slices, data: Tensor, reduce: str, edge: str) -> str | None:

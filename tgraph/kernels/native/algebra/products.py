@@ -8,9 +8,8 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from tgraph.core.system import native
+from tgraph.core.system import native, pages
 from tgraph.kernels.call import Call
-from tgraph.kernels.native.base import pages
 from tgraph.kernels.sparse import SparseMatrix
 
 DTYPES = (torch.int64, torch.float32, torch.float64)

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from tgraph.core.csr import Csr
 from tgraph.core.system import native
+from tgraph.core.system.pages import fresh, settle
 from tgraph.kernels.call import Call, not_plain
 from tgraph.kernels.native.aggregation.arcs import flat
-from tgraph.kernels.native.base.pages import fresh, settle
 from tgraph.kernels.operators.attention import AttentionSpec, Inputs, gain, threshold
 
 KERNELS = {torch.float32: "AttentionFloat32", torch.float64: "AttentionFloat64"}

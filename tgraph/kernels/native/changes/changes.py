@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
-from tgraph.kernels.native.base.pages import fresh, mapped
+from tgraph.core.system.pages import fresh, mapped
 from tgraph.kernels.native.base.support import refuses_data
 from tgraph.kernels.operators.changes import PARALLEL, Located, Parallel, Readable, refuse_vertex
 

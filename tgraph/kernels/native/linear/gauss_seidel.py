@@ -10,10 +10,10 @@ from torch import Tensor
 from tgraph.core.dispatch import Implementation
 from tgraph.core.subgraph import Subgraph
 from tgraph.core.system import native
+from tgraph.core.system.pages import fresh, settle
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.call import Call
 from tgraph.kernels.native.aggregation.arcs import flat
-from tgraph.kernels.native.base.pages import fresh, settle
 from tgraph.kernels.native.base.support import refuses_data
 from tgraph.kernels.native.linear import linear
 

@@ -9,11 +9,11 @@ from torch import Tensor
 
 from tgraph.core.subgraph import Subgraph
 from tgraph.core.system import native
+from tgraph.core.system.pages import fresh, settle
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.call import Call
 from tgraph.kernels.native.aggregation.arcs import flat
 from tgraph.kernels.native.aggregation.grouping import gathered
-from tgraph.kernels.native.base.pages import fresh, settle
 
 _WEIGHTS = (torch.float32, torch.float64, torch.int32, torch.int64)
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
-from tgraph.kernels.native.base.pages import fresh
+from tgraph.core.system.pages import fresh
 from tgraph.kernels.native.base.support import refuses_data
 
 

@@ -9,9 +9,8 @@ import torch
 
 import tgraph as tg
 from tgraph.core.rows import Selection
-from tgraph.core.system import native
+from tgraph.core.system import native, pages
 from tgraph.kernels.native.aggregation import arcs
-from tgraph.kernels.native.base import pages
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not built")
 

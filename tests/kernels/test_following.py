@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tgraph.kernels.native.following import following
+from tgraph.kernels import following
 from tgraph.kernels.operators.changes import PARALLEL, merge_changes, sort_changes
 
 pytestmark = pytest.mark.skipif(following.refuses() is not None, reason="there are no compiled kernels")
