@@ -1,6 +1,6 @@
 # make demo · make test · make quick · make emulated · make browser · make test-all · make lint · make bench · make soak
-# make fuzz · make sanitize · make scatter · make networkx · make networkx-listing · make docs · make pages · make pyg
-# make gpu · make xla · make wheel · make sdist · make package-test · make bare · make arm · make types · make workflows
+# make lines · make fuzz · make sanitize · make scatter · make networkx · make networkx-listing · make docs · make pages
+# make pyg · make gpu · make xla · make wheel · make sdist · make package-test · make bare · make arm · make types · make workflows
 # make clean
 # make bench BENCH='--scale 16 --threads 1' passes options on; GAPBS=folder lets the GAP benchmark suite take part.
 # Everything happens in .venv; python3, make and (for the compiled kernels) g++ are all that a machine needs.
@@ -29,7 +29,7 @@ shown = @mkdir -p build; \
 # Processes that tests start would compile all Python again where the environment keeps bytecode from being written.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test quick emulated browser test-all lint bench soak fuzz sanitize scatter networkx networkx-listing docs \
+.PHONY: demo test quick emulated browser test-all lint lines bench soak fuzz sanitize scatter networkx networkx-listing docs \
     pages pyg gpu xla wheel sdist package-test bare arm types workflows clean
 
 demo: $(VENV)/.demo
@@ -66,6 +66,10 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy tgraph algorithms
+
+# Lines of code by room, and how many more than at the commit SINCE.
+lines:
+	$(PYTHON) -m bench.lines $(if $(SINCE),--since $(SINCE))
 
 bench: $(VENV)/.bench
 	$(BIN)/python bench/csr.py

@@ -1,6 +1,7 @@
 """What keeps the comparison with other systems honest: wrong results are caught, ratios taken right."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -294,3 +295,15 @@ def test_graphs_that_change_are_compared(tmp_path):
         assert worker.run(stream, name, 500, 1, 10, deletes=True)["kept"] == 0
     assert [len(row) for row in own.analytics(stream, 1)] == [9] * 5
     assert [row[0] for row in own.sampling(stream, 3)][1:3] == ["static", "snapshot"]
+
+
+def test_lines_are_counted_by_room():
+    if subprocess.run(["git", "rev-parse"], cwd=Path(__file__).parents[1], capture_output=True).returncode:
+        pytest.skip("it is no clone")
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.lines"], cwd=Path(__file__).parents[1], capture_output=True, text=True, check=True
+    )
+    lines = done.stdout.splitlines()
+    rooms = {tuple(line.split()[:2]): int(line.split()[-1].replace(",", "")) for line in lines}
+    assert rooms["Python", "tgraph/core"] > 1000 and rooms["C++", "tgraph/kernels"] > 1000
+    assert rooms["Python", "in"] == sum(n for (kind, room), n in rooms.items() if kind == "Python" and room != "in")
