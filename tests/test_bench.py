@@ -298,12 +298,10 @@ def test_graphs_that_change_are_compared(tmp_path):
 
 
 def test_lines_are_counted_by_room():
-    if subprocess.run(["git", "rev-parse"], cwd=Path(__file__).parents[1], capture_output=True).returncode:
+    root = Path(__file__).parents[1]
+    if subprocess.run(["git", "rev-parse"], cwd=root, capture_output=True).returncode:
         pytest.skip("it is no clone")
-    done = subprocess.run(
-        [sys.executable, "-m", "bench.lines"], cwd=Path(__file__).parents[1], capture_output=True, text=True, check=True
-    )
-    lines = done.stdout.splitlines()
-    rooms = {tuple(line.split()[:2]): int(line.split()[-1].replace(",", "")) for line in lines}
+    done = subprocess.run([sys.executable, "-m", "bench.lines"], cwd=root, capture_output=True, text=True, check=True)
+    rooms = {tuple(line.split()[:2]): int(line.split()[-1].replace(",", "")) for line in done.stdout.splitlines()}
     assert rooms["Python", "tgraph/core"] > 1000 and rooms["C++", "tgraph/kernels"] > 1000
     assert rooms["Python", "in"] == sum(n for (kind, room), n in rooms.items() if kind == "Python" and room != "in")
