@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import networkx as nx
 
+import tgraph as tg
 from tgraph.core import sums
 from tgraph.networkx.functions._shared import bunch, names, require_one_kind
 from tgraph.networkx.functions.traversal.searches import reached
@@ -14,6 +15,9 @@ from tgraph.networkx.registry import implements
 def eccentricity(G, v=None, sp=None, weight=None):
     require_one_kind(G, weight)
     chosen = bunch(G, v)
+    every = _in_hops(G, weight, tg.algorithms.eccentricity) if v is None else None
+    if every is not None:
+        return dict(zip(names(G, chosen), every.tolist(), strict=True))
     found = []
     for source in chosen.tolist():
         order, far = reached(G, source, weight)
@@ -24,24 +28,40 @@ def eccentricity(G, v=None, sp=None, weight=None):
     return found[0] if v in G else dict(zip(names(G, chosen), found, strict=True))
 
 
+def _in_hops(G, weight, question):
+    """The answer of a function of `tg.algorithms`, which bounds the eccentricities of all by few searches; None where
+    distances are sums of an attribute, or a path is missing, which networkx's order of searches names."""
+    if weight is not None or not len(G):
+        return None
+    try:
+        return question(G.structure)
+    except tg.errors.ArgumentError:
+        return None
+
+
 def _refuses_given(G, e, usebounds, weight):
     return "usebounds" if usebounds else None
 
 
 @implements(cost="superlinear", refuses=_refuses_given, gaps="usebounds")
 def diameter(G, e=None, usebounds=False, weight=None):
-    return max((eccentricity(G, weight=weight) if e is None else e).values())
+    found = _in_hops(G, weight, tg.algorithms.diameter) if e is None else None
+    return max((eccentricity(G, weight=weight) if e is None else e).values()) if found is None else found
 
 
 @implements(cost="superlinear", refuses=_refuses_given, gaps="usebounds")
 def radius(G, e=None, usebounds=False, weight=None):
-    return min((eccentricity(G, weight=weight) if e is None else e).values())
+    found = _in_hops(G, weight, tg.algorithms.radius) if e is None else None
+    return min((eccentricity(G, weight=weight) if e is None else e).values()) if found is None else found
 
 
 @implements(cost="superlinear", refuses=_refuses_given, gaps="usebounds")
 def center(G, e=None, usebounds=False, weight=None):
     if e is None and weight is None and not G.is_directed() and len(G) == 0:
         raise nx.NetworkXPointlessConcept("G has no nodes.")
+    found = _in_hops(G, weight, tg.algorithms.center) if e is None else None
+    if found is not None:
+        return list(names(G, found))
     e = eccentricity(G, weight=weight) if e is None else e
     least = min(e.values())
     return [v for v in e if e[v] == least]
@@ -49,6 +69,9 @@ def center(G, e=None, usebounds=False, weight=None):
 
 @implements(cost="superlinear", refuses=_refuses_given, gaps="usebounds")
 def periphery(G, e=None, usebounds=False, weight=None):
+    found = _in_hops(G, weight, tg.algorithms.periphery) if e is None else None
+    if found is not None:
+        return list(names(G, found))
     e = eccentricity(G, weight=weight) if e is None else e
     most = max(e.values())
     return [v for v in e if e[v] == most]
