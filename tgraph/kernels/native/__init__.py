@@ -24,20 +24,19 @@ from tgraph.kernels.native.algebra.products import dot_pairs, nearest_rows, spge
 from tgraph.kernels.native.attention import attention
 from tgraph.kernels.native.attention.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.native.base import values
-from tgraph.kernels.native.base.support import unavailable
+from tgraph.kernels.native.base.support import refuses_wide_rows, unavailable
 from tgraph.kernels.native.base.values import convert, fill, number, replace
-from tgraph.kernels.native.centrality import level_accumulate, multi_source, path_counts, sample_paths
+from tgraph.kernels.native.centrality import level_accumulate, path_counts
 from tgraph.kernels.native.centrality.level_accumulate import levels, sweep
 from tgraph.kernels.native.centrality.multi_source import count_hops, count_levels
 from tgraph.kernels.native.centrality.path_counts import add_along_arcs, count_paths
 from tgraph.kernels.native.centrality.sample_paths import paths_inside
 from tgraph.kernels.native.changes import changes
-from tgraph.kernels.native.cohesion import cliques, intersect, k_core, peeling
+from tgraph.kernels.native.cohesion import cliques, peeling
 from tgraph.kernels.native.cohesion.intersect import count_arcs_among, count_triangles
 from tgraph.kernels.native.cohesion.k_core import peel
 from tgraph.kernels.native.coloring.coloring import color_in_order
 from tgraph.kernels.native.coloring.two_coloring import color_by_depth
-from tgraph.kernels.native.community import communities, label_propagation
 from tgraph.kernels.native.community.communities import (
     contract_groups,
     move_vertices,
@@ -45,7 +44,7 @@ from tgraph.kernels.native.community.communities import (
     sum_inside,
 )
 from tgraph.kernels.native.community.label_propagation import vote
-from tgraph.kernels.native.components import strong_components, union_find
+from tgraph.kernels.native.components import union_find
 from tgraph.kernels.native.components.biconnected import biconnect
 from tgraph.kernels.native.components.strong_components import label_strong
 from tgraph.kernels.native.components.union_find import join, outside
@@ -58,7 +57,6 @@ from tgraph.kernels.native.dag.transitive import replaced_arcs
 from tgraph.kernels.native.dicts import dicts
 from tgraph.kernels.native.files import pieces
 from tgraph.kernels.native.flow import global_cut
-from tgraph.kernels.native.flow import max_flow as flows
 from tgraph.kernels.native.flow.max_flow import max_flow
 from tgraph.kernels.native.geometry import repulsion
 from tgraph.kernels.native.linear import gauss_seidel, linear
@@ -152,11 +150,31 @@ def refuses(call: Call) -> str | None:
         return f"it computes on the CPU, the data is on {call.data.device}"
     if torch.compiler.is_compiling():
         return "torch.compile cannot look into it"
-    return unavailable() or _REFUSALS[call.operation](call)
+    if (reason := unavailable()) is not None or call.operation not in _REFUSALS:
+        return reason
+    return _REFUSALS[call.operation](call)
 
 
-# Each operation that the backend offers, and the function that tells which of its calls it refuses.
+# Operations whose kernels take neighbours in int32.
+_OF_NARROW_ROWS = (
+    "biconnect",
+    "color_by_depth",
+    "color_in_order",
+    "count_arcs_among",
+    "count_hops",
+    "count_levels",
+    "count_triangles",
+    "has_cycle",
+    "has_odd_cycle",
+    "label_strong",
+    "paths_inside",
+    "replaced_arcs",
+    "topological_levels",
+)
+
+# Why a call of an operation is refused; the others are supported whenever the kernels are.
 _REFUSALS: dict[str, Callable[[Call], str | None]] = {
+    **dict.fromkeys(_OF_NARROW_ROWS, refuses_wide_rows),
     "aggregate": aggregation.refuses,
     "attend": attention.refuses,
     "attend_backward": attention.refuses,
@@ -174,38 +192,13 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "outside": union_find.refuses,
     "levels": level_accumulate.refuses_levels,
     "sweep": level_accumulate.refuses,
-    "count_arcs_among": intersect.refuses,
-    "count_hops": multi_source.refuses,
-    "count_levels": multi_source.refuses,
-    "replaced_arcs": multi_source.refuses,
     "add_along_arcs": path_counts.refuses,
     "count_paths": path_counts.refuses,
-    "count_triangles": intersect.refuses,
     "dot_pairs": products_of_matrices.refuses,
     "nearest_rows": products_of_matrices.refuses,
     "spgemm": products_of_matrices.refuses,
-    "paths_inside": sample_paths.refuses,
-    "peel": k_core.refuses,
-    "fewest_hops": shortest_paths.refuses,
-    "hops": shortest_paths.refuses,
-    "shortest_path": shortest_paths.refuses,
     "parents": shortest_paths.refuses_parents,
-    "bellman_ford": shortest_paths.refuses,
-    "k_shortest": shortest_paths.refuses,
-    "max_flow": flows.refuses,
-    "label_strong": strong_components.refuses,
-    "biconnect": strong_components.refuses,
-    "topological_levels": strong_components.refuses,
     "longest": topological.refuses_longest,
-    "color_by_depth": strong_components.refuses,
-    "has_cycle": strong_components.refuses,
-    "has_odd_cycle": strong_components.refuses,
-    "color_in_order": strong_components.refuses,
-    "vote": label_propagation.refuses,
-    "contract_groups": communities.refuses,
-    "move_vertices": communities.refuses,
-    "number_groups": communities.refuses,
-    "sum_inside": communities.refuses,
     "fill": values.refuses,
     "number": values.refuses,
     "replace": values.refuses,

@@ -49,6 +49,11 @@ def refuses_wide(neighbors: Tensor) -> str | None:
     return None if neighbors.dtype == torch.int32 else _FEW
 
 
+def refuses_wide_rows(call: Call) -> str | None:
+    """The same for a call whose data are the neighbours."""
+    return refuses_wide(call.data)
+
+
 def refuses_rows(offset: Tensor, neighbors: Tensor, *others: object, **named: object) -> str | None:
     """Why an operator on the rows of a graph, its first two arguments, does not serve them, None where it does."""
     return refuses_data(offset) or refuses_wide(neighbors)

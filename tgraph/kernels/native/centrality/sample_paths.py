@@ -10,13 +10,6 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.core.system import native
-from tgraph.kernels.call import Call
-from tgraph.kernels.native.base.support import refuses_wide
-
-
-def refuses(call: Call) -> str | None:
-    """Why a graph is not served, None where it is."""
-    return refuses_wide(call.data)
 
 
 def paths_inside(graph: Graph, key: int, first: int, count: int) -> Tensor:

@@ -7,12 +7,6 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.core.system import native
-from tgraph.kernels.call import Call
-
-
-def refuses(call: Call) -> str | None:
-    """Every graph on the CPU is served."""
-    return None
 
 
 def peel(graph: Graph) -> Tensor:

@@ -8,13 +8,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.system import native
-from tgraph.kernels.call import Call
 from tgraph.kernels.quotient import Moves, Quotient
-
-
-def refuses(call: Call) -> str | None:
-    """Every graph on the CPU is served."""
-    return None
 
 
 def move_vertices(

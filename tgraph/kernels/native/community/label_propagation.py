@@ -7,13 +7,7 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.core.system import native
-from tgraph.kernels.call import Call
 from tgraph.kernels.native.cohesion.k_core import sides
-
-
-def refuses(call: Call) -> str | None:
-    """Every graph on the CPU is served."""
-    return None
 
 
 def vote(graph: Graph, labels: Tensor, rounds: int) -> Tensor:

@@ -7,18 +7,11 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.core.system import native
-from tgraph.kernels.call import Call
-from tgraph.kernels.native.base.support import refuses_wide
 
 # Two searches of all arcs on all threads find the largest component before one thread searches the others. That pays
 # where these arcs, and the vertices, are many, and neighbours lie apart: where they lie together one thread takes less.
 LARGE = 1 << 19
 SAMPLES = 1024
-
-
-def refuses(call: Call) -> str | None:
-    """Why a graph is not served, None where it is."""
-    return refuses_wide(call.data)
 
 
 def label_strong(graph: Graph) -> Tensor:

@@ -10,13 +10,7 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.core.system import native
-from tgraph.kernels.call import Call
 from tgraph.kernels.native.paths.shortest_paths import rows
-
-
-def refuses(call: Call) -> str | None:
-    """Every graph on the CPU is served."""
-    return None
 
 
 def max_flow(

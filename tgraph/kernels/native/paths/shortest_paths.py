@@ -15,11 +15,6 @@ from tgraph.kernels.call import Call
 _NUMBERS = (torch.int32, torch.int64, torch.float32, torch.float64)
 
 
-def refuses(call: Call) -> str | None:
-    """Every graph on the CPU is served."""
-    return None
-
-
 def refuses_parents(call: Call) -> str | None:
     """Why distances are not served, None where they are."""
     if call.data.dtype not in (torch.int64, torch.float32, torch.float64):
