@@ -13,6 +13,7 @@ from tgraph.core import sums
 from tgraph.networkx.functions._shared import (
     bunch,
     chosen,
+    known,
     marked,
     mask,
     names,
@@ -34,7 +35,7 @@ def _leaving(graph: tg.Graph, vertices: Tensor) -> Arcs:
 
 
 def _sum(graph: tg.Graph, arcs: Tensor) -> Any:
-    return len(arcs) if graph.weights is None else sums.total(graph.weights[arcs]) or 0
+    return len(arcs) if graph.weights is None or not len(arcs) else sums.total(graph.weights[arcs])
 
 
 def _cut(G: Any, S: Iterable[Any], T: Iterable[Any] | None, weight: Any) -> Any:
@@ -115,10 +116,8 @@ def _neighborhood(G: Any, vertices: Tensor) -> Tensor:
 def node_boundary(G, nbunch1, nbunch2=None):
     inside = chosen(G, nbunch1)
     _, found, _ = _leaving(G.structure.decoded(), inside)
-    found = found[~marked(G, inside)[found]]
-    if nbunch2 is not None:
-        found = found[mask(G, nbunch2)[found]]
-    return set(names(G, found.unique()))
+    boundary = set(G.labels.of(found[~marked(G, inside)[found]].unique()))
+    return boundary if nbunch2 is None else boundary & set(nbunch2)  # equal objects are those of the smaller set
 
 
 @implements(cost="light", given={"S": "local"})
@@ -148,7 +147,7 @@ def _refuses_data(G, nbunch1, nbunch2, data, keys, default):
 
 @implements(cost="light", given={"nbunch1": "local"}, refuses=_refuses_data, gaps="edges with data or keys")
 def edge_boundary(G, nbunch1, nbunch2=None, data=False, keys=False, default=None):
-    order = [number(G, node) for node in {node for node in nbunch1 if node in G}]
+    order = [number(G, node) for node in set(known(G, nbunch1))]
     place = torch.full((len(G),), len(G))
     place[order] = torch.arange(len(order))
     inside = place < len(G)
