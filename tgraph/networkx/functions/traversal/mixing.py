@@ -20,7 +20,6 @@ from tgraph.networkx.functions._shared import (
     marked,
     mask,
     refuse_rounding,
-    require_one_kind,
     structure,
 )
 from tgraph.networkx.nodes import NoNode
@@ -90,10 +89,10 @@ def _normalized(found: dict[Any, dict[Any, Any]]) -> dict[Any, dict[Any, Any]]:
     return {x: {y: count / total for y, count in row.items()} for x, row in found.items()}
 
 
-@implements(refuses=_refuses_directions, gaps="float weights")
+@implements(refuses=_refuses_directions, gaps="weights but Python's integers")
 def degree_mixing_dict(G, x="out", y="in", weight=None, nodes=None, normalized=False):
-    if not require_one_kind(G, weight):
-        raise NotImplementedError("float weights, on whose order the last bit of a sum depends, here a key")
+    if not G._kinds_of(weight) <= {int, bool}:  # sums are keys: their classes and last bits are networkx's
+        raise NotImplementedError(f"the attribute {weight!r} of the edges: weights but Python's integers")
     first, second = _joined(G, x, y, weight, nodes)
     values, place = torch.cat((first, second)).unique(return_inverse=True)
     found = _counted(place[: len(first)], place[len(first) :], values.tolist())
