@@ -16,8 +16,8 @@ from tgraph.networkx.functions._shared import (
     known,
     marked,
     mask,
-    names,
     number,
+    numbers,
     require_one_kind,
     row_entries,
     rows,
@@ -147,12 +147,12 @@ def _refuses_data(G, nbunch1, nbunch2, data, keys, default):
 
 @implements(cost="light", given={"nbunch1": "local"}, refuses=_refuses_data, gaps="edges with data or keys")
 def edge_boundary(G, nbunch1, nbunch2=None, data=False, keys=False, default=None):
-    order = [number(G, node) for node in set(known(G, nbunch1))]
+    first_ends = list(set(known(G, nbunch1)))  # as they are given
+    first = numbers(G, first_ends)
     place = torch.full((len(G),), len(G))
-    place[order] = torch.arange(len(order))
+    place[first] = torch.arange(len(first))
     inside = place < len(G)
     offset, neighbors = rows(G)
-    first = torch.tensor(order, dtype=torch.int64)
     i, arc = row_entries(offset, first)
     u, v = first[i], neighbors[arc].to(torch.int64)
     if nbunch2 is None:
@@ -162,7 +162,8 @@ def edge_boundary(G, nbunch1, nbunch2=None, data=False, keys=False, default=None
         listed = (inside[u] & other[v]) | (inside[v] & other[u])
     if not G.is_directed():
         listed &= place[v] >= place[u]  # an edge within is listed by the end that comes first
-    return (edge for edge in zip(names(G, u[listed]), names(G, v[listed]), strict=True))
+    given = map(first_ends.__getitem__, i[listed].tolist())
+    return (edge for edge in zip(given, G.labels.of(v[listed]), strict=True))
 
 
 @implements(cost="light")
