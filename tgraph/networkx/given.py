@@ -31,6 +31,7 @@ def as_networkx(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     taken = {(name, each) for each in GIVEN} - OWN | ALSO
     given = [(each, place) for each, place in places.items() if (name, each) in taken]
     one, first = [(each, place) for each, place in places.items() if each in ONE], next(iter(places), "")
+    alone, bunches = [each for each in given if each[0] in ONE], [each for each in given if each[0] not in ONE]
 
     def values(parameters: Sequence[tuple[str, int]], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         found = [args[place] if place < len(args) else kwargs.get(each) for each, place in parameters]
@@ -41,7 +42,7 @@ def as_networkx(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             if isinstance(graph, Graph):
                 _require_hashable(values(one, args, kwargs))
-                graph = _renamed(graph, values(given, args, kwargs))
+                graph = _renamed(graph, values(alone, args, kwargs), values(bunches, args, kwargs))
             if args:
                 found = function(graph, *args[1:], **kwargs)
             else:
@@ -85,31 +86,31 @@ def _require_hashable(nodes: Sequence[Any]) -> None:
         raise NoNode(str(fault)) from fault
 
 
-def _renamed(graph: Graph, values: Sequence[Any]) -> Graph:
-    """The graph, whose results have the nodes among `values`, nodes or collections of them, as they are there. Raises
-    NoNode for a node that is a collection of nodes as well."""
+def _renamed(graph: Graph, nodes: Sequence[Any], bunches: Sequence[Any]) -> Graph:
+    """The graph, whose results have these nodes as they are given, alone or in `bunches`, each a node or several.
+    Raises NoNode for a bunch that may be a node or several, and for unlike objects that equal one node."""
     kind = graph.labels.kind
-    given: dict[int, Any] = {}
-    for value in values:
+    given = _named(graph, [node for node in nodes if type(node) is not kind])
+    for value in bunches:
         if type(value) is kind or isinstance(value, Iterator):
             continue
-        nodes = value if isinstance(value, Collection) else ()
-        found = {} if set(map(type, nodes)) <= {kind} else _first(graph, nodes)
+        bunch = value if isinstance(value, Collection) else ()
+        found = {} if set(map(type, bunch)) <= {kind} else _named(graph, bunch)
         if _is_node(graph, value):
             if _unlike(graph, found):
                 raise NoNode(f"{value!r}: a node, or several")
-            found = _first(graph, (value,))
+            found = _named(graph, (value,))
         given = found | given
     given = _unlike(graph, given)
     return graph._given_as(given) if given else graph
 
 
-def _first(graph: Graph, nodes: Collection[Any]) -> dict[int, Any]:
-    """The first of the objects that equal a node, by vertex."""
+def _named(graph: Graph, nodes: Collection[Any]) -> dict[int, Any]:
+    """The objects that equal a node, by vertex. Raises NoNode where unlike ones equal the same."""
     found: dict[int, Any] = {}
     for node in nodes:
-        if _is_node(graph, node):
-            found.setdefault(graph.labels.index(node), node)
+        if _is_node(graph, node) and not _alike(found.setdefault(graph.labels.index(node), node), node):
+            raise NoNode(f"{node!r}: given as another object as well")
     return found
 
 
