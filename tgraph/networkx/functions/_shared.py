@@ -173,6 +173,8 @@ def matrix(G: Any, weight: Any, multi: str = "sum", dtype: Any = None) -> Any:
     if not G.is_directed() and arcs.num_self_loops:
         of_kind("numbers", arcs)  # networkx adds a self-loop twice and takes it away once
     weights = torch.ones(arcs.num_arcs, dtype=torch.int64) if arcs.weights is None else arcs.weights.clone()
+    if dtype is not None and G.is_multigraph() and weights.is_floating_point() and np.dtype(dtype).kind in "iub":
+        raise NotImplementedError(f"the attribute {weight!r} of parallel edges: floats, truncated before they add up")
     if not arcs.num_arcs:
         weights = weights.double()  # as numpy does of an empty list
     tensors = weights.numpy(), arcs.neighbors.clone().numpy(), arcs.offset.clone().numpy()
