@@ -90,7 +90,7 @@ FUNCTIONS: dict[str, str] = {
     "davis_southern_women_graph": "",
     "degree_assortativity_coefficient": "",
     "degree_centrality": "",
-    "degree_mixing_dict": "",
+    "degree_mixing_dict": "Left to networkx: weights but Python's integers.",
     "degree_pearson_correlation_coefficient": "",
     "density": "",
     "desargues_graph": "Left to networkx: create_using but networkx's classes.",

@@ -134,9 +134,6 @@ FREE = {
         sorted(sorted(map(repr, edge)) for edge in part) for part in parts
     ),
     "condensation": True,
-    "degree_mixing_dict": lambda found: {
-        float(x): {float(y): count for y, count in row.items()} for x, row in found.items()
-    },
     "dominating_set": lambda found: isinstance(found, set),
     "find_cliques": members,
     "find_cliques_recursive": members,

@@ -119,10 +119,10 @@ def test_weights():
 
 
 def test_only_what_is_asked_for_is_converted():
-    G = nx.Graph([(0, 1, {"w": 3, "v": 2})], name="left")
+    G = nx.Graph([(0, 1, {"w": 3, "v": 2})], name="of messages", place="left")
     G.nodes[0]["colour"] = "red"
     H = tnx.convert_from_nx(G, edge_attrs={"w": 1})
-    assert H[0][1] == {"w": 3} and H.nodes[0] == {} and H.graph == {}
+    assert H[0][1] == {"w": 3} and H.nodes[0] == {} and H.graph == {"name": "of messages"}
     assert tnx.convert_from_nx(G, node_attrs={"colour": None}).nodes[0] == {"colour": "red"}
     assert list(tnx.convert_from_nx(G.nodes)) == [0, 1] and tnx.convert_from_nx(H) is H
     with pytest.raises(TypeError, match="expected a graph of networkx, got int"):

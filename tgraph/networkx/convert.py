@@ -53,7 +53,8 @@ def convert_from_nx(
         graph = _listed(graph, cls)
     with threads_for(graph):
         tensors = adjacency.read(graph, edges, nodes)
-    return cls.of(tensors, dict(graph.graph) if preserve_graph_attrs else None)
+    kept = graph.graph if preserve_graph_attrs else {"name"} & graph.graph.keys()  # messages name the graph
+    return cls.of(tensors, {key: graph.graph[key] for key in kept})
 
 
 def _listed(graph: nx.Graph, cls: type[Graph]) -> nx.Graph:

@@ -7,16 +7,20 @@ object that is no node, networkx's own code tells: an exception, its message, or
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import networkx as nx
 
+from tgraph.errors import ArgumentError
 from tgraph.networkx.graph import Graph
 from tgraph.networkx.nodes import NoNode
 
 # Parameters whose nodes are in results as they are given, and those of functions that give the graph's own.
 GIVEN = ("source", "sources", "nodes", "nbunch", "n", "v", "u", "target", "targets")
+# Parameters that are one node each, which networkx looks up.
+ONE = {"_s", "_t", "n", "node", "node1", "node2", "root", "s", "source", "start_with", "t", "target", "u"}
 OWN = {("bellman_ford_predecessor_and_distance", "target")}
 ALSO = {("laplacian_centrality", "nodelist"), ("minimum_cut", "_t")}
 
@@ -26,19 +30,24 @@ def as_networkx(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     places = {each: place for place, each in enumerate(inspect.signature(function).parameters)}
     taken = {(name, each) for each in GIVEN} - OWN | ALSO
     given = [(each, place) for each, place in places.items() if (name, each) in taken]
-    lazy, first = inspect.isgeneratorfunction(function), next(iter(places), "")
+    one, first = [(each, place) for each, place in places.items() if each in ONE], next(iter(places), "")
+    alone, bunches = [each for each in given if each[0] in ONE], [each for each in given if each[0] not in ONE]
+
+    def values(parameters: Sequence[tuple[str, int]], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        found = [args[place] if place < len(args) else kwargs.get(each) for each, place in parameters]
+        return [value for value in found if value is not None]
 
     def call(*args: Any, **kwargs: Any) -> Any:
         graph = args[0] if args else kwargs.get(first)
-        if isinstance(graph, Graph):
-            values = [args[place] if place < len(args) else kwargs.get(each) for each, place in given]
-            graph = _renamed(graph, [value for value in values if value is not None])
         try:
+            if isinstance(graph, Graph):
+                _require_hashable(values(one, args, kwargs))
+                graph = _renamed(graph, values(alone, args, kwargs), values(bunches, args, kwargs))
             if args:
                 found = function(graph, *args[1:], **kwargs)
             else:
                 found = function(**kwargs | ({first: graph} if first in kwargs else {}))
-            return _begun(found) if lazy else found
+            return begun(found) if inspect.isgenerator(found) else found
         except NoNode:
             own = nx.utils.backends._registered_algorithms[name].orig_func
             plain = [each._as_plain() if isinstance(each, Graph) else each for each in args]
@@ -49,44 +58,64 @@ def as_networkx(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _begun(results: Iterator[Any]) -> Iterator[Any]:
-    """The results, the first of which is computed at once: later, networkx would not take a call back."""
+def begun(results: Iterator[Any]) -> Iterator[Any]:
+    """The results, the first of which is computed at once, so that networkx hears while it can still do so itself of
+    a call that is left to it. Another exception comes with the first result, as in networkx."""
     try:
-        first = [next(results)]
-    except StopIteration:
-        first = []
-    except (NoNode, NotImplementedError):
+        first = list(islice(results, 1))
+    except (NoNode, NotImplementedError, ArgumentError):
         raise
     except Exception as fault:
-        return _raised(fault)
+        return _resumed([], results, fault)
     return _resumed(first, results)
 
 
-def _resumed(first: list[Any], results: Iterator[Any]) -> Iterator[Any]:
+def _resumed(first: list[Any], results: Iterator[Any], fault: Exception | None = None) -> Iterator[Any]:
+    if fault is not None:
+        raise fault
     yield from first
     yield from results
 
 
-def _raised(fault: Exception) -> Iterator[Any]:
-    raise fault
-    yield
+def _require_hashable(nodes: Sequence[Any]) -> None:
+    """Raises NoNode for what cannot be looked up as a node."""
+    try:
+        for node in nodes:
+            hash(node)
+    except TypeError as fault:
+        raise NoNode(str(fault)) from fault
 
 
-def _renamed(graph: Graph, values: Sequence[Any]) -> Graph:
-    """The graph, whose results have the nodes among `values`, nodes or collections of them, as they are there."""
+def _renamed(graph: Graph, nodes: Sequence[Any], bunches: Sequence[Any]) -> Graph:
+    """The graph, whose results have these nodes as they are given, alone or in `bunches`, each a node or several.
+    Raises NoNode for a bunch that may be a node or several, and for unlike objects that equal one node."""
     kind = graph.labels.kind
-    given: dict[int, Any] = {}
-    for value in values:
+    given = _named(graph, [node for node in nodes if type(node) is not kind])
+    for value in bunches:
         if type(value) is kind or isinstance(value, Iterator):
             continue
-        nodes = value if isinstance(value, Collection) and not _is_node(graph, value) else (value,)
-        if set(map(type, nodes)) <= {kind}:
-            continue
-        for node in nodes:
-            if _is_node(graph, node):
-                given.setdefault(graph.labels.index(node), node)
-    given = {vertex: node for vertex, node in given.items() if not _alike(node, graph.labels.names[vertex])}
+        bunch = value if isinstance(value, Collection) else ()
+        found = {} if set(map(type, bunch)) <= {kind} else _named(graph, bunch)
+        if _is_node(graph, value):
+            if _unlike(graph, found):
+                raise NoNode(f"{value!r}: a node, or several")
+            found = _named(graph, (value,))
+        given = found | given
+    given = _unlike(graph, given)
     return graph._given_as(given) if given else graph
+
+
+def _named(graph: Graph, nodes: Collection[Any]) -> dict[int, Any]:
+    """The objects that equal a node, by vertex. Raises NoNode where unlike ones equal the same."""
+    found: dict[int, Any] = {}
+    for node in nodes:
+        if _is_node(graph, node) and not _alike(found.setdefault(graph.labels.index(node), node), node):
+            raise NoNode(f"{node!r}: given as another object as well")
+    return found
+
+
+def _unlike(graph: Graph, given: Mapping[int, Any]) -> dict[int, Any]:
+    return {vertex: node for vertex, node in given.items() if not _alike(node, graph.labels.names[vertex])}
 
 
 def _is_node(graph: Graph, value: Any) -> bool:

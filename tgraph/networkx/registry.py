@@ -12,7 +12,6 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 import networkx as nx
@@ -20,7 +19,7 @@ import networkx as nx
 from tgraph.errors import ArgumentError
 from tgraph.io.adjacency import paused_collections
 from tgraph.networkx import history, thresholds
-from tgraph.networkx.given import as_networkx
+from tgraph.networkx.given import as_networkx, begun
 
 LISTS = {  # arguments that are some nodes, or pairs of them
     *("S", "T", "column_order", "ebunch", "nbunch", "nbunch1", "nbunch2", "nodelist", "nodes", "pairs", "row_order"),
@@ -148,26 +147,6 @@ def made_of(*parts: str, gaps: str = "", cost: str = "linear", refuses: Function
     return register
 
 
-def _begun(found: Iterator[Any]) -> Iterator[Any]:
-    """The same items; the first is computed at once, so that networkx hears by NotImplementedError, while it can still
-    do so itself, of what is left to it. Another exception comes with the first item, as in networkx."""
-    first: list[Any] = []
-    try:
-        first.extend(islice(found, 1))
-    except NotImplementedError:
-        raise
-    except Exception as fault:
-        return _resumed(first, found, fault)
-    return _resumed(first, found)
-
-
-def _resumed(first: list[Any], rest: Iterator[Any], fault: Exception | None = None) -> Iterator[Any]:
-    if fault is not None:
-        raise fault
-    yield from first
-    yield from rest
-
-
 def _register(
     name: str,
     function: Function,
@@ -189,7 +168,7 @@ def _register(
         with thresholds.threads_for(args[0] if args else None, is_local), paused_collections():
             try:
                 found = call(*args, **kwargs)
-                return _begun(found) if inspect.isgenerator(found) else found
+                return begun(found) if parts and inspect.isgenerator(found) else found
             except ArgumentError as fault:  # such as integers whose sums fit Python alone
                 raise NotImplementedError(str(fault)) from fault
 

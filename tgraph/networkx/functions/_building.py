@@ -15,7 +15,7 @@ import tgraph as tg
 from tgraph.io.adjacency import Adjacency
 from tgraph.io.columns import Column
 from tgraph.io.dicts import DTYPES, MISSING
-from tgraph.networkx.functions._shared import row_entries
+from tgraph.networkx.functions._shared import known, row_entries
 from tgraph.networkx.graph import CLASSES, Graph
 
 Columns = Mapping[Any, Column]
@@ -121,7 +121,7 @@ def column_of(values: list[Any]) -> Column:
 
 def induced(G: Graph, nodes: Iterable[Any]) -> Graph:
     """As `G.subgraph(nodes).copy()`: with all attributes, nodes in the order in which networkx's view has them."""
-    chosen = {node for node in nodes if node in G}
+    chosen = set(known(G, nodes))
     names = list(chosen)
     if 2 * len(chosen) < len(G):
         vertices = torch.tensor(G.labels.indices(chosen), dtype=torch.int64)

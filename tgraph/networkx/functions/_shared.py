@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import torch
 from torch import Tensor
@@ -67,7 +68,7 @@ def number(G: Any, node: Any) -> int:
 
 def numbers(G: Any, nodes: Iterable[Any]) -> Tensor:
     """The vertices of nodes, int64 [k]. Raises NoNode where one is none."""
-    nodes = list(nodes)
+    nodes = _listed(nodes)
     try:
         if isinstance(G.labels.names, range) and set(map(type, nodes)) <= {int}:
             found = torch.tensor(nodes, dtype=torch.int64)
@@ -76,6 +77,13 @@ def numbers(G: Any, nodes: Iterable[Any]) -> Tensor:
         return torch.tensor(G.labels.indices(nodes), dtype=torch.int64)
     except (KeyError, TypeError, ValueError, RuntimeError):  # no node, or no int64
         return torch.tensor([number(G, node) for node in nodes], dtype=torch.int64)
+
+
+def _listed(nodes: Iterable[Any]) -> list[Any]:
+    try:
+        return list(nodes)
+    except TypeError as fault:
+        raise NoNode(str(fault)) from fault
 
 
 def python_sums(values: Tensor) -> list[Any]:
@@ -158,18 +166,17 @@ def _merged(offset: Tensor, neighbors: Tensor, weights: Tensor, multi: str) -> t
 
 
 def matrix(G: Any, weight: Any, multi: str = "sum", dtype: Any = None) -> Any:
-    """The adjacency matrix as a csr_array of its own memory, parallel edges merged; of bool where all weights are, and
-    there is no other `dtype`."""
+    """The adjacency matrix as a csr_array of its own memory, parallel edges merged; bools are added as integers."""
     import scipy.sparse
 
     arcs = G.weighted(weight, 1, multi).decoded()
     if not G.is_directed() and arcs.num_self_loops:
         of_kind("numbers", arcs)  # networkx adds a self-loop twice and takes it away once
     weights = torch.ones(arcs.num_arcs, dtype=torch.int64) if arcs.weights is None else arcs.weights.clone()
+    if dtype is not None and G.is_multigraph() and weights.is_floating_point() and np.dtype(dtype).kind in "iub":
+        raise NotImplementedError(f"the attribute {weight!r} of parallel edges: floats, truncated before they add up")
     if not arcs.num_arcs:
         weights = weights.double()  # as numpy does of an empty list
-    elif dtype is None and G._kinds_of(weight) == {bool}:
-        weights = weights.bool()
     tensors = weights.numpy(), arcs.neighbors.clone().numpy(), arcs.offset.clone().numpy()
     found = scipy.sparse.csr_array(tensors, shape=(len(G), len(G)))
     found.has_canonical_format = True
@@ -241,7 +248,18 @@ def bunch(G: Any, nodes: Any) -> Tensor:
             return numbers(G, nodes)
         except NoNode:  # some are no nodes
             pass
-    return torch.tensor([G.labels.index(node) for node in G.nbunch_iter(nodes)], dtype=torch.int64)
+    try:
+        return torch.tensor([G.labels.index(node) for node in G.nbunch_iter(nodes)], dtype=torch.int64)
+    except nx.NetworkXError as fault:
+        raise NoNode(str(fault)) from fault
+
+
+def known(G: Any, nodes: Iterable[Any]) -> list[Any]:
+    """Those of `nodes` that are nodes. Raises NoNode where one cannot be looked up, or `nodes` are not several."""
+    try:
+        return [node for node in nodes if node in G.labels]
+    except TypeError as fault:
+        raise NoNode(str(fault)) from fault
 
 
 def mask(G: Any, nodes: Iterable[Any]) -> Tensor:
@@ -258,11 +276,11 @@ def marked(G: Any, vertices: Tensor) -> Tensor:
 
 def chosen(G: Any, nodes: Iterable[Any]) -> Tensor:
     """The vertices of `nodes`, each once, in ascending order; what is no node is passed over."""
-    nodes = list(nodes)
+    nodes = _listed(nodes)
     try:
         return numbers(G, nodes).unique()
     except NoNode:
-        return numbers(G, [node for node in nodes if node in G]).unique()
+        return numbers(G, known(G, nodes)).unique()
 
 
 def edges(G: Any, weight: Any = None) -> tuple[Tensor, Tensor, Tensor | None]:

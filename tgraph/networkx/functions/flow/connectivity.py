@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.networkx.functions._shared import names, simple
+from tgraph.networkx.functions._shared import names, number, simple
 from tgraph.networkx.functions.flow.flow import own_solver
 from tgraph.networkx.functions.groups.components import count_weak
 from tgraph.networkx.registry import implements
@@ -83,9 +83,10 @@ def _value(graph: tg.Graph, s: int, t: int) -> int:
 
 
 def _nodes_between(G: Any, s: Any, t: Any) -> int:
+    ends = number(G, s), number(G, t)
     if s == t:
         raise NotImplementedError("a node and itself")
-    return _value(_by_nodes(G), G.labels.index(s) + len(G), G.labels.index(t))
+    return _value(_by_nodes(G), ends[0] + len(G), ends[1])
 
 
 def _edges_between(G: Any, s: Any, t: Any) -> int:

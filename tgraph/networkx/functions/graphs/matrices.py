@@ -22,6 +22,14 @@ def _places(G: Any, nodelist: Any) -> np.ndarray | None:
     return None if len(places) == len(G) and bool((places[1:] > places[:-1]).all()) else places
 
 
+def _are_bool(G: Any, weight: Any, part: bool) -> bool:
+    """Whether all weights are bools. Raises NotImplementedError where those of a part of the graph alone may be."""
+    kinds = G._kinds_of(weight)
+    if part and bool in kinds and len(kinds) > 1:
+        raise NotImplementedError(f"the attribute {weight!r} of the edges: bools among other numbers")
+    return kinds == {bool}
+
+
 @implements()
 def to_scipy_sparse_array(G, nodelist=None, dtype=None, weight="weight", format="csr"):
     if len(G) == 0:
@@ -35,6 +43,9 @@ def to_scipy_sparse_array(G, nodelist=None, dtype=None, weight="weight", format=
         found = found[places][:, places]
         if dtype is None and not found.nnz:
             found = found.astype(float)  # as numpy does of an empty list
+    has_loops = not G.is_directed() and found.diagonal().any()  # which networkx subtracts, as integers
+    if dtype is None and found.nnz and _are_bool(G, weight, places is not None) and not has_loops:
+        found = found.astype(bool)
     try:
         return found.asformat(format)
     except ValueError as fault:
@@ -91,6 +102,8 @@ def biadjacency_matrix(G, row_order, column_order=None, dtype=None, weight="weig
     found = entries[:, [number(G, node) for node in column_order]]
     if G.number_of_edges() and not found.nnz:
         raise ValueError("not enough values to unpack (expected 3, got 0)")  # as networkx does
+    if dtype is None and found.nnz and _are_bool(G, weight, part=True):
+        found = found.astype(bool)
     try:
         return found.asformat(format)
     except ValueError as fault:

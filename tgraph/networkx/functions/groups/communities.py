@@ -10,6 +10,7 @@ import networkx as nx
 from networkx.algorithms.community.quality import NotAPartition
 from torch import Tensor
 
+import tgraph as tg
 from tgraph import algorithms
 from tgraph.networkx.functions._shared import structure
 from tgraph.networkx.functions.centrality.betweenness import by_tensors
@@ -25,8 +26,16 @@ def _check_level(max_level: int | None) -> None:
         raise ValueError("max_level argument must be a positive integer or None")
 
 
+def _require_weight(graph: tg.Graph) -> None:
+    total = 1.0 if graph.weight_dtype is None else graph.mean_weight * graph.num_edges
+    if total * total == 0:
+        raise ZeroDivisionError("division by zero")
+
+
 def _options(G: Any, weight: Any, resolution: float, seed: Any) -> dict[str, Any]:
     weighted = structure(G, weight).weight_dtype is not None
+    if weighted and structure(G, weight).num_arcs:
+        _require_weight(structure(G, weight))
     return {"weighted": weighted, "resolution": resolution, "seed": seed.getrandbits(31)}
 
 
@@ -79,9 +88,7 @@ def modularity(G, communities, weight="weight", resolution=1):
     if not G.number_of_edges():
         raise ZeroDivisionError("division by zero")
     graph = structure(G, weight)
-    total = 1.0 if graph.weight_dtype is None else graph.mean_weight * graph.num_edges
-    if total * total == 0:
-        raise ZeroDivisionError("division by zero")
+    _require_weight(graph)
     options = {"weighted": graph.weight_dtype is not None, "resolution": resolution}
     return float(by_tensors(algorithms.modularity, graph, label, **options))
 

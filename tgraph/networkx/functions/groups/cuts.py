@@ -13,10 +13,11 @@ from tgraph.core import sums
 from tgraph.networkx.functions._shared import (
     bunch,
     chosen,
+    known,
     marked,
     mask,
-    names,
     number,
+    numbers,
     require_one_kind,
     row_entries,
     rows,
@@ -34,7 +35,7 @@ def _leaving(graph: tg.Graph, vertices: Tensor) -> Arcs:
 
 
 def _sum(graph: tg.Graph, arcs: Tensor) -> Any:
-    return len(arcs) if graph.weights is None else sums.total(graph.weights[arcs]) or 0
+    return len(arcs) if graph.weights is None or not len(arcs) else sums.total(graph.weights[arcs])
 
 
 def _cut(G: Any, S: Iterable[Any], T: Iterable[Any] | None, weight: Any) -> Any:
@@ -115,10 +116,8 @@ def _neighborhood(G: Any, vertices: Tensor) -> Tensor:
 def node_boundary(G, nbunch1, nbunch2=None):
     inside = chosen(G, nbunch1)
     _, found, _ = _leaving(G.structure.decoded(), inside)
-    found = found[~marked(G, inside)[found]]
-    if nbunch2 is not None:
-        found = found[mask(G, nbunch2)[found]]
-    return set(names(G, found.unique()))
+    boundary = set(G.labels.of(found[~marked(G, inside)[found]].unique()))
+    return boundary if nbunch2 is None else boundary & set(nbunch2)  # equal objects are those of the smaller set
 
 
 @implements(cost="light", given={"S": "local"})
@@ -148,12 +147,12 @@ def _refuses_data(G, nbunch1, nbunch2, data, keys, default):
 
 @implements(cost="light", given={"nbunch1": "local"}, refuses=_refuses_data, gaps="edges with data or keys")
 def edge_boundary(G, nbunch1, nbunch2=None, data=False, keys=False, default=None):
-    order = [number(G, node) for node in {node for node in nbunch1 if node in G}]
+    first_ends = list(set(known(G, nbunch1)))  # as they are given
+    first = numbers(G, first_ends)
     place = torch.full((len(G),), len(G))
-    place[order] = torch.arange(len(order))
+    place[first] = torch.arange(len(first))
     inside = place < len(G)
     offset, neighbors = rows(G)
-    first = torch.tensor(order, dtype=torch.int64)
     i, arc = row_entries(offset, first)
     u, v = first[i], neighbors[arc].to(torch.int64)
     if nbunch2 is None:
@@ -163,7 +162,8 @@ def edge_boundary(G, nbunch1, nbunch2=None, data=False, keys=False, default=None
         listed = (inside[u] & other[v]) | (inside[v] & other[u])
     if not G.is_directed():
         listed &= place[v] >= place[u]  # an edge within is listed by the end that comes first
-    return (edge for edge in zip(names(G, u[listed]), names(G, v[listed]), strict=True))
+    given = map(first_ends.__getitem__, i[listed].tolist())
+    return (edge for edge in zip(given, G.labels.of(v[listed]), strict=True))
 
 
 @implements(cost="light")

@@ -7,7 +7,7 @@ import torch
 import tgraph as tg
 from tgraph import algorithms
 from tgraph.networkx.functions._building import listed_edges
-from tgraph.networkx.functions._shared import mask, names, structure
+from tgraph.networkx.functions._shared import marked, names, numbers, structure
 from tgraph.networkx.functions.groups.coloring import sets
 from tgraph.networkx.registry import implements
 
@@ -33,7 +33,7 @@ def hopcroft_karp_matching(G, top_nodes=None):
     if G.is_directed() or structure(G).num_self_loops:
         raise NotImplementedError("directed graphs and self-loops")
     try:
-        mate = algorithms.maximum_bipartite_matching(structure(G), mask(G, top))
+        mate = algorithms.maximum_bipartite_matching(structure(G), marked(G, numbers(G, top)))
     except tg.errors.ArgumentError as fault:
         raise NotImplementedError(str(fault)) from fault
     matched = (mate >= 0).nonzero().flatten()

@@ -34,6 +34,8 @@ def _search(G: Any, weight: Any) -> Found:
     if not weights.is_floating_point():
         refuse_beyond(sums.largest(weights) * n, 2**53, weight)
     row = torch.repeat_interleave(torch.arange(n), offset.diff()).numpy()
+    if weights.is_floating_point() and (row == neighbors.numpy())[(weights == 0).numpy()].any():
+        raise NotImplementedError("self-loops of weight 0.0, in networkx the distance of a node to itself")
     distance, before = np.full((n, n), np.inf), np.full((n, n), -1, dtype=np.int64)
     np.fill_diagonal(distance, 0)
     target = neighbors.numpy()

@@ -83,5 +83,7 @@ def wiener_index(G, weight=None):
     if not connected:
         return float("inf")
     require_one_kind(G, weight)
+    if len(G) == 1:
+        return 0 if G.is_directed() else 0.0
     total = sum(sums.total(reached(G, source, weight)[1]) for source in range(len(G)))
     return total if G.is_directed() else total / 2

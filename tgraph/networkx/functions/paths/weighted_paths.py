@@ -89,6 +89,8 @@ def _length(G: Any, found: tuple[Tensor, ...], target: Any, weight: Any) -> Any:
 def _check(G: Any, sources: Any) -> None:
     if not sources:
         raise ValueError("sources must not be empty")
+    if isinstance(sources, str):
+        raise NoNode("a text, whose characters may be nodes")
     numbers(G, sources)
 
 

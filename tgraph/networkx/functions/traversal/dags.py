@@ -53,10 +53,10 @@ def topological_sort(G):
 
 def _longest(G: Any, weight: Any, default_weight: Any) -> tuple[Tensor, Tensor]:
     """The nodes in topological order, and the length of a longest path to each."""
+    graph = structure(G, weight, default_weight)  # networkx looks at weights before it finds a cycle
     order, generation = _generations(G)
     if len(order) < len(G):
         raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
-    graph = structure(G, weight, default_weight)
     return order, topological.longest(graph, generation, weighted=graph.weight_dtype is not None)[0]
 
 

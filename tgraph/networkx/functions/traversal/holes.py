@@ -23,6 +23,8 @@ def _mutual(G: Any, weight: Any) -> Any:
         raise nx.NetworkXError("Graph has no nodes or edges")
     if weight is not None:
         of_kind("conductances", structure(G, weight))
+        if G._kinds_of(weight) == {bool}:
+            raise NotImplementedError(f"the attribute {weight!r} of the edges: bools, whose sums are bools in networkx")
     arcs = matrix(G, weight).astype(np.float64)
     return (arcs + arcs.T).tocsr()
 

@@ -19,9 +19,7 @@ from tgraph.networkx.functions._shared import (
     ends_of_rows,
     marked,
     mask,
-    python_sums,
     refuse_rounding,
-    require_one_kind,
     structure,
 )
 from tgraph.networkx.nodes import NoNode
@@ -31,7 +29,7 @@ from tgraph.networkx.registry import implements
 def _joined(G: Any, x: str, y: str, weight: Any, nodes: Any) -> tuple[Tensor, Tensor]:
     """The degrees at both ends of each arc among some nodes, in networkx's order: that of a set of the nodes."""
     try:
-        chosen = set(G) if nodes is None else set(nodes)
+        chosen = set(G if nodes is None else nodes)
     except TypeError as fault:
         raise NoNode(str(fault)) from fault
     vertices = torch.tensor(G.labels.indices(node for node in chosen if node in G), dtype=torch.int64)
@@ -91,12 +89,13 @@ def _normalized(found: dict[Any, dict[Any, Any]]) -> dict[Any, dict[Any, Any]]:
     return {x: {y: count / total for y, count in row.items()} for x, row in found.items()}
 
 
-@implements(refuses=_refuses_directions)
+@implements(refuses=_refuses_directions, gaps="weights but Python's integers")
 def degree_mixing_dict(G, x="out", y="in", weight=None, nodes=None, normalized=False):
-    require_one_kind(G, weight)
+    if not G._kinds_of(weight) <= {int, bool}:  # sums are keys: their classes and last bits are networkx's
+        raise NotImplementedError(f"the attribute {weight!r} of the edges: weights but Python's integers")
     first, second = _joined(G, x, y, weight, nodes)
     values, place = torch.cat((first, second)).unique(return_inverse=True)
-    found = _counted(place[: len(first)], place[len(first) :], python_sums(values))
+    found = _counted(place[: len(first)], place[len(first) :], values.tolist())
     return _normalized(found) if normalized else found
 
 
@@ -174,6 +173,9 @@ def average_degree_connectivity(G, source="in+out", target="in+out", nodes=None,
     kinds, group = own.unique(return_inverse=True)
     empty = torch.zeros(len(kinds), dtype=torch.float64)
     sums_of, norms = (empty.index_add(0, group, each).tolist() for each in (total[chosen], norm))
-    average = [x / y if y else x or 0 for x, y in zip(sums_of, norms, strict=True)]
+    beside = degrees(G, None, "in" if source == "in" else "out")[chosen]
+    if 0 in norms and bool((torch.tensor(norms)[group] == 0)[beside > 0].any()):
+        raise NotImplementedError("weights that add up to 0")
+    average = [x / y if y else 0 for x, y in zip(sums_of, norms, strict=True)]
     found = dict(zip(kinds.tolist(), average, strict=True))
     return {k: found[k] for k in own.tolist()}
