@@ -29,7 +29,7 @@ POOLS = [
         [5e-324, 1.0, 0.0],
     ),
 ]
-IMPLICIT = {"subgraph_centrality", "estrada_index", "simrank_similarity"}  # their code reads the attribute "weight"
+IMPLICIT = {"subgraph_centrality", "estrada_index"}  # their code reads the attribute "weight"
 PARAMETERS = {"weight", "distance", "capacity"}
 # What is left out: sets of nodes that networkx does not take, and eigenvectors by ARPACK on matrices of NaN.
 OTHERS = {"biadjacency_matrix", "hits", "directed_laplacian_matrix", "directed_combinatorial_laplacian_matrix"}
@@ -101,5 +101,33 @@ def compared(name: str, seed: int) -> int:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("count", [1, pytest.param(200, marks=pytest.mark.thorough)])
 def test_as_networkx_whatever_the_weights(name, count):
-    for seed in range(count):
+    ran = [compared(name, seed) for seed in range(count)]
+    assert count == 1 or any(ran)
+
+
+# Graphs on which zeros had another type, sums cancelled, or numbers were too small for squares and for distances.
+FOUND = {
+    "average_degree_connectivity": (5, 6),
+    "betweenness_centrality": (199,),
+    "closeness_centrality": (39, 100),
+    "clustering": (15, 52),
+    "constraint": (29,),
+    "cut_size": (55,),
+    "degree_assortativity_coefficient": (309,),
+    "degree_pearson_correlation_coefficient": (290, 518),
+    "edge_betweenness_centrality": (117,),
+    "floyd_warshall": (12, 108),
+    "floyd_warshall_predecessor_and_distance": (23, 39),
+    "harmonic_centrality": (1, 10),
+    "laplacian_centrality": (163,),
+    "maximum_flow": (196,),
+    "percolation_centrality": (65, 86),
+    "volume": (27,),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", sorted(FOUND))
+def test_weights_that_gave_other_results(name):
+    for seed in FOUND[name]:
         compared(name, seed)

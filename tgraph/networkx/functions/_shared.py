@@ -13,6 +13,8 @@ import tgraph as tg
 from tgraph.core import sums
 from tgraph.networkx.nodes import NoNode
 
+EXTREME = 1e-140  # squares of smaller numbers, and of those beyond the inverse, are no numbers of all digits
+
 
 def structure(G: Any, weight: Any = None, default: Any = 1, multi: str = "keep") -> tg.Graph:
     """The arcs, with an attribute as weights where one is named, which must be finite: what becomes of others depends
@@ -206,6 +208,26 @@ def refuse_rounding(graph: tg.Graph, weight: Any, times: int = 1) -> None:
     """Leave integer weights to networkx whose sums, each so many times, float64 would round."""
     if graph.weight_dtype is not None and not graph.weight_dtype.is_floating_point:
         refuse_beyond(int(max(map(abs, graph.weight_range))) * graph.num_arcs * times, 2**53, weight)
+
+
+def refuse_extreme(graph: tg.Graph, weight: Any) -> None:
+    """Leave float weights to networkx the largest of which has a square that float64 takes for 0 or inf."""
+    if graph.weight_dtype is not None and graph.weight_dtype.is_floating_point:
+        largest = max(map(abs, graph.weight_range))
+        if not EXTREME < largest < 1 / EXTREME:
+            raise NotImplementedError(f"{weight!r}: the square of {largest} is 0 or inf, or loses digits")
+
+
+def refuse_cancelled(graph: tg.Graph, weight: Any, totals: Tensor) -> None:
+    """Leave weights of both signs to networkx where one of their `totals` is near 0: how near depends on the order of
+    the summands, unless float64 rounds none of them."""
+    if graph.weight_dtype is None:
+        return
+    low, high = graph.weight_range
+    largest = max(-low, high)
+    exact = not graph.weight_dtype.is_floating_point and largest * graph.num_arcs <= 2**53
+    if low < 0 < high and not exact and bool((totals.abs() < largest * 2**-20).any()):
+        raise NotImplementedError(f"{weight!r}: weights of both signs that add up to nearly 0")
 
 
 def _strength(graph: tg.Graph, kind: str) -> Tensor:

@@ -11,7 +11,7 @@ from networkx.algorithms.community.quality import NotAPartition
 from torch import Tensor
 
 from tgraph import algorithms
-from tgraph.networkx.functions._shared import structure
+from tgraph.networkx.functions._shared import of_kind, refuse_extreme, structure
 from tgraph.networkx.functions.centrality.betweenness import by_tensors
 from tgraph.networkx.functions.graphs.small import labels_of
 from tgraph.networkx.functions.groups.components import groups
@@ -79,6 +79,8 @@ def modularity(G, communities, weight="weight", resolution=1):
     if not G.number_of_edges():
         raise ZeroDivisionError("division by zero")
     graph = structure(G, weight)
+    of_kind("measures", graph)
+    refuse_extreme(graph, weight)
     total = 1.0 if graph.weight_dtype is None else graph.mean_weight * graph.num_edges
     if total * total == 0:
         raise ZeroDivisionError("division by zero")

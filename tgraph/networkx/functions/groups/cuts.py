@@ -34,7 +34,8 @@ def _leaving(graph: tg.Graph, vertices: Tensor) -> Arcs:
 
 
 def _sum(graph: tg.Graph, arcs: Tensor) -> Any:
-    return len(arcs) if graph.weights is None else sums.total(graph.weights[arcs]) or 0
+    """The sum of their weights as Python's `sum` has it: without a summand the integer 0."""
+    return len(arcs) if graph.weights is None or not len(arcs) else sums.total(graph.weights[arcs])
 
 
 def _cut(G: Any, S: Iterable[Any], T: Iterable[Any] | None, weight: Any) -> Any:
