@@ -75,6 +75,8 @@ def _refuse_rounded_away(graph: tg.Graph, distance: Tensor) -> None:
     if not graph.num_arcs or not distance.numel() or bound + least > bound:
         return
     farthest = float(distance.masked_fill(distance == torch.inf, 0).max())
+    if farthest + largest == torch.inf != largest:
+        raise tg.errors.ArgumentError(f"weights: sums of {largest} exceed float64; divide all by the largest")
     if farthest + least == farthest:
         weights = graph.decoded().weights
         assert weights is not None

@@ -11,7 +11,16 @@ from torch import Tensor
 import tgraph as tg
 from tgraph import algorithms
 from tgraph.core import sums
-from tgraph.networkx.functions._shared import by_node, degrees, number, numbers, of_kind, python_sums, structure
+from tgraph.networkx.functions._shared import (
+    by_node,
+    degrees,
+    number,
+    numbers,
+    of_kind,
+    python_sums,
+    refuse_extreme,
+    structure,
+)
 from tgraph.networkx.functions.traversal.searches import reached
 from tgraph.networkx.registry import implements, made_of
 
@@ -49,7 +58,7 @@ def eigenvector_centrality(G, max_iter=100, tol=1.0e-6, nstart=None, weight=None
         _check_start(G, nstart)
         x = torch.tensor([nstart[node] for node in G], dtype=torch.float64)
     x = x / x.sum()
-    arcs = structure(G, weight)
+    arcs = refuse_extreme(structure(G, weight), weight)
     for _ in range(max_iter):
         before = x
         x = before + _received(arcs, before)
@@ -84,7 +93,7 @@ def katz_centrality(G, alpha=0.1, beta=1.0, max_iter=1000, tol=1.0e-6, nstart=No
         if set(beta) != set(G):
             raise nx.NetworkXError("beta dictionary must have a value for every node") from fault
         bias = torch.tensor([beta[node] for node in G], dtype=torch.float64)
-    arcs = structure(G, weight)
+    arcs = refuse_extreme(structure(G, weight), weight)
     for _ in range(max_iter):
         before = x
         x = alpha * _received(arcs, before) + bias

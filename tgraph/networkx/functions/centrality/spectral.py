@@ -81,8 +81,9 @@ def laplacian_centrality(G, normalized=True, nodelist=None, weight="weight", wal
     chosen = bunch(G, nodelist)
     if nodelist is not None and len(set(chosen.tolist())) != len(nodelist):
         raise nx.NetworkXError("nodelist has duplicate nodes or nodes not in G")
-    graph = structure(G, weight)
-    refuse_extreme(graph, weight)
+    graph = refuse_extreme(structure(G, weight), weight)
+    if G.is_multigraph() and bool in G._kinds_of(weight):
+        raise NotImplementedError("bool of parallel edges, which add up to bool")
     if graph.num_self_loops == graph.num_edges:
         raise NotImplementedError("a graph of self-loops")
     found = by_tensors(algorithms.laplacian_centrality, graph, normalized=normalized, weighted=weight is not None)

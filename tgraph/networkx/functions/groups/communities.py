@@ -79,8 +79,7 @@ def modularity(G, communities, weight="weight", resolution=1):
     if not G.number_of_edges():
         raise ZeroDivisionError("division by zero")
     graph = structure(G, weight)
-    of_kind("measures", graph)
-    refuse_extreme(graph, weight)
+    graph = refuse_extreme(of_kind("measures", graph), weight)
     total = 1.0 if graph.weight_dtype is None else graph.mean_weight * graph.num_edges
     if total * total == 0:
         raise ZeroDivisionError("division by zero")
