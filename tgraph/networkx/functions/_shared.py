@@ -13,7 +13,7 @@ import tgraph as tg
 from tgraph.core import sums
 from tgraph.networkx.nodes import NoNode
 
-EXTREME = 1e-140  # squares of smaller numbers, and of those beyond the inverse, are no numbers of all digits
+EXTREME = 1e-75  # squares of squares of smaller numbers, or of those beyond the inverse, lose digits, or are 0 or inf
 
 
 def structure(G: Any, weight: Any = None, default: Any = 1, multi: str = "keep") -> tg.Graph:
@@ -226,12 +226,12 @@ def refuse_rounding(graph: tg.Graph, weight: Any, times: int = 1) -> None:
 
 
 def refuse_extreme(graph: tg.Graph, weight: Any) -> tg.Graph:
-    """The graph; float weights are left to networkx the largest of which has a square that float64 takes for 0 or
-    inf."""
+    """The graph; float weights are left to networkx the largest of which has a square whose square float64 takes
+    for 0 or inf."""
     if graph.weight_dtype is not None and graph.weight_dtype.is_floating_point:
         largest = max(map(abs, graph.weight_range))
         if not EXTREME < largest < 1 / EXTREME:
-            raise NotImplementedError(f"{weight!r}: the square of {largest} is 0 or inf, or loses digits")
+            raise NotImplementedError(f"{weight!r}: squares of {largest} lose digits, or are 0 or inf")
     return graph
 
 

@@ -15,7 +15,7 @@ from tgraph.networkx.functions._shared import bunch, by_node, mask, names, pytho
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.cohesion.triangle_edges import edge_triangles, triangle_products
 
-FAR = 1e-100  # cube roots between this and its inverse have products, and these have roots, of all digits
+FAR = 1e-33  # numbers whose cube roots lie between this and its inverse have products of three of all digits
 
 
 def _require_simple(G: Any) -> None:

@@ -17,6 +17,7 @@ from tgraph.networkx.functions._shared import (
     mask,
     names,
     number,
+    refuse_cancelled,
     require_one_kind,
     row_entries,
     rows,
@@ -70,6 +71,7 @@ def _volume(G: Any, S: Any, weight: Any) -> Any:
     graph, vertices = structure(G, weight).decoded(), bunch(G, S)
     u, v, arc = _leaving(graph, vertices)
     total = _sum(graph, arc)
+    refuse_cancelled(graph, weight, torch.tensor([float(total)] * bool(len(arc))))
     return total if G.is_directed() else total + _sum(graph, arc[u == v])  # a self-loop counts twice
 
 

@@ -21,6 +21,7 @@ from tgraph.networkx.functions._shared import (
     mask,
     python_sums,
     refuse_cancelled,
+    refuse_extreme,
     refuse_rounding,
     require_one_kind,
     structure,
@@ -42,7 +43,7 @@ def _joined(G: Any, x: str, y: str, weight: Any, nodes: Any) -> tuple[Tensor, Te
     inside = marked(G, vertices)[target]
     if not G.is_directed():
         x = y = "both"
-    refuse_rounding(structure(G, weight), weight, 2)
+    refuse_rounding(refuse_extreme(structure(G, weight), weight), weight, 2)
     return degrees(G, weight, x)[source[inside]], degrees(G, weight, y)[target[inside]]
 
 
