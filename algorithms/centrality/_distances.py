@@ -55,7 +55,9 @@ def count_shortest_paths(
     graph: tg.Graph, distance: Tensor, weighted: bool, options: dict[str, Any], even: bool = False
 ) -> tuple[Tensor, Tensor]:
     """(counts, onward) of `tg.primitives.path_counts.count_paths`. Raises ArgumentError where there are more paths than
-    float64 can count."""
+    float64 can count, and where a weight is lost in a distance."""
+    if weighted and distance.is_floating_point():
+        _refuse_rounded_away(graph, distance)
     backend = options.get("backend", "auto")
     counted = tg.primitives.path_counts.count_paths(graph, distance, weighted=weighted, even=even, backend=backend)
     if counted[0].numel() and float(counted[0].max()) > 1e300:
@@ -63,3 +65,20 @@ def count_shortest_paths(
             "graph: it has more shortest paths than float64 can count; betweenness without weights adds logarithms"
         )
     return counted
+
+
+def _refuse_rounded_away(graph: tg.Graph, distance: Tensor) -> None:
+    """Raise ArgumentError where a distance stays the same when the least weight is added: of arcs that lead no farther
+    there may be a circle, along which paths have no number."""
+    least, largest = graph.weight_range
+    bound = largest * graph.num_vertices
+    if not graph.num_arcs or not distance.numel() or bound + least > bound:
+        return
+    farthest = float(distance.masked_fill(distance == torch.inf, 0).max())
+    if farthest + largest == torch.inf != largest:
+        raise tg.errors.ArgumentError(f"weights: sums of {largest} exceed float64; divide all by the largest")
+    if farthest + least == farthest:
+        weights = graph.decoded().weights
+        assert weights is not None
+        reason = f"it is rounded away in distances as large as {farthest}; take integers, or weights nearer in size"
+        tg.primitives.weights.refuse(graph, least, int(weights.argmin()), reason)

@@ -63,7 +63,7 @@ def betweenness(
     float64, and where there are too many for that, as in a large grid, by their logarithms.
 
     Raises ArgumentError for sources that are no vertices, for `k` or `batch` out of range, and for weights that are
-    missing or not above zero.
+    missing, not above zero, or rounded away in a distance.
 
     >>> tg.algorithms.betweenness(tg.generators.star(3))
     tensor([1., 0., 0., 0.], dtype=torch.float64)

@@ -38,8 +38,8 @@ def edge_betweenness(
     The values are those of networkx: with `k`, sums are scaled up to all sources; with `sources`, they are those of
     `networkx.edge_betweenness_centrality_subset`. Parallel arcs that are as short as the shortest of them share.
 
-    Raises ArgumentError for sources that are no vertices, for `k` out of range, and for weights that are missing or not
-    above zero.
+    Raises ArgumentError for sources that are no vertices, for `k` out of range, and for weights that are missing, not
+    above zero, or rounded away in a distance.
 
     >>> graph = tg.generators.path(4)
     >>> tg.algorithms.edge_betweenness(graph, normalized=False)

@@ -25,7 +25,7 @@ def load(graph: tg.Graph, *, weighted: bool = False, normalized: bool = True, **
     `weighted`, over the weights, as in `betweenness`. `normalized`, divide by the number of ordered pairs of the other
     vertices. `options` go to `tgraph.run` for the searches. The values are those of networkx.
 
-    Raises ArgumentError for weights that are missing or not above zero.
+    Raises ArgumentError for weights that are missing, not above zero, or rounded away in a distance.
 
     >>> tg.algorithms.load(tg.generators.path(4)).round(decimals=3)
     tensor([0.0000, 0.6670, 0.6670, 0.0000], dtype=torch.float64)

@@ -23,7 +23,8 @@ def percolation(graph: tg.Graph, states: Tensor | None = None, *, weighted: bool
     weights, as in `betweenness`. `options` go to `tgraph.run` for the searches. 0 in a graph of fewer than three
     vertices, and where all other states are 0.
 
-    Raises ArgumentError for states that do not fit, and for weights that are missing or not above zero.
+    Raises ArgumentError for states that do not fit, and for weights that are missing, not above zero, or rounded
+    away in a distance.
 
     >>> states = torch.tensor([1.0, 0.5, 0.0, 0.0])
     >>> tg.algorithms.percolation(tg.generators.path(4), states).round(decimals=3)

@@ -23,9 +23,13 @@ BY_NUMPY = {"constraint", "effective_size", "laplacian_centrality", "degree_asso
 BY_NUMPY |= {"degree_pearson_correlation_coefficient", "current_flow_betweenness_centrality"}
 BY_NUMPY |= {"current_flow_closeness_centrality"}
 
+# Whose weights are all left to networkx, and one whose distance is a number of arcs.
+LEFT = {"betweenness_centrality_subset", "global_reaching_centrality", "local_reaching_centrality", "max_weight_clique"}
+BY_ARCS = {"descendants_at_distance"}
+
 NAMES = [
     name
-    for name in sorted(FUNCTIONS.keys() - BY_NUMPY - BY_CHANCE - SETS - PLACED)
+    for name in sorted(FUNCTIONS.keys() - BY_NUMPY - BY_CHANCE - SETS - PLACED - LEFT - BY_ARCS)
     if ALGORITHMS[name].graphs and NAMED & inspect.signature(ALGORITHMS[name].orig_func).parameters.keys()
 ]
 
@@ -102,6 +106,18 @@ def test_some_as_networkx():
 @pytest.mark.parametrize("name", NAMES)
 def test_many_as_networkx(name):
     assert sum(check(name, seed) for seed in range(200)) > 0
+
+
+@pytest.mark.parametrize("name", sorted(LEFT))
+def test_weights_that_are_left_to_networkx(name):
+    for _, arguments in calls(name, random_graph(1)):
+        assert backend.can_run(name, (), {**arguments, "weight": "weight"}) is not True
+
+
+@pytest.mark.parametrize("distance", [2, 2.0, 1.5, "weight", None, float("nan"), 2 + 0j])
+def test_descendants_at_distances_that_are_no_integers(distance):
+    G = nx.path_graph(5)
+    assert nx.descendants_at_distance(G, 0, distance, backend="tgraph") == nx.descendants_at_distance(G, 0, distance)
 
 
 def test_sums_of_many_large_weights():

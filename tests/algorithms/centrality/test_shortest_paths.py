@@ -119,6 +119,10 @@ def test_small_graphs_and_arguments():
             function(pair, weighted=True)
         with pytest.raises(ArgumentError, match="weights: 0 at position 1"):
             function(tg.Graph.from_edges([0, 1], [1, 2], [1, 0]), weighted=True)
+        lost = tg.Graph.from_edges([0, 1], [1, 2], [1.0, 1e-20], directed=False)
+        with pytest.raises(ArgumentError, match=r"1e-20 at position .* rounded away in distances as large as 1\.0"):
+            function(lost, weighted=True)
+        assert function(tg.Graph.from_edges([0, 1], [1, 2], [1e10, 1.0]), weighted=True).isfinite().all()
     with pytest.raises(ArgumentError, match="states"):
         percolation(pair, torch.tensor([1.0, -1.0]))
     primitive = tg.primitives.path_counts

@@ -156,7 +156,27 @@ def _arcs_within(G: Graph, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     number[vertices] = torch.arange(1, len(vertices) + 1)
     target = number[graph.neighbors[arc].to(torch.int64)] - 1
     inside = target >= 0
-    return source[inside], target[inside], arc[inside]
+    source, target, arc = source[inside], target[inside], arc[inside]
+    if G.is_multigraph() and len(arc):
+        source, target, arc = _as_views_of_multigraphs(G, vertices, source, target, arc)
+    return source, target, arc
+
+
+def _as_views_of_multigraphs(
+    G: Graph, vertices: Tensor, source: Tensor, target: Tensor, arc: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The arcs in the order of networkx's view: where a node has more than twice as many neighbours as there are
+    `vertices`, in the order of these."""
+    graph = G.structure.decoded()
+    crowded = graph.offset[vertices + 1] - graph.offset[vertices] > 2 * len(vertices)
+    for place in crowded.nonzero().flatten().tolist():
+        v = int(vertices[place])
+        row = graph.neighbors[int(graph.offset[v]) : int(graph.offset[v + 1])]
+        crowded[place] = len(row.unique()) > 2 * len(vertices)
+    if not bool(crowded.any()):
+        return source, target, arc
+    order = (source * len(vertices) + torch.where(crowded[source], target, 0)).argsort(stable=True)
+    return source[order], target[order], arc[order]
 
 
 def arcs_of(G: Graph) -> tuple[Tensor, Tensor, Tensor]:

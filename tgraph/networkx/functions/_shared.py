@@ -14,11 +14,24 @@ import tgraph as tg
 from tgraph.core import sums
 from tgraph.networkx.nodes import NoNode
 
+EXTREME = 1e-75  # squares of squares of smaller numbers, or of those beyond the inverse, lose digits, or are 0 or inf
+
 
 def structure(G: Any, weight: Any = None, default: Any = 1, multi: str = "keep") -> tg.Graph:
     """The arcs, with an attribute as weights where one is named, which must be finite: what becomes of others depends
     on the order in which networkx computes. Raises NotImplementedError."""
-    return G.structure if weight is None else of_kind("numbers", G.weighted(weight, default, multi))
+    if weight is None:
+        return G.structure
+    return summable(of_kind("numbers", G.weighted(weight, default, multi)), weight)
+
+
+def summable(graph: tg.Graph, weight: Any) -> tg.Graph:
+    """The graph, whose sums of weights are finite where these are. Raises NotImplementedError: of sums that are inf, or
+    inf - inf, the order of the summands decides."""
+    low, high = graph.weight_range
+    if graph.weight_dtype is not None and -torch.inf < low and high < torch.inf == 4 * max(-low, high) * graph.num_arcs:
+        raise NotImplementedError(f"{weight!r}: sums of weights as large as {max(-low, high)} that may be inf")
+    return graph
 
 
 def of_kind(kind: str, graph: tg.Graph) -> tg.Graph:
@@ -149,6 +162,8 @@ def _weighted_rows(G: Any, weight: Any, default: Any, multi: str, reverse: bool)
     weights = weights if order is None else weights[order]
     if not weights.is_floating_point():  # a path has fewer arcs than there are nodes, but parallel ones add up
         refuse_beyond(sums.largest(weights) * (len(weights) if multi == "sum" else len(offset)), 2**62, weight)
+    elif len(weights) and float(weights.nan_to_num(0, 0, 0).abs().max()) * len(weights) == torch.inf:
+        raise NotImplementedError(f"{weight!r}: sums of weights that may be inf")
     return _merged(offset, neighbors, weights, multi) if G.is_multigraph() else (offset, neighbors, weights)
 
 
@@ -169,7 +184,9 @@ def matrix(G: Any, weight: Any, multi: str = "sum", dtype: Any = None) -> Any:
     """The adjacency matrix as a csr_array of its own memory, parallel edges merged; bools are added as integers."""
     import scipy.sparse
 
-    arcs = G.weighted(weight, 1, multi).decoded()
+    if G.is_multigraph() and bool in G._kinds_of(weight):
+        raise NotImplementedError(f"{weight!r}: bool of parallel edges, which add up to bool")
+    arcs = summable(G.weighted(weight, 1, multi), weight).decoded()
     if not G.is_directed() and arcs.num_self_loops:
         of_kind("numbers", arcs)  # networkx adds a self-loop twice and takes it away once
     weights = torch.ones(arcs.num_arcs, dtype=torch.int64) if arcs.weights is None else arcs.weights.clone()
@@ -213,6 +230,37 @@ def refuse_rounding(graph: tg.Graph, weight: Any, times: int = 1) -> None:
     """Leave integer weights to networkx whose sums, each so many times, float64 would round."""
     if graph.weight_dtype is not None and not graph.weight_dtype.is_floating_point:
         refuse_beyond(int(max(map(abs, graph.weight_range))) * graph.num_arcs * times, 2**53, weight)
+
+
+def refuse_extreme(graph: tg.Graph, weight: Any) -> tg.Graph:
+    """The graph; float weights are left to networkx the largest of which has a square whose square float64 takes
+    for 0 or inf."""
+    if graph.weight_dtype is not None and graph.weight_dtype.is_floating_point:
+        largest = max(map(abs, graph.weight_range))
+        if not EXTREME < largest < 1 / EXTREME:
+            raise NotImplementedError(f"{weight!r}: squares of {largest} lose digits, or are 0 or inf")
+    return graph
+
+
+def refuse_cancelled(graph: tg.Graph, weight: Any, totals: Tensor) -> None:
+    """Leave weights of both signs to networkx where one of their `totals` is near 0: how near depends on the order of
+    the summands, unless float64 rounds none of them."""
+    if graph.weight_dtype is None:
+        return
+    low, high = graph.weight_range
+    largest = max(-low, high)
+    exact = not graph.weight_dtype.is_floating_point and largest * graph.num_arcs <= 2**53
+    if low < 0 < high and not exact and bool((totals.abs() < largest * 2**-20).any()):
+        raise NotImplementedError(f"{weight!r}: weights of both signs that add up to nearly 0")
+
+
+def refuse_rounded_away(capacities: Tensor, name: Any) -> None:
+    """Leave capacities to networkx the least of which, 0 aside, is lost in the sum of all that are finite."""
+    if capacities.is_floating_point():
+        some = capacities[(capacities > 0) & (capacities < torch.inf)]
+        total = float(some.sum())
+        if len(some) and total + float(some.min()) == total:
+            raise NotImplementedError(f"{name!r}: {float(some.min())} is rounded away in sums as large as {total}")
 
 
 def _strength(graph: tg.Graph, kind: str) -> Tensor:

@@ -11,7 +11,16 @@ from torch import Tensor
 import tgraph as tg
 from tgraph import algorithms
 from tgraph.core import sums
-from tgraph.networkx.functions._shared import by_node, degrees, number, numbers, python_sums, structure
+from tgraph.networkx.functions._shared import (
+    by_node,
+    degrees,
+    number,
+    numbers,
+    of_kind,
+    python_sums,
+    refuse_extreme,
+    structure,
+)
 from tgraph.networkx.functions.traversal.searches import reached
 from tgraph.networkx.registry import implements, made_of
 
@@ -49,7 +58,7 @@ def eigenvector_centrality(G, max_iter=100, tol=1.0e-6, nstart=None, weight=None
         _check_start(G, nstart)
         x = torch.tensor([nstart[node] for node in G], dtype=torch.float64)
     x = x / x.sum()
-    arcs = structure(G, weight)
+    arcs = refuse_extreme(structure(G, weight), weight)
     for _ in range(max_iter):
         before = x
         x = before + _received(arcs, before)
@@ -84,7 +93,7 @@ def katz_centrality(G, alpha=0.1, beta=1.0, max_iter=1000, tol=1.0e-6, nstart=No
         if set(beta) != set(G):
             raise nx.NetworkXError("beta dictionary must have a value for every node") from fault
         bias = torch.tensor([beta[node] for node in G], dtype=torch.float64)
-    arcs = structure(G, weight)
+    arcs = refuse_extreme(structure(G, weight), weight)
     for _ in range(max_iter):
         before = x
         x = alpha * _received(arcs, before) + bias
@@ -98,6 +107,13 @@ def katz_centrality(G, alpha=0.1, beta=1.0, max_iter=1000, tol=1.0e-6, nstart=No
 made_of("single_source_shortest_path_length", cost="superlinear")("bipartite_closeness_centrality")
 
 
+def _require(kind: str, G: Any, distance: Any) -> None:
+    """Leave other distances to networkx: with negative ones a search meets a contradiction or not by the order of
+    neighbours, and the inverse of an infinite one is the float zero."""
+    if distance is not None:
+        of_kind(kind, G.weighted(distance))
+
+
 @implements(cost="superlinear", given={"u": "light"})
 def closeness_centrality(G, u=None, distance=None, wf_improved=True):
     n = len(G)
@@ -105,6 +121,7 @@ def closeness_centrality(G, u=None, distance=None, wf_improved=True):
         if u is not None:
             return algorithms.closeness(G.structure, [number(G, u)], wf_improved=wf_improved).item()
         return by_node(G, algorithms.closeness(G.structure, wf_improved=wf_improved))
+    _require("lengths", G, distance)
     found = {}
     for node in G if u is None else [u]:
         _, far = reached(G, number(G, node), distance, reverse=True)
@@ -122,6 +139,7 @@ def harmonic_centrality(G, nbunch=None, distance=None, sources=None):
     targets = set(G.nodes if nbunch is None else G.nbunch_iter(nbunch))
     if sources is None and distance is None:
         return dict(zip(targets, python_sums(algorithms.harmonic(G.structure, numbers(G, targets))), strict=True))
+    _require("measures", G, distance)
     if sources is None:
         found = {}
         for node in targets:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.networkx.functions._shared import by_node, matrix, structure
+from tgraph.networkx.functions._shared import by_node, matrix, refuse_cancelled, structure
 from tgraph.networkx.registry import implements, made_of
 
 
@@ -30,6 +30,9 @@ def pagerank(
     edge = "copy" if arcs.weights is None else "mul"
     ones = torch.ones(n, dtype=torch.float64)
     leaving = tg.aggregate(arcs.transpose(), ones, "sum", edge=edge)
+    if G.is_multigraph() and bool in G._kinds_of(weight):
+        raise NotImplementedError("bool of parallel edges, which add up to bool")
+    refuse_cancelled(arcs, weight, leaving[arcs.out_degree > 0])
     share = torch.where(leaving != 0, 1.0 / leaving, 0.0)
     rank = ones / n
     if nstart is not None:

@@ -10,7 +10,7 @@ import torch
 import tgraph as tg
 from tgraph import algorithms
 from tgraph.io.dicts import MISSING
-from tgraph.networkx.functions._shared import bunch, by_node, names, number, structure
+from tgraph.networkx.functions._shared import bunch, by_node, names, number, refuse_cancelled, refuse_extreme, structure
 from tgraph.networkx.functions.centrality.betweenness import arcs_for_paths, by_tensors
 from tgraph.networkx.functions.groups.components import count_weak
 from tgraph.networkx.functions.traversal.searches import reached
@@ -72,14 +72,18 @@ def _refuses_directed(G, normalized=True, nodelist=None, weight="weight", walk_t
 def laplacian_centrality(G, normalized=True, nodelist=None, weight="weight", walk_type=None, alpha=0.95):
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("null graph has no centrality defined")
-    if G.size(weight=weight) == 0:
+    size = G.size(weight=weight)
+    refuse_cancelled(structure(G, weight), weight, torch.tensor([float(size)]))
+    if size == 0:
         if normalized:
             raise ZeroDivisionError("graph with no edges has zero full energy")
         return dict.fromkeys(G, 0)
     chosen = bunch(G, nodelist)
     if nodelist is not None and len(set(chosen.tolist())) != len(nodelist):
         raise nx.NetworkXError("nodelist has duplicate nodes or nodes not in G")
-    graph = structure(G, weight)
+    graph = refuse_extreme(structure(G, weight), weight)
+    if G.is_multigraph() and bool in G._kinds_of(weight):
+        raise NotImplementedError("bool of parallel edges, which add up to bool")
     if graph.num_self_loops == graph.num_edges:
         raise NotImplementedError("a graph of self-loops")
     found = by_tensors(algorithms.laplacian_centrality, graph, normalized=normalized, weighted=weight is not None)

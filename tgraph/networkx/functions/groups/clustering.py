@@ -15,6 +15,8 @@ from tgraph.networkx.functions._shared import bunch, by_node, mask, names, pytho
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.cohesion.triangle_edges import edge_triangles, triangle_products
 
+FAR = 1e-33  # numbers whose cube roots lie between this and its inverse have products of three of all digits
+
 
 def _require_simple(G: Any) -> None:
     if G.is_multigraph():
@@ -66,7 +68,10 @@ def _cube_roots(G: Any, weight: Any) -> tuple[tg.Graph, Tensor]:
         if not values.max():
             raise NotImplementedError(f"{weight!r}: the largest is 0")
         roots = values.to(torch.float64) / values.max()
-        roots = roots.sign() * roots.abs() ** (1 / 3)
+        size = roots.abs() ** (1 / 3)
+        if bool(((size > 0) & ((size < FAR) | (size > 1 / FAR))).any()):
+            raise NotImplementedError(f"{weight!r}: products of three, in units of the largest, that are 0 or inf")
+        roots = roots.sign() * size
     graph = tg.Graph(arcs.decoded().offset, arcs.decoded().neighbors, roots, directed=G.is_directed())
     graph = graph.without_self_loops()
     graph = graph.to_undirected(multi="sum") if G.is_directed() else graph

@@ -12,7 +12,7 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
-from tgraph.networkx.functions._shared import structure
+from tgraph.networkx.functions._shared import of_kind, refuse_extreme, structure
 from tgraph.networkx.functions.centrality.betweenness import by_tensors
 from tgraph.networkx.functions.graphs.small import labels_of
 from tgraph.networkx.functions.groups.components import groups
@@ -88,6 +88,7 @@ def modularity(G, communities, weight="weight", resolution=1):
     if not G.number_of_edges():
         raise ZeroDivisionError("division by zero")
     graph = structure(G, weight)
+    graph = refuse_extreme(of_kind("measures", graph), weight)
     _require_weight(graph)
     options = {"weighted": graph.weight_dtype is not None, "resolution": resolution}
     return float(by_tensors(algorithms.modularity, graph, label, **options))

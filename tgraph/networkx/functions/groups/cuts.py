@@ -18,6 +18,7 @@ from tgraph.networkx.functions._shared import (
     mask,
     number,
     numbers,
+    refuse_cancelled,
     require_one_kind,
     row_entries,
     rows,
@@ -35,6 +36,7 @@ def _leaving(graph: tg.Graph, vertices: Tensor) -> Arcs:
 
 
 def _sum(graph: tg.Graph, arcs: Tensor) -> Any:
+    """The sum of their weights as Python's `sum` has it: without a summand the integer 0."""
     return len(arcs) if graph.weights is None or not len(arcs) else sums.total(graph.weights[arcs])
 
 
@@ -70,6 +72,7 @@ def _volume(G: Any, S: Any, weight: Any) -> Any:
     graph, vertices = structure(G, weight).decoded(), bunch(G, S)
     u, v, arc = _leaving(graph, vertices)
     total = _sum(graph, arc)
+    refuse_cancelled(graph, weight, torch.tensor([float(total)] * bool(len(arc))))
     return total if G.is_directed() else total + _sum(graph, arc[u == v])  # a self-loop counts twice
 
 

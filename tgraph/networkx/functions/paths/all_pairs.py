@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,18 @@ def _distances(G: Any, weight: Any, distance: np.ndarray, since: np.ndarray) -> 
     for u, places, row in zip(nodes, order.tolist(), lengths, strict=True):
         found[u] = dict(zip([nodes[v] for v in places], row, strict=True))
         found[u][u] = 0
+    if not whole and G.edge_column(weight) is not None:
+        for v, length in _loops_of_none(G, weight):
+            found[nodes[v]][nodes[v]] = length
     return found
+
+
+def _loops_of_none(G: Any, weight: Any) -> Iterator[tuple[int, float]]:
+    """The vertices with a self-loop of length zero, and that zero, which takes the place of the integer 0."""
+    source, target, arc = listed_edges(G)
+    loop = source == target
+    lengths = G.weighted(weight, 1.0).decoded().weights[arc[loop]]
+    return zip(source[loop][lengths == 0].tolist(), lengths[lengths == 0].tolist(), strict=True)
 
 
 @implements(cost="superlinear", gaps="negative cycles")

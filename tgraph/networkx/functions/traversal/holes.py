@@ -15,6 +15,7 @@ from tgraph.networkx.functions._shared import matrix, of_kind, structure
 from tgraph.networkx.registry import implements
 
 ROWS_AT_ONCE = 1024
+LEAST = 1e-300  # of which the inverse is a number
 
 
 def _mutual(G: Any, weight: Any) -> Any:
@@ -22,9 +23,11 @@ def _mutual(G: Any, weight: Any) -> Any:
     if not len(G):
         raise nx.NetworkXError("Graph has no nodes or edges")
     if weight is not None:
-        of_kind("conductances", structure(G, weight))
+        arcs = of_kind("conductances", structure(G, weight))
         if G._kinds_of(weight) == {bool}:
             raise NotImplementedError(f"the attribute {weight!r} of the edges: bools, whose sums are bools in networkx")
+        if arcs.weight_range[0] < LEAST:
+            raise NotImplementedError(f"{weight!r}: {arcs.weight_range[0]}, the inverse of which may be inf")
     arcs = matrix(G, weight).astype(np.float64)
     return (arcs + arcs.T).tocsr()
 

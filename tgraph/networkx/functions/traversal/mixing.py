@@ -19,11 +19,16 @@ from tgraph.networkx.functions._shared import (
     ends_of_rows,
     marked,
     mask,
+    refuse_cancelled,
+    refuse_extreme,
     refuse_rounding,
+    require_one_kind,
     structure,
 )
 from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements
+
+LEAST = 1e-20  # the share of squares that is rounding
 
 
 def _joined(G: Any, x: str, y: str, weight: Any, nodes: Any) -> tuple[Tensor, Tensor]:
@@ -37,15 +42,20 @@ def _joined(G: Any, x: str, y: str, weight: Any, nodes: Any) -> tuple[Tensor, Te
     inside = marked(G, vertices)[target]
     if not G.is_directed():
         x = y = "both"
-    refuse_rounding(structure(G, weight), weight, 2)
+    refuse_rounding(refuse_extreme(structure(G, weight), weight), weight, 2)
     return degrees(G, weight, x)[source[inside]], degrees(G, weight, y)[target[inside]]
 
 
 def _correlation(x: Tensor, y: Tensor) -> float:
-    if bool((x == x[:1]).all() | (y == y[:1]).all()):
+    """Raises NotImplementedError where one of both hardly varies, so that rounding decides."""
+    if bool((x == x[:1]).all() & (y == y[:1]).all()):
         return math.nan
-    x, y = x.double() - x.double().mean(), y.double() - y.double().mean()
-    return float((x * y).sum() / ((x * x).sum() * (y * y).sum()).sqrt())
+    ends = torch.stack((x.double(), y.double()))
+    apart = ends - ends.mean(1, keepdim=True)
+    squares, spread = (ends * ends).sum(1), (apart * apart).sum(1)
+    if bool((spread <= LEAST * squares).any()):
+        raise NotImplementedError("values that hardly vary")
+    return float(apart.prod(0).sum() / spread.sqrt().prod())
 
 
 def _refuses_directions(G, x="out", y="in", weight=None, nodes=None, *others):
@@ -169,13 +179,13 @@ def average_degree_connectivity(G, source="in+out", target="in+out", nodes=None,
     arcs = arcs if source == "in" and G.is_directed() else arcs.transpose()
     total = tg.aggregate(arcs, reached.double(), "sum", edge="copy" if weight is None else "mul")
     chosen = bunch(G, nodes)
-    own, norm = degrees(G, None, KINDS[source])[chosen], degrees(G, weight, KINDS[source])[chosen].double()
+    own, norm = degrees(G, None, KINDS[source])[chosen], degrees(G, weight, KINDS[source])
     kinds, group = own.unique(return_inverse=True)
     empty = torch.zeros(len(kinds), dtype=torch.float64)
-    sums_of, norms = (empty.index_add(0, group, each).tolist() for each in (total[chosen], norm))
-    beside = degrees(G, None, "in" if source == "in" else "out")[chosen]
-    if 0 in norms and bool((torch.tensor(norms)[group] == 0)[beside > 0].any()):
-        raise NotImplementedError("weights that add up to 0")
-    average = [x / y if y else 0 for x, y in zip(sums_of, norms, strict=True)]
+    sums_of, norms, met = (empty.index_add(0, group, each[chosen].double()) for each in (total, norm, arcs.in_degree))
+    refuse_cancelled(structure(G, weight), weight, norms[met > 0])
+    whole = weight is None or (not bool(norms.all()) and require_one_kind(G, weight))
+    columns = sums_of.tolist(), norms.tolist(), met.tolist()
+    average = [x / y if y else x if some and not whole else int(x) for x, y, some in zip(*columns, strict=True)]
     found = dict(zip(kinds.tolist(), average, strict=True))
     return {k: found[k] for k in own.tolist()}

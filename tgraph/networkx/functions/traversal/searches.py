@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
+from numbers import Real
 from typing import Any
 
 import networkx as nx
@@ -77,6 +78,8 @@ def bfs_layers(G, sources):
 @implements(cost="light")
 def descendants_at_distance(G, source, distance):
     order, _, depth = search.breadth_first(*rows(G), numbers(G, [source]), None)
+    if not isinstance(distance, Real):  # such as None, which no number of arcs equals
+        distance = next((hops for hops in range(len(order)) if hops == distance), -1)
     return set(names(G, order[depth == comparable(distance)]))
 
 
