@@ -11,7 +11,7 @@ and the operators that it offers, which it lists in `__all__` and which have the
     fixpoint(graph, values, active, ...)  optional: the whole loop of a relaxation, as an object with `advance`,
                                           `rounds` and `active`, which `tgraph.engine.compiled_loop` calls
 
-    push_rows, products, argreduce          optional: what gradients need, as in `portable.adjoints`
+    push_rows, products, argreduce          optional: what gradients need, as in `operators.aggregation.adjoints`
 
 An `aggregate` records no gradient: the operators in `kernels.autograd.pull_push` call it with tensors that need none,
 and compute gradients by further calls. Only the portable one is also called directly under transforms of torch.func,

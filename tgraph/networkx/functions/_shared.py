@@ -303,7 +303,8 @@ def bunch(G: Any, nodes: Any) -> Tensor:
 
 
 def known(G: Any, nodes: Iterable[Any]) -> list[Any]:
-    """Those of `nodes` that are nodes. Raises NoNode where one cannot be looked up, or `nodes` are not several."""
+    """The `nodes` that the graph has. Raises NoNode for one that cannot be looked up, and for `nodes` that are not
+    several."""
     try:
         return [node for node in nodes if node in G.labels]
     except TypeError as fault:

@@ -165,7 +165,7 @@ def inside(graph: Graph, group: Tensor, *, weighted: bool = False, backend: str 
     """The weight of the arcs from each vertex to its own group, float64 [n]; an undirected self-loop counts twice.
 
     group : int64 [n], from 0 to n - 1. weighted : as in `quotient`. backend : a name of the
-    registry. O(m). Raises ArgumentError for a group that is none, or none for each vertex.
+    registry. O(m). Raises ArgumentError for groups of another shape, dtype or range.
 
     >>> graph = tg.generators.barbell(3, 0)
     >>> tg.primitives.communities.inside(graph, torch.tensor([0, 0, 0, 1, 1, 1]))
@@ -208,7 +208,7 @@ def _check_groups(graph: Quotient, name: str, group: Tensor, count: int) -> None
 
 def _check_range(name: str, group: Tensor, count: int) -> None:
     if group.dtype != torch.int64 or group.dim() != 1:
-        raise ArgumentError(f"{name}: expected int64 of one dimension, got {group.dtype} {list(group.shape)}")
+        raise ArgumentError(f"{name}: expected int64 [n], got {group.dtype} {list(group.shape)}; use .long()")
     if not len(group):
         return
     least, largest = (int(each) for each in group.aminmax())

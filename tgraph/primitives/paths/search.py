@@ -198,7 +198,7 @@ def _check_data(data: Tensor, name: str, size: int, dtypes: tuple[torch.dtype, .
 def _check(offset: Tensor, sources: Tensor) -> None:
     n = len(offset) - 1
     if sources.dim() != 1 or sources.dtype != torch.int64:
-        raise ArgumentError(f"sources: expected int64 [s], got {sources.dtype} {list(sources.shape)}")
+        raise ArgumentError(f"sources: expected int64 [s], got {sources.dtype} {list(sources.shape)}; use .long()")
     wrong = ((sources < 0) | (sources >= n)).nonzero()
     if len(wrong):
         raise ArgumentError(f"sources: {int(sources[wrong[0]])} is no vertex of the {n}")

@@ -239,12 +239,14 @@ def test_what_takes_microseconds_keeps_the_lock_of_the_interpreter():
         sys.setswitchinterval(100.0)  # the other thread gets the lock only where a call lets it go
         found = {}
         for name, call in calls.items():
-            before = moved[0]
-            for _ in range(2000):
-                call()
-            found[name] = moved[0] - before
+            found[name] = []
+            for _ in range(4):
+                before = moved[0]
+                for _ in range(2000):
+                    call()
+                found[name].append(moved[0] - before)
     finally:
         sys.setswitchinterval(interval)
         done.set()
         thread.join()
-    assert all(times < 20 for times in found.values()), found  # now and then something else lets it go
+    assert not any(map(min, found.values())), found  # now and then something else lets it go
