@@ -20,7 +20,7 @@ def stoer_wagner(graph: tg.Graph, *, weighted: bool = True) -> tuple[float, Tens
 
     For undirected graphs. `weighted`, by graph.weights; otherwise, and without weights, each edge counts 1. Parallel
     edges add, self-loops do not count. Raises ArgumentError for a directed graph, fewer than two vertices, a weight
-    that is negative or not finite, and integer weights whose sum might not fit int64.
+    that is negative, not finite or rounded away in the sum of all, and integer weights whose sum might not fit int64.
 
     >>> tg.algorithms.stoer_wagner(tg.generators.lollipop(4, 1))
     (1, tensor([False, False, False, False,  True]))

@@ -21,7 +21,8 @@ def maximum_flow(
     graph.weights are the capacities; without, or with `weighted=False`, every arc can carry 1. An undirected edge
     carries its flow on one of its two arcs. `backend` names the kernels. The value is an int unless weights are
     floating. The first flow of a directed graph makes its transpose, which is kept.
-    Raises ArgumentError for a negative or NaN capacity, a path of infinite ones, vertices that are none, or equal ends.
+    Raises ArgumentError for a capacity that is negative, NaN or rounded away in the sum of all, a path of infinite
+    ones, vertices that are none, or equal ends.
 
     >>> graph = tg.Graph.from_edges([0, 0, 1, 2, 1], [1, 2, 3, 3, 2], [3, 2, 2, 3, 5])
     >>> value, flow = tg.algorithms.maximum_flow(graph, 0, 3)

@@ -30,8 +30,8 @@ def max_flow(
     `weighted` takes graph.weights as capacities, otherwise, and without weights, every arc can carry 1. The `flow` of
     each stored arc is [m], int64 or float64; an edge of an undirected graph carries its flow on one of its two arcs.
     `source_side`, bool [n], marks the vertices that cannot reach the target any more: what leaves them is a minimum
-    cut. `backend` names the kernels. Raises ArgumentError for a negative or NaN capacity, a path of infinite ones, and
-    equal ends.
+    cut. `backend` names the kernels. Raises ArgumentError for a capacity that is negative, NaN or rounded away in the
+    sum of all, a path of infinite ones, and equal ends.
 
     >>> graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [3, 2, 2, 4])
     >>> tg.primitives.flow.max_flow(graph, 0, 3, source_side=True)
@@ -57,12 +57,23 @@ def max_flow(
 
 
 def _check_total(graph: Graph) -> None:
-    """Raise ArgumentError where integer capacities that add up might not fit int64."""
+    """Raise ArgumentError where integer capacities that add up might not fit int64, and where the least of floating
+    ones, 0 aside, is rounded away in the sum of the finite ones: excess that returns to the source would take it
+    along."""
     assert graph.weights is not None
-    if graph.weights.is_floating_point() or graph.weight_range[1] * graph.num_arcs < LARGEST_SUM:
-        return
-    if (total := sums.total(graph.weights)) >= LARGEST_SUM:
+    if graph.weights.is_floating_point():
+        _refuse_rounded_away(graph, graph.weights.detach().to(torch.float64))
+    elif graph.weight_range[1] * graph.num_arcs >= LARGEST_SUM and (total := sums.total(graph.weights)) >= LARGEST_SUM:
         raise ArgumentError(f"weights: all together are {total}, and their sums may exceed int64; use float64")
+
+
+def _refuse_rounded_away(graph: Graph, weights: Tensor) -> None:
+    finite = (weights > 0) & (weights < torch.inf)
+    total = float(weights.where(finite, 0).sum())
+    position = int(weights.where(finite, torch.inf).argmin()) if len(weights) else 0
+    if total and total + (least := float(weights[position])) == total:
+        reason = f"it is rounded away in sums as large as {total}; take integers, or weights nearer in size"
+        kinds.refuse(graph, least, position, reason)
 
 
 def global_cut(graph: Graph, *, weighted: bool = True) -> tuple[float, Tensor]:
@@ -70,8 +81,8 @@ def global_cut(graph: Graph, *, weighted: bool = True) -> tuple[float, Tensor]:
     of the vertices of one that is not larger than the other, bool [n].
 
     `weighted` takes graph.weights, otherwise, and without weights, every edge counts 1. Raises ArgumentError for a
-    directed graph, fewer than two vertices, a weight that is negative or not finite, and integer weights whose sum
-    might not fit int64.
+    directed graph, fewer than two vertices, a weight that is negative, not finite or rounded away in the sum of all,
+    and integer weights whose sum might not fit int64.
 
     >>> tg.primitives.flow.global_cut(tg.generators.lollipop(4, 1))
     (1, tensor([False, False, False, False,  True]))

@@ -67,3 +67,11 @@ def test_what_cannot_be(kernels):
         stoer_wagner(tg.Graph.from_edges([], [], num_vertices=1, directed=False))
     with pytest.raises(ArgumentError, match=r"-1 at position 0, arc 0 -> 1"):
         stoer_wagner(tg.Graph.from_edges([0], [1], [-1], directed=False))
+
+
+@pytest.mark.parametrize("lightest", [1e-20, 5e-324])
+def test_a_weight_that_is_rounded_away(kernels, lightest):
+    graph = tg.Graph.from_edges([0, 1, 0, 2], [1, 2, 2, 3], [1e5, 1e5, 1e5, lightest], directed=False)
+    with pytest.raises(ArgumentError, match=rf"weights: {lightest} at position .*, arc 2 -> 3; it is rounded away"):
+        stoer_wagner(graph)
+    assert stoer_wagner(graph, weighted=False)[0] == 1

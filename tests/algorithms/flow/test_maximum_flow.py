@@ -89,6 +89,8 @@ def test_what_cannot_be(backend):
         maximum_flow(graph, 0, 2, backend=backend)
     with pytest.raises(ArgumentError, match="the flow has no limit"):
         maximum_flow(tg.Graph.from_edges([0, 1], [1, 2], [math.inf, math.inf]), 0, 2, backend=backend)
+    with pytest.raises(ArgumentError, match=r"1e-20 at position 1, arc 1 -> 2; it is rounded away in sums as large as"):
+        maximum_flow(tg.Graph.from_edges([0, 1], [1, 2], [1e20, 1e-20]), 0, 2, backend=backend)
     assert maximum_flow_value(tg.Graph.from_edges([0, 1], [1, 2], [math.inf, 2]), 0, 2, backend=backend) == 2
 
 

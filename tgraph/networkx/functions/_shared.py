@@ -254,15 +254,6 @@ def refuse_cancelled(graph: tg.Graph, weight: Any, totals: Tensor) -> None:
         raise NotImplementedError(f"{weight!r}: weights of both signs that add up to nearly 0")
 
 
-def refuse_rounded_away(capacities: Tensor, name: Any) -> None:
-    """Leave capacities to networkx the least of which, 0 aside, is lost in the sum of all that are finite."""
-    if capacities.is_floating_point():
-        some = capacities[(capacities > 0) & (capacities < torch.inf)]
-        total = float(some.sum())
-        if len(some) and total + float(some.min()) == total:
-            raise NotImplementedError(f"{name!r}: {float(some.min())} is rounded away in sums as large as {total}")
-
-
 def _strength(graph: tg.Graph, kind: str) -> Tensor:
     if graph.weight_dtype is None:
         return graph.out_degree if kind == "out" else graph.in_degree

@@ -17,7 +17,7 @@ from torch import Tensor
 import tgraph as tg
 from tgraph.io.dicts import MISSING
 from tgraph.networkx.functions._building import arcs_of
-from tgraph.networkx.functions._shared import names, refuse_rounded_away
+from tgraph.networkx.functions._shared import names
 from tgraph.networkx.registry import implements
 
 SOLVERS = {
@@ -45,7 +45,6 @@ def _capacities(G: Any, capacity: Any) -> tg.Graph:
     def make() -> tg.Graph:
         graph = G.weighted(capacity, math.inf).decoded()
         weights = torch.where(graph.weights > 0, graph.weights, torch.zeros_like(graph.weights))
-        refuse_rounded_away(weights, capacity)
         return tg.Graph(graph.offset, graph.neighbors, weights, directed=G.is_directed())
 
     return G._keep(("capacities", capacity), make)

@@ -6,7 +6,7 @@ import networkx as nx
 from networkx.utils import BinaryHeap
 
 import tgraph as tg
-from tgraph.networkx.functions._shared import names, refuse_rounded_away, require_one_kind, structure
+from tgraph.networkx.functions._shared import names, require_one_kind, structure
 from tgraph.networkx.functions.groups.components import count_weak
 from tgraph.networkx.registry import implements
 
@@ -21,7 +21,5 @@ def stoer_wagner(G, weight="weight", heap=BinaryHeap):
     graph = structure(G, weight)
     if graph.weight_dtype is not None and graph.weight_range[0] < 0:
         raise nx.NetworkXError("graph has a negative-weighted edge.")
-    if graph.weights is not None:
-        refuse_rounded_away(graph.weights, weight)
     value, side = tg.algorithms.stoer_wagner(graph, weighted=True)
     return value, (names(G, side.nonzero().flatten()), names(G, (~side).nonzero().flatten()))
