@@ -8,6 +8,7 @@ import torch
 from tgraph.core.building import sorting
 from tgraph.core.dispatch import BACKENDS, Operator, is_available, operator, refusal, setup_operator, watched
 from tgraph.core.system import native
+from tgraph.errors import ArgumentError
 
 needs_kernels = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
 
@@ -82,3 +83,27 @@ def test_every_tensor_operator_of_a_backend_has_a_portable_implementation():
 def test_a_trace_takes_the_portable_implementation(double):
     compiled = torch.compile(lambda values: double(values)[1], backend="eager", fullgraph=True)
     assert compiled(torch.ones(2, dtype=torch.int64)).tolist() == [2, 2]
+
+
+def test_a_backend_by_its_name(double):
+    whole, real = torch.ones(2, dtype=torch.int64), torch.ones(2)
+    assert double.with_backend("auto")(whole)[0] == "native" and double.with_backend("portable")(whole)[0] == "portable"
+    with watched() as choices:
+        assert double.with_backend("native")(whole, times=3)[1].tolist() == [3, 3]
+    assert [str(choice) for choice in choices] == ["double: native serves it"]
+    with pytest.raises(ArgumentError, match=r"backend: 'native' does not serve double: it has no floats; use .*'auto'"):
+        double.with_backend("native")(real)
+    with pytest.raises(ArgumentError, match=r"backend: 'cuda' does not serve double: it has no double"):
+        double.with_backend("cuda")(real)
+    with pytest.raises(ArgumentError, match=r"backend: 'abacus' is not one of 'auto', 'layout'"):
+        double.with_backend("abacus")
+
+
+def test_a_backend_by_its_name_checks_the_rows(double):
+    @operator
+    def _rows(offset, neighbors):
+        return neighbors
+
+    for backend in ("auto", "portable"):
+        with pytest.raises(ArgumentError, match="neighbors"):
+            _rows.with_backend(backend)(torch.tensor([0, 1]), torch.tensor([7], dtype=torch.int32))

@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 import torch
+from backends import portable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import exact_weights, graphs, random_data, random_graph, thread_count
@@ -16,7 +17,6 @@ from tgraph.errors import ArgumentError
 from tgraph.formats import COO, CSC, CSR, DCSC, DCSR, ELL, LAYOUTS, SELL, make
 from tgraph.formats.dag.compressed import Compressed
 from tgraph.formats.elias_fano import EliasFano
-from tgraph.kernels import portable
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)

@@ -4,13 +4,13 @@ from unittest import mock
 
 import pytest
 import torch
+from backends import native as compiled
+from backends import portable
 from hypothesis import given
 from hypothesis import strategies as st
 
 import tgraph as tg
-from tgraph.core.system import native
-from tgraph.kernels.native.relaxation import bitmaps as compiled
-from tgraph.kernels.operators.relaxation import bitmaps as portable
+from tgraph.core.system import devices, native
 from tgraph.primitives import bitmaps
 
 KINDS = [portable, pytest.param(compiled, marks=pytest.mark.skipif(native.load() is None, reason="no kernels"))]
@@ -38,7 +38,7 @@ def test_there_and_back(size, data):
     assert len(bits) == len(bitmaps.empty(size)) and not len(bits) % 8
     assert torch.equal(bitmaps.unpack(bits, size), chosen)
     assert torch.equal(bitmaps.of_ids(chosen.nonzero().flatten(), size), bits)
-    with mock.patch.object(portable.devices, "kind", return_value="cuda"):  # where numpy does not reach
+    with mock.patch.object(devices, "kind", return_value="cuda"):  # where numpy does not reach
         assert torch.equal(bitmaps.pack(chosen), bits)
         assert torch.equal(bitmaps.unpack(bits, size), chosen)
         assert torch.equal(bitmaps.unpack(bits, size + 80)[size:], torch.zeros(80, dtype=torch.bool))
@@ -53,10 +53,10 @@ def test_steps(kind, graph, data):
     dense = torch.zeros(n, n)
     dense[torch.arange(n).repeat_interleave(graph.offset.diff()), graph.neighbors.long()] = 1
     reached = bitmaps.empty(n)
-    kind.pull(graph.offset, graph.neighbors, bitmaps.pack(front), bitmaps.pack(wanted), reached)
+    kind.pull_bits(graph.offset, graph.neighbors, bitmaps.pack(front), bitmaps.pack(wanted), reached)
     assert torch.equal(bitmaps.unpack(reached, n), (dense @ front.float() > 0) & wanted)
     reached = bitmaps.pack(before)
-    kind.push(graph.offset, graph.neighbors, bitmaps.pack(front), reached)
+    kind.push_bits(graph.offset, graph.neighbors, bitmaps.pack(front), reached)
     assert torch.equal(bitmaps.unpack(reached, n), (front.float() @ dense > 0) | before)
     assert not bitmaps.unpack(reached, 8 * len(reached))[n:].any()
 
@@ -68,27 +68,27 @@ def test_bits_that_move(kind, data):
     held, into = mask(data.draw, size), mask(data.draw, size)
     places = torch.randint(size, (length,), generator=torch.Generator().manual_seed(data.draw(st.integers(0, 99))))
     chosen = bitmaps.empty(length)
-    kind.choose(bitmaps.pack(held), places, chosen)
+    kind.choose_bits(bitmaps.pack(held), places, chosen)
     assert torch.equal(bitmaps.unpack(chosen, length), held[places])
     marks, out = mask(data.draw, length), bitmaps.pack(into)
-    kind.spread(bitmaps.pack(marks), places, out)
+    kind.spread_bits(bitmaps.pack(marks), places, out)
     wanted = into.clone()
     wanted[places[marks]] = True
     assert torch.equal(out, bitmaps.pack(wanted))
     begin, first = data.draw(st.integers(0, size)), data.draw(st.integers(0, size))
     count, out = data.draw(st.integers(0, size - max(begin, first))), bitmaps.pack(into)
-    kind.move(bitmaps.pack(held), begin, count, out, first)
+    kind.move_bits(bitmaps.pack(held), begin, count, out, first)
     wanted = into.clone()
     wanted[first : first + count] |= held[begin : begin + count]
     assert torch.equal(out, bitmaps.pack(wanted))
     numbers = torch.arange(size) * 3
-    assert kind.measure(bitmaps.pack(held), numbers) == (int(held.sum()), int(numbers[held].sum()))
-    assert kind.measure(bitmaps.pack(held))[0] == int(held.sum())
+    assert kind.measure_bits(bitmaps.pack(held), numbers) == (int(held.sum()), int(numbers[held].sum()))
+    assert kind.measure_bits(bitmaps.pack(held))[0] == int(held.sum())
     for dtype in (torch.int32, torch.int64, torch.float32, torch.float64):
         values = torch.arange(size, dtype=dtype)
-        kind.fill(bitmaps.pack(held), values, 7)
+        kind.fill_bits(bitmaps.pack(held), values, 7)
         assert torch.equal(values, torch.arange(size, dtype=dtype).masked_fill(held, 7))
-    assert torch.equal(kind.members(bitmaps.pack(held)), held.nonzero().flatten())
+    assert torch.equal(kind.list_bits(bitmaps.pack(held)), held.nonzero().flatten())
 
 
 @pytest.mark.skipif(native.load() is None, reason="no kernels")
@@ -96,14 +96,14 @@ def test_too_little_memory():
     graph = tg.Graph.from_edges([0, 1], [1, 2], num_vertices=3)
     bits = bitmaps.pack(torch.ones(100, dtype=torch.bool))
     for call in (
-        lambda: compiled.push(graph.offset, graph.neighbors, bits, bitmaps.empty(3)),
-        lambda: compiled.pull(graph.offset, graph.neighbors, bits, bits, bitmaps.empty(100)),
-        lambda: compiled.pull(graph.offset, graph.neighbors, bits, bitmaps.empty(3), bitmaps.empty(0)),
-        lambda: compiled.choose(bits, torch.arange(100), bitmaps.empty(3)),
-        lambda: compiled.spread(bitmaps.empty(3), torch.arange(100), bits),
-        lambda: compiled.move(bits, 100, 100, bits, 0),
-        lambda: compiled.measure(bits, torch.arange(3)),
-        lambda: compiled.fill(bits, torch.arange(3), 1),
+        lambda: compiled.push_bits(graph.offset, graph.neighbors, bits, bitmaps.empty(3)),
+        lambda: compiled.pull_bits(graph.offset, graph.neighbors, bits, bits, bitmaps.empty(100)),
+        lambda: compiled.pull_bits(graph.offset, graph.neighbors, bits, bitmaps.empty(3), bitmaps.empty(0)),
+        lambda: compiled.choose_bits(bits, torch.arange(100), bitmaps.empty(3)),
+        lambda: compiled.spread_bits(bitmaps.empty(3), torch.arange(100), bits),
+        lambda: compiled.move_bits(bits, 100, 100, bits, 0),
+        lambda: compiled.measure_bits(bits, torch.arange(3)),
+        lambda: compiled.fill_bits(bits, torch.arange(3), 1),
     ):
         with pytest.raises(ValueError, match=r"expected|fewer"):
             call()

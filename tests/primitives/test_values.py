@@ -5,9 +5,8 @@ import torch
 from strategies import thread_count
 
 import tgraph as tg
-from tgraph import kernels
 from tgraph.core.system import native
-from tgraph.kernels.call import Call
+from tgraph.kernels.operators import values as operators
 from tgraph.primitives import values
 
 SIZES = (0, 1, 1000, values.LARGE, values.LARGE + 77)
@@ -61,12 +60,12 @@ def test_backends_agree():
         if backend == "native" and native.load() is None:
             continue
         numbers = torch.empty(values.LARGE, dtype=torch.int64)
-        kernels.choose(backend, Call("number", numbers)).run(numbers)
+        operators.number.with_backend(backend)(numbers)
         assert torch.equal(numbers, torch.arange(values.LARGE))
-        kernels.choose(backend, Call("replace", numbers)).run(numbers, 5, -5)
+        operators.replace.with_backend(backend)(numbers, 5, -5)
         assert int(numbers[5]) == -5
-        kernels.choose(backend, Call("fill", numbers)).run(numbers, 9)
+        operators.fill.with_backend(backend)(numbers, 9)
         assert bool((numbers == 9).all())
         wide = torch.empty_like(numbers)
-        kernels.choose(backend, Call("convert", numbers.int())).run(numbers.int(), wide)
+        operators.convert.with_backend(backend)(numbers.int(), wide)
         assert torch.equal(wide, numbers)

@@ -10,8 +10,8 @@ import tgraph as tg
 from tgraph.core.system import native
 from tgraph.errors import ArgumentError
 from tgraph.kernels import BACKENDS, Implementation
-from tgraph.kernels import native as native_backend
 from tgraph.kernels.native.aggregation import csr_sums
+from tgraph.kernels.native.attention import attention
 from tgraph.tuning import layer_advice
 from tgraph.tuning.findings import figure, size
 
@@ -43,7 +43,7 @@ def served(monkeypatch):
             watched = Implementation(spy(backend.name, operation, run), refuses)
             monkeypatch.setitem(backend.operators, operation, watched)
     for operation in ("attend", "attend_backward"):  # kernels that are called at once
-        monkeypatch.setattr(native_backend, operation, spy("native", operation, getattr(native_backend, operation)))
+        monkeypatch.setattr(attention, operation, spy("native", operation, getattr(attention, operation)))
     for name in ("sum_rows", "sum_columns"):
         monkeypatch.setattr(csr_sums, name, spy("native", "aggregate", getattr(csr_sums, name)))
     return calls

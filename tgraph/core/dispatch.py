@@ -1,33 +1,40 @@
 """Which backend computes an operator.
 
-An operator has a name, and each backend offers implementations of some of them: a function, and `refuses`, which takes
-the same arguments and returns None where the function supports them, or a sentence why it does not. A call goes to the
-first backend of `BACKENDS`, best first, that offers the operator and does not refuse.
+An operator is declared once, by its portable implementation in torch:
 
-There are two kinds of operators. Those on tensors, such as sorting edges or evaluating a DAG, are an `Operator`, which
-is called like a function. Those on graphs, such as aggregate, are asked for with a `tgraph.kernels.call.Call` by
-`tgraph.kernels.choose`, which adds the rules for a backend chosen by name, for layouts and for measured choices.
+    @operator
+    def peel(graph: Graph) -> Tensor: ...
+
+It is called like a function, or with a backend chosen by name: `peel.with_backend("native")(graph)`. Other backends
+offer implementations of it: a function, and `refuses`, which takes the same arguments and returns None where the
+function supports them, or a sentence why it does not. A call goes to the first backend of `BACKENDS`, best first, that
+offers the operator and does not refuse. Rows and graphs among the arguments are checked before (`guard_of`).
+
+The operators that layouts, gradients and measured choices concern, such as aggregate, are declared by `chosen_operator`
+and asked for with a `tgraph.kernels.call.Call` by `tgraph.kernels.choose`.
 
 `watched` records the choices of both. This module stands below the backends, which register their implementations when
-`tgraph.kernels` is imported, at the latest by the first call; portable implementations in torch may stand beside the
-definition of an operator.
+`tgraph.kernels` is imported, at the latest by the first call.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 import torch
 
 from tgraph import deferred
+from tgraph.errors import ArgumentError
 
 P = ParamSpec("P")
 R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Implementation(NamedTuple):
@@ -54,8 +61,30 @@ class Backend:
     is_ordered: Callable[[Any], bool] = lambda call: True
 
     def offer(self, operator: str, run: Callable[..., Any], refuses: Callable[..., str | None]) -> None:
-        """Offer an operator."""
+        """Offer an operator by its name."""
         self.operators[operator] = Implementation(run, refuses)
+
+    @overload
+    def implements(self, operator: str, refuses: Callable[..., str | None]) -> Callable[[F], F]: ...
+
+    @overload
+    def implements(
+        self, operator: Callable[P, R], refuses: Callable[..., str | None]
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+
+    def implements(self, operator: Any, refuses: Callable[..., str | None]) -> Callable[[Any], Any]:
+        """A decorator that offers a function as the implementation of an `operator`; by its name where it is declared
+        above this backend."""
+
+        def attach(run: Any) -> Any:
+            if isinstance(operator, Operator):  # it checks its arguments itself
+                self.offer(operator.name, run, refuses)
+            else:
+                name = operator if isinstance(operator, str) else operator.__name__
+                self.offer(name, guarded(name, run) if operator in _CHOSEN else run, refuses)
+            return run
+
+        return attach
 
 
 LAYOUT = "layout"  # the name of the backend of graphs in a layout
@@ -79,12 +108,18 @@ def is_available(backend: str) -> bool:
     return BACKENDS[backend].unavailable() is None
 
 
-def refusal(backend: str, operator: str, *arguments: Any) -> str | None:
+def check_backend(name: str) -> None:
+    """Raise ArgumentError for the name of no backend."""
+    if name != "auto" and name not in BACKENDS:
+        raise ArgumentError(f"backend: {name!r} is not one of 'auto', {', '.join(map(repr, BACKENDS))}")
+
+
+def refusal(backend: str, operator: str, *arguments: Any, **named: Any) -> str | None:
     """Why a backend does not support an operator for these arguments, None where it does."""
     if not _are_registered:
         _register_backends()
     offered = BACKENDS[backend].operators.get(operator)
-    return f"it has no {operator}" if offered is None else offered.refuses(*arguments)
+    return f"it has no {operator}" if offered is None else offered.refuses(*arguments, **named)
 
 
 @dataclass(slots=True, eq=False)
@@ -185,8 +220,8 @@ def _named(function: Callable[..., Any], check: Callable[..., object]) -> Callab
 
 
 class Operator(Generic[P, R]):
-    """An operator on tensors: a function computed by the first backend that supports the arguments, and under
-    torch.compile by the portable one. Rows that it is given have been checked by `guard_of`."""
+    """A function computed by the first backend that supports the arguments, and under torch.compile by the portable
+    one. Rows that it is given have been checked by `guard_of`."""
 
     guard: Callable[..., None] | None
     is_noted: bool
@@ -217,7 +252,7 @@ class Operator(Generic[P, R]):
         """The function that computes it."""
         name = self.name
         if torch.compiler.is_compiling():
-            return PORTABLE.operators[name].run
+            return self.portable
         if not _are_registered:
             _register_backends()
         if self.guard is not None:
@@ -232,6 +267,34 @@ class Operator(Generic[P, R]):
                 refused[backend.name] = reason
         raise AssertionError(f"{name}: no backend serves it")
 
+    @property
+    def portable(self) -> Callable[P, R]:
+        """The portable implementation."""
+        return PORTABLE.operators[self.name].run
+
+    def with_backend(self, name: str) -> Callable[P, R]:
+        """The operator as the backend of that name computes it, or for "auto" the best.
+
+        Raises ArgumentError for the name of no backend, and when called, where the backend does not support the
+        arguments, with its reason.
+        """
+        if name == "auto":
+            return self
+        check_backend(name)
+        return functools.partial(self._computed_by, name)
+
+    def _computed_by(self, name: str, *arguments: P.args, **named: P.kwargs) -> R:
+        if not _are_registered:
+            _register_backends()
+        if self.guard is not None:
+            self.guard(*arguments, **named)
+        reason = refusal(name, self.name, *arguments, **named)
+        if reason is not None:
+            raise ArgumentError(f"backend: {name!r} does not serve {self.name}: {reason}; use backend='auto'")
+        if self.is_noted:
+            noted(Choice(self.name, BACKENDS[name]))
+        return BACKENDS[name].operators[self.name].run(*arguments, **named)
+
 
 def operator(portable: Callable[P, R]) -> Operator[P, R]:
     """The operator of the name and with the portable implementation of a function, which it replaces."""
@@ -242,6 +305,36 @@ def setup_operator(portable: Callable[P, R]) -> Operator[P, R]:
     """As `operator`, for what is done once for a graph, such as sorting or transposing its arcs: `watched`, which shows
     what the steps of a computation do, does not record it."""
     return Operator(portable.__name__.lstrip("_"), portable, is_noted=False)
+
+
+def chosen_operator(portable: Callable[P, R]) -> Callable[P, R]:
+    """The function itself, whose name is that of an operator from now on: one that `tgraph.kernels.choose` finds the
+    backend of. Called directly it is the portable implementation."""
+    PORTABLE.offer(portable.__name__, guarded(portable.__name__, portable), supports_all)
+    _CHOSEN.add(portable)
+    return portable
+
+
+_CHOSEN: set[Any] = set()
+
+
+def guarded(name: str, run: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with the check of the graphs that it is given; what is no function does so itself."""
+    guard = None if isinstance(run, type) else guard_of(name, run)
+    if guard is None:
+        return run
+
+    @functools.wraps(run)
+    def checked(*arguments: Any, **named: Any) -> Any:
+        guard(*arguments, **named)
+        return run(*arguments, **named)
+
+    @functools.wraps(run)
+    def checked_first(first: Any, *others: Any, **named: Any) -> Any:
+        first.ensure_valid()
+        return run(first, *others, **named)
+
+    return checked_first if guard is check_first else checked
 
 
 def supports_all(*arguments: Any, **named: Any) -> None:

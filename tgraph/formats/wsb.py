@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import inputs, sorting, validate
-from tgraph.core.dispatch import Operator, operator, setup_operator
+from tgraph.core.dispatch import operator, setup_operator
 from tgraph.core.graph import Graph
 from tgraph.core.system import devices
 from tgraph.errors import ArgumentError
@@ -74,7 +74,7 @@ class WSB(Uncompressed):
         _ = graph.out_degree  # checks every entry
         if not validate.rows_ascend(graph.offset, graph.neighbors):
             raise ArgumentError("graph: a row of it descends; build the graph by Graph.from_csr")
-        layout = cls(_tiles_of(graph.offset, graph.neighbors, graph.weights), graph.num_arcs)
+        layout = cls(portable.tiles_of(graph.offset, graph.neighbors, graph.weights), graph.num_arcs)
         if layout.fill < min_density:
             raise ArgumentError(
                 f"graph: its tiles of {HEIGHT} x {WIDTH} have {layout.fill * HEIGHT * WIDTH:.1f} arcs each, a density "
@@ -100,7 +100,7 @@ class WSB(Uncompressed):
         return portable.arcs_of(self.tiles, vertices)
 
     def out_degree(self) -> Tensor:
-        return _tile_degrees(self.tiles)
+        return portable.tile_degrees(self.tiles)
 
     def tensors(self) -> dict[str, Tensor]:
         return {name: tensor for name, tensor in self.tiles._asdict().items() if isinstance(tensor, Tensor)}
@@ -119,10 +119,6 @@ class WSB(Uncompressed):
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
         return _pull_tiles(self.tiles._replace(weights=weights), data, reduction, edge)
-
-
-_tiles_of = Operator("tiles_of", portable.tiles_of, is_noted=False)
-_tile_degrees = Operator("tile_degrees", portable.degrees, is_noted=False)
 
 
 @setup_operator

@@ -16,8 +16,7 @@ from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph
 from tgraph.errors import ArgumentError
-from tgraph.kernels import choose
-from tgraph.kernels.call import Call
+from tgraph.kernels.operators.algebra import dot, spgemm
 from tgraph.kernels.reductions import check_edge_operation, reduction_of
 from tgraph.kernels.sparse import SparseMatrix
 from tgraph.model.operators import aggregate
@@ -140,8 +139,8 @@ def _multiply_graphs(
     if only is not None and not complement and _is_cheaper_by_pairs(a, b, cast(Graph, mask)):
         found = _by_pairs(a, b, left, reduce, edge, dtype, only, backend)
     else:
-        chosen = choose(backend, Call("spgemm", left.columns, edge=edge, dtype=dtype))
-        found = chosen.run(left, right, "max" if reduce == "any" else reduce, edge, dtype, only, complement)
+        run = spgemm.spgemm.with_backend(backend)
+        found = run(left, right, "max" if reduce == "any" else reduce, edge, dtype, only, complement)
     values = found.values
     if values is not None and (narrow := _narrow(a, b)) is not None:
         values = values.to(narrow)
@@ -187,9 +186,8 @@ def _by_pairs(
     offset, columns, _ = sorting.merge_parallel(mask.offset, mask.columns, None, "first")
     counted = dtype or torch.int64
     right = _matrix(b.transpose_detached(), dtype)
-    pairs = choose(backend, Call("dot_pairs", left.columns, edge=edge, dtype=counted))
     reduce = "max" if reduce == "any" else reduce
-    values, meets = pairs.run(left, right, None, offset, columns, reduce, edge, counted)
+    values, meets = dot.dot_pairs.with_backend(backend)(left, right, None, offset, columns, reduce, edge, counted)
     if not bool(meets.all()):
         before = torch.cat((offset.new_zeros(1), meets.cumsum(0)))
         offset, columns, values = before[offset], columns[meets], values[meets]

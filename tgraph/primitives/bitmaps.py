@@ -9,19 +9,30 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph.core.dispatch import Operator
-from tgraph.kernels.operators.relaxation import bitmaps
+from tgraph.kernels.operators.relaxation.bitmaps import choose_bits as choose
+from tgraph.kernels.operators.relaxation.bitmaps import fill_bits as fill
+from tgraph.kernels.operators.relaxation.bitmaps import list_bits as members
+from tgraph.kernels.operators.relaxation.bitmaps import measure_bits as measure
+from tgraph.kernels.operators.relaxation.bitmaps import move_bits as move
+from tgraph.kernels.operators.relaxation.bitmaps import pack, unpack
+from tgraph.kernels.operators.relaxation.bitmaps import pull_bits as pull
+from tgraph.kernels.operators.relaxation.bitmaps import push_bits as push
+from tgraph.kernels.operators.relaxation.bitmaps import spread_bits as spread
 
-pack, unpack = bitmaps.pack, bitmaps.unpack
-
-pull = Operator("pull_bits", bitmaps.pull, is_noted=False)
-push = Operator("push_bits", bitmaps.push, is_noted=False)
-choose = Operator("choose_bits", bitmaps.choose, is_noted=False)
-spread = Operator("spread_bits", bitmaps.spread, is_noted=False)
-move = Operator("move_bits", bitmaps.move, is_noted=False)
-measure = Operator("measure_bits", bitmaps.measure, is_noted=False)
-fill = Operator("fill_bits", bitmaps.fill, is_noted=False)
-members = Operator("list_bits", bitmaps.members, is_noted=False)
+__all__ = [
+    "choose",
+    "empty",
+    "fill",
+    "measure",
+    "members",
+    "move",
+    "of_ids",
+    "pack",
+    "pull",
+    "push",
+    "spread",
+    "unpack",
+]
 
 
 def empty(size: int, device: torch.device | str = "cpu") -> Tensor:

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.kernels import serving
+from tgraph.kernels.operators.coloring import coloring, two_coloring
 from tgraph.primitives.components import check_undirected
 
 
@@ -31,7 +31,7 @@ def color_in_order(graph: Graph, order: Tensor, *, backend: str = "auto") -> Ten
     if n and (int(order.min()) < 0 or int(order.max()) >= n or bool((order.bincount(minlength=n) != 1).any())):
         raise ArgumentError(f"order: not every vertex 0..{n - 1} once; use scores.argsort()")
     graph = graph.decoded()
-    return serving(backend, "color_in_order", graph)(graph, order)
+    return coloring.color_in_order.with_backend(backend)(graph, order)
 
 
 def color_by_depth(graph: Graph, *, backend: str = "auto") -> tuple[Tensor, int]:
@@ -49,7 +49,7 @@ def color_by_depth(graph: Graph, *, backend: str = "auto") -> tuple[Tensor, int]
     """
     check_undirected(graph)
     graph = graph.decoded()
-    return serving(backend, "color_by_depth", graph)(graph)
+    return two_coloring.color_by_depth.with_backend(backend)(graph)
 
 
 def has_odd_cycle(graph: Graph, *, backend: str = "auto") -> bool:
@@ -61,4 +61,4 @@ def has_odd_cycle(graph: Graph, *, backend: str = "auto") -> bool:
     True
     """
     graph = graph.decoded()
-    return serving(backend, "has_odd_cycle", graph)(graph)
+    return two_coloring.has_odd_cycle.with_backend(backend)(graph)

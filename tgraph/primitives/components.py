@@ -6,7 +6,7 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.kernels import serving
+from tgraph.kernels.operators.components import biconnected, strong_components
 
 
 def label_strong(graph: Graph, *, backend: str = "auto") -> Tensor:
@@ -17,7 +17,7 @@ def label_strong(graph: Graph, *, backend: str = "auto") -> Tensor:
     tensor([0, 0, 2])
     """
     graph = graph.decoded()
-    return serving(backend, "label_strong", graph)(graph)
+    return strong_components.label_strong.with_backend(backend)(graph)
 
 
 def biconnect(graph: Graph, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
@@ -36,7 +36,7 @@ def biconnect(graph: Graph, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
     """
     check_undirected(graph)
     graph = graph.decoded()
-    return serving(backend, "biconnect", graph)(graph)
+    return biconnected.biconnect.with_backend(backend)(graph)
 
 
 def check_undirected(graph: Graph) -> None:

@@ -8,8 +8,8 @@ from torch import Tensor
 from tgraph.core import sums
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.kernels import serving
-from tgraph.kernels.operators.flow import global_cut as operators
+from tgraph.kernels.operators.flow import global_cut as cuts
+from tgraph.kernels.operators.flow import max_flow as operators
 from tgraph.primitives import weights as kinds
 from tgraph.primitives.paths.shortest_paths import LARGEST_SUM, check_sums
 from tgraph.primitives.simple_graph import refuse_directed
@@ -38,8 +38,8 @@ def max_flow(
     (4, None, tensor([ True,  True, False, False]))
     """
     graph = graph.decoded()
-    ends = [int(graph.as_vertices(end, name)) for end, name in ((source, "source"), (target, "target"))]
-    if ends[0] == ends[1]:
+    source, target = int(graph.as_vertices(source, "source")), int(graph.as_vertices(target, "target"))
+    if source == target:
         raise ArgumentError(f"target: {target} is the source; a flow goes from one vertex to another")
     weighted = weighted and graph.weights is not None
     if weighted:
@@ -50,7 +50,7 @@ def max_flow(
     dtype = torch.float64 if floating else torch.int64
     carried = torch.zeros(graph.num_arcs, dtype=dtype, device=graph.device) if flow else None
     side = torch.empty(graph.num_vertices, dtype=torch.bool, device=graph.device) if source_side else None
-    value = serving(backend, "max_flow", graph)(graph, *ends, carried, side, weighted)
+    value = operators.max_flow.with_backend(backend)(graph, source, target, carried, side, weighted)
     if value == torch.inf:
         raise ArgumentError("weights: a path from source to target has infinite capacities only; the flow has no limit")
     return value, carried, side
@@ -100,7 +100,7 @@ def global_cut(graph: Graph, *, weighted: bool = True) -> tuple[float, Tensor]:
     else:
         weights = torch.ones(graph.num_arcs, dtype=torch.int64, device=graph.device)
     dtype = torch.float64 if weights.is_floating_point() else torch.int64
-    value, side = operators.global_cut(graph.offset, graph.neighbors, weights.detach().to(dtype))
+    value, side = cuts.global_cut(graph.offset, graph.neighbors, weights.detach().to(dtype))
     if 2 * int(side.sum()) > graph.num_vertices:
         side = ~side
     return value, side

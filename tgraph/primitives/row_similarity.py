@@ -11,8 +11,7 @@ from tgraph.core.building import inputs
 from tgraph.core.graph import Graph
 from tgraph.core.system import devices
 from tgraph.errors import ArgumentError
-from tgraph.kernels import choose
-from tgraph.kernels.call import Call
+from tgraph.kernels.operators.algebra import dot, nearest
 from tgraph.kernels.operators.algebra.nearest import SCORES
 from tgraph.kernels.sparse import SparseMatrix
 
@@ -39,7 +38,7 @@ def common_neighbors(
     groups = torch.cat((count.new_zeros(1), count.cumsum(0)))
     dtype = torch.int64 if weights is None else torch.float64
     left, right = rows._replace(values=values, by_column=True), rows if counterparts is None else _rows(counterparts)
-    run = choose(backend, Call("dot_pairs", rows.columns, dtype=dtype)).run
+    run = dot.dot_pairs.with_backend(backend)
     others = second[order].to(rows.columns.dtype)
     found, _ = run(left, right, rows_of_groups, groups, others, "sum", "mul", dtype)
     return torch.empty_like(found).index_copy_(0, order, found)
@@ -84,7 +83,7 @@ def most_similar(
         offset, columns, _ = graph.decoded().storage.rows(ids)
         mine = SparseMatrix(offset, columns)
     mine = mine._replace(values=values, by_column=True)
-    run = choose(backend, Call("nearest_rows", rows.columns, dtype=torch.float64)).run
+    run = nearest.nearest_rows.with_backend(backend)
     columns, scores = run(ids, mine, backwards, graph.out_degree, score, count, others_only)
     return columns, scores
 

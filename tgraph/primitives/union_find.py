@@ -14,7 +14,7 @@ from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph
 from tgraph.errors import ArgumentError
-from tgraph.kernels import choose, serving
+from tgraph.kernels import choose
 from tgraph.kernels.call import Call
 
 SAMPLES = 1024
@@ -35,9 +35,7 @@ def join(sub: Subgraph, label: Tensor) -> Tensor:
     """
     _check_label(sub.graph, label)
     _check_rows(sub)
-    by_kind = sub.graph.layout is None and label.is_cpu and label.is_contiguous()  # no other fact decides
-    run = serving(sub.backend, "join", sub.graph) if by_kind else choose(sub.backend, Call("join", label, sub=sub)).run
-    if not run(sub, label):
+    if not choose(sub.backend, Call("join", label, sub=sub)).run(sub, label):
         vertex = torch.arange(len(label), device=label.device)
         bad = int(((label < 0) | (label > vertex)).nonzero()[0, 0])
         raise ArgumentError(

@@ -8,8 +8,7 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.core.system.library import is_plain
-from tgraph.kernels import choose
-from tgraph.kernels.call import Call
+from tgraph.kernels.operators import values as operators
 
 LARGE = 1 << 17  # entries; fewer are done in torch before a kernel is chosen
 
@@ -23,7 +22,7 @@ def full(graph: Graph, value: float, dtype: torch.dtype) -> Tensor:
     if _is_small(graph.num_vertices, graph.device) or _spreads(graph):
         return torch.full((graph.num_vertices,), value, dtype=dtype, device=graph.device)
     values = torch.empty(graph.num_vertices, dtype=dtype, device=graph.device)
-    choose("auto", Call("fill", values)).run(values, value)
+    operators.fill(values, value)
     return values
 
 
@@ -36,7 +35,7 @@ def numbered(graph: Graph, dtype: torch.dtype) -> Tensor:
     if _is_small(graph.num_vertices, graph.device) or _spreads(graph):
         return torch.arange(graph.num_vertices, dtype=dtype, device=graph.device)
     values = torch.empty(graph.num_vertices, dtype=dtype, device=graph.device)
-    choose("auto", Call("number", values)).run(values)
+    operators.number(values)
     return values
 
 
@@ -48,7 +47,7 @@ def replace(values: Tensor, old: int, by: int) -> Tensor:
     """
     if _is_small(values.numel(), values.device) or not is_plain(values):
         return values.masked_fill_(values == old, by)
-    choose("auto", Call("replace", values)).run(values, old, by)
+    operators.replace(values, old, by)
     return values
 
 
@@ -61,7 +60,7 @@ def to_int64(values: Tensor) -> Tensor:
     if values.dtype == torch.int64 or _is_small(values.numel(), values.device) or not is_plain(values):
         return values.to(torch.int64)
     wide = torch.empty(values.shape, dtype=torch.int64, device=values.device)
-    choose("auto", Call("convert", values)).run(values, wide)
+    operators.convert(values, wide)
     return wide
 
 

@@ -6,6 +6,7 @@ import itertools
 import dag_samples as dags
 import pytest
 import torch
+from backends import portable
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,6 @@ from tgraph.formats.dag.evaluation import affine_step, degrees, evaluate, refuse
 from tgraph.formats.dag.transpose import transposed
 from tgraph.kernels.affine import AffineStep
 from tgraph.kernels.dag import Dag
-from tgraph.kernels.operators.compressed import evaluate as portable
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
 DTYPES = (torch.float32, torch.float64, torch.int32, torch.int64, torch.uint8, torch.float16, torch.bfloat16)
@@ -101,7 +101,7 @@ def test_degrees_count_the_arcs(sample):
 def test_rows_are_decoded_as_they_were(data, sample):
     n = sample.dag.num_vertices
     chosen = torch.tensor(data.draw(st.lists(st.integers(0, n - 1), max_size=6)) if n else [], dtype=torch.int64)
-    for decode in (rows, portable.rows):
+    for decode in (rows, portable.dag_rows):
         offset, neighbors, weights = decode(sample.dag, chosen)
         for i, v in enumerate(chosen.tolist()):
             part = slice(int(offset[i]), int(offset[i + 1]))
@@ -116,7 +116,7 @@ def test_rows_are_decoded_as_they_were(data, sample):
 def test_rows_of_the_transposed_are_the_columns(sample):
     back, everything = transposed(sample.dag), torch.arange(sample.dag.num_vertices)
     columns = sorted((u, v, weight) for v, row in enumerate(sample.rows) for u, weight in row)
-    for decode in (rows, portable.rows):
+    for decode in (rows, portable.dag_rows):
         offset, neighbors, weights = decode(back, everything)
         ends = everything.repeat_interleave(offset.diff()).tolist()
         weights = [0] * len(ends) if weights is None else weights.tolist()
@@ -134,7 +134,7 @@ def test_native_and_portable_agree_in_every_dtype(sample, dtype, reduce, columns
     if refuses(sample.dag, reduce, "copy"):
         return
     data = data_for(sample, columns, dtype)
-    torch.testing.assert_close(evaluate(sample.dag, data, reduce), portable.evaluate(sample.dag, data, reduce))
+    torch.testing.assert_close(evaluate(sample.dag, data, reduce), portable.evaluate_dag(sample.dag, data, reduce))
 
 
 def test_what_is_subtracted_is_refused_for_other_reductions():
@@ -186,7 +186,7 @@ def long_rows(signed):
 def test_long_rows_and_any_number_of_threads_give_the_same(signed, columns):
     dag = long_rows(signed)
     data = torch.randn(300, columns, generator=torch.Generator().manual_seed(1))
-    exact = portable.evaluate(dag, data.double(), "sum")
+    exact = portable.evaluate_dag(dag, data.double(), "sum")
     found = []
     for threads in (1, 2):
         torch.set_num_threads(threads)
@@ -202,7 +202,7 @@ def test_a_step_of_a_linear_iteration(sample, plain, dtype):
     x, before, scale, bias, measure = data_for(sample, 5, dtype).unbind(1)
     coefficients = {} if plain else {"scale": scale, "bias": bias, "measure": measure}
     step = AffineStep(x.contiguous(), before.contiguous(), **coefficients, weighted=True, alpha=0.5, beta=2.0)
-    found, other = affine_step(dag, step), portable.affine_step(dag, step)
+    found, other = affine_step(dag, step), portable.step_dag(dag, step)
     weighted = torch.zeros(n, n, dtype=torch.float64)
     for v, row in enumerate(sample.rows):
         for u, weight in row:

@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 import torch
+from backends import portable
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import graphs, grid, random_graph, thread_count
@@ -14,7 +15,6 @@ from tgraph.errors import ArgumentError
 from tgraph.formats.dag.grammar import Grammar
 from tgraph.formats.dag.virtual import Virtual
 from tgraph.kernels.native.compressed import pairing as compiled
-from tgraph.kernels.operators.compressed import pairing as portable
 
 WEIGHTS = (None, torch.float32, torch.int64, torch.uint8, torch.float16)
 needs_kernels = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not there")

@@ -5,6 +5,7 @@ import itertools
 
 import pytest
 import torch
+from backends import native, portable
 from native_samples import pull, push, subgraphs
 from strategies import random_graph
 
@@ -13,7 +14,7 @@ from tgraph.core.csr import Csr
 from tgraph.core.rows import Selection
 from tgraph.core.system import native as compiled
 from tgraph.errors import ArgumentError
-from tgraph.kernels import BACKENDS, Backend, Implementation, cuda, native, portable
+from tgraph.kernels import BACKENDS, Backend, Implementation, cuda
 from tgraph.kernels.autograd import pull_push
 from tgraph.kernels.autograd.structured import StructuredOperator
 

@@ -2,13 +2,14 @@
 
 import pytest
 import torch
+from backends import portable
 from native_samples import pull, push
 from pull_samples import BORDERS, rows_of_degrees, subgraphs
 from strategies import random_data, random_graph
 
 import tgraph as tg
 from tgraph import kernels
-from tgraph.kernels import BACKENDS, Backend, Implementation, portable
+from tgraph.kernels import BACKENDS, Backend, Implementation
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import adjoints, aggregation, sddmm
 from tgraph.kernels.cuda import pull as pulling

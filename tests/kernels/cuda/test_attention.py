@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tgraph import kernels
-from tgraph.kernels import cuda
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import attention, bins, pull, runtime
 from tgraph.kernels.cuda.attention import FLOATS, SCORES
@@ -277,4 +276,4 @@ def test_refusals():
     assert all(refusal(dtype) is None for dtype in FLOATS)
     assert "int64" in refusal(torch.int64) and "columns" in refusal(torch.float32, (3, 2, 0))
     assert "columns" in refusal(torch.float32, (3, 0, 4)) and refusal(torch.float32, (0, 2, 4)) is None
-    assert "CUDA device" in cuda.refuses(Call("attend", torch.ones(3, 2, 4)))
+    assert "CUDA device" in kernels.BACKENDS["cuda"].operators["attend"].refuses(Call("attend", torch.ones(3, 2, 4)))

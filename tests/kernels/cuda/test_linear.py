@@ -2,10 +2,11 @@
 
 import pytest
 import torch
+from backends import portable
 from strategies import random_graph
 
 from tgraph.core.subgraph import whole
-from tgraph.kernels import choose, portable
+from tgraph.kernels import choose
 from tgraph.kernels.affine import AffineStep
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import linear

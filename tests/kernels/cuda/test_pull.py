@@ -6,6 +6,7 @@ import mmap
 
 import pytest
 import torch
+from backends import portable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from native_samples import pull
@@ -14,7 +15,6 @@ from strategies import graphs, random_data, random_graph
 
 import tgraph as tg
 from tgraph.core.subgraph import arc_weights, whole
-from tgraph.kernels import portable
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import aggregation, runtime
 from tgraph.kernels.cuda import pull as kernels

@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 import torch
+from backends import portable
 from frontier_samples import awkward_graphs, subgraph, with_index
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,7 +15,6 @@ from tgraph.core.direction import DirectionPolicy
 from tgraph.core.rows import Scratch
 from tgraph.core.subgraph import arc_weights
 from tgraph.engine.delta_stepping import NearFar
-from tgraph.kernels import portable
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import frontier, loop, relaxation
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from backends import portable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import graphs, random_data, random_graph
@@ -9,7 +10,6 @@ from strategies import graphs, random_data, random_graph
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Subgraph
 from tgraph.formats import ELL, SELL
-from tgraph.kernels import portable
 from tgraph.kernels.cuda import pull, runtime
 from tgraph.kernels.cuda import sell as kernels
 from tgraph.kernels.cuda.pull import TYPES

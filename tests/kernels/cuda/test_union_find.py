@@ -2,13 +2,13 @@
 
 import pytest
 import torch
+from backends import portable
 from frontier_samples import awkward_graphs, with_index
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import components, graphs, random_graph
 
 import tgraph as tg
-from tgraph.kernels import portable
 from tgraph.kernels.cuda import union_find
 
 

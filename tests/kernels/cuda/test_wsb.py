@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from backends import portable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import graphs, random_data, random_graph
@@ -14,7 +15,6 @@ from tgraph.core.dispatch import BACKENDS, supports_all
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Subgraph
 from tgraph.formats import WSB
-from tgraph.kernels import portable
 from tgraph.kernels.cuda import pull, runtime
 from tgraph.kernels.cuda import wsb as kernels
 from tgraph.kernels.cuda.pull import TYPES

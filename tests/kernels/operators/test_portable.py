@@ -5,15 +5,16 @@ import types
 
 import pytest
 import torch
+from backends import portable
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import graphs, random_graph
 
 import tgraph as tg
 from tgraph import kernels
+from tgraph.core import dispatch
 from tgraph.core.subgraph import whole
 from tgraph.errors import ArgumentError
-from tgraph.kernels import portable
 from tgraph.kernels.call import Call
 from tgraph.kernels.operators.aggregation import aggregation
 from tgraph.kernels.operators.relaxation import relaxation
@@ -181,7 +182,9 @@ def test_auto_takes_the_first_that_does_not_refuse(monkeypatch):
         return "only int8" if call.data.dtype != torch.int8 else None
 
     picky = kernels.Backend("picky", {"aggregate": kernels.Implementation(lambda *args: "picky", refuses)})
-    monkeypatch.setattr(kernels, "BACKENDS", {"picky": picky, "portable": kernels.BACKENDS["portable"]})
+    backends = {"picky": picky, "portable": kernels.BACKENDS["portable"]}
+    monkeypatch.setattr(kernels, "BACKENDS", backends)
+    monkeypatch.setattr(dispatch, "BACKENDS", backends)
     small, floating = torch.ones(2, dtype=torch.int8), torch.ones(2)
     taken = kernels.choose("auto", Call("aggregate", small))
     assert taken.backend is picky and taken.run() == "picky" and str(taken) == "aggregate: picky serves it"

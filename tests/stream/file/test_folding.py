@@ -5,6 +5,7 @@ import random
 
 import pytest
 import torch
+from backends import portable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import FLOATS, INTEGERS, Any, graphs, random_graph, thread_count
@@ -16,7 +17,6 @@ import tgraph as tg
 from tgraph.core.system import native
 from tgraph.errors import ArgumentError, FileFormatError, MemoryBudgetError
 from tgraph.kernels.native.compressed import unfolding as compiled
-from tgraph.kernels.operators.compressed import unfolding as portable
 from tgraph.stream.file import container, folding, writing
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.convert import convert

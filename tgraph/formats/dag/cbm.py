@@ -18,9 +18,8 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats.dag import branches
 from tgraph.formats.dag.compressed import Compressed
-from tgraph.formats.dag.operators import count_deltas, find_parents, list_deltas
 from tgraph.kernels.dag import Dag
-from tgraph.kernels.operators.compressed.cbm import Matrix, offset_dtype
+from tgraph.kernels.operators.compressed.cbm import Matrix, count_deltas, find_parents, list_deltas, offset_dtype
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -5,11 +5,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import Operator
 from tgraph.errors import ArgumentError
-from tgraph.formats.dag.operators import count_paths, dag_rows, evaluate_dag, step_dag
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.dag import Dag
+from tgraph.kernels.operators.compressed.evaluate import dag_rows, evaluate_dag, step_dag
 from tgraph.kernels.reductions import check_edge_operation, reduction_of
+
+_count_paths = Operator("evaluate_dag", evaluate_dag.portable, is_noted=False)  # once for a graph
 
 # Pairs (reduction, edge operation) in which the operation distributes over the reduction.
 DISTRIBUTIVE = {("sum", "mul")} | {(reduce, edge) for reduce in ("min", "max") for edge in ("add", "min", "max")}
@@ -49,7 +52,7 @@ def affine_step(dag: Dag, step: AffineStep) -> StepResult:
 def degrees(dag: Dag) -> Tensor:
     """The number of paths from each output, which is the number of arcs of its row, int64 [n]."""
     ones = torch.ones((dag.num_vertices, 1), dtype=torch.int64, device=dag.offset.device)
-    return count_paths(dag.checked, ones, "sum").squeeze(1)
+    return _count_paths(dag.checked, ones, "sum").squeeze(1)
 
 
 def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:

@@ -14,8 +14,8 @@ from tgraph.errors import ArgumentError
 from tgraph.formats.dag import evaluation
 from tgraph.formats.dag.compressed import Compressed
 from tgraph.formats.dag.grammar import Grammar
-from tgraph.formats.dag.operators import replace_pairs
 from tgraph.kernels.dag import Dag
+from tgraph.kernels.operators.compressed.pairing import replace_pairs
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -10,17 +10,16 @@ from torch import Tensor
 from tgraph.core.csr import Csr
 from tgraph.core.dispatch import is_available, is_watched
 from tgraph.core.system.library import applied, is_plain
-from tgraph.kernels import native as compiled
 from tgraph.kernels import tuned
 from tgraph.kernels.autograd import attention as operators
-from tgraph.kernels.native.attention.attention import KERNELS
+from tgraph.kernels.native.attention import attention as compiled
 from tgraph.kernels.operators.attention import AttentionSpec, Inputs
 
 
 def serves(arcs: Csr, inputs: Inputs, backend: str) -> bool:
     """True where `attend` takes these: plain tensors of the CPU that fit the arcs, float32 or float64, and no
     backend is chosen or recorded."""
-    if backend not in ("auto", "native") or inputs.sent.dtype not in KERNELS or not inputs.sent.numel():
+    if backend not in ("auto", "native") or inputs.sent.dtype not in compiled.KERNELS or not inputs.sent.numel():
         return False
     if not is_plain(*inputs, arcs.neighbors) or tuned.may_know(arcs.num_columns, arcs.num_arcs) or is_watched():
         return False

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph.core.dispatch import Operator
+from tgraph.core.dispatch import operator
 from tgraph.core.system.library import register
 
 
@@ -21,10 +21,11 @@ def product_gradient(grad: Tensor, messages: Tensor, offset: Tensor) -> Tensor:
     Returns [e, ...]. Where a gradient is recorded torch's operators compute it, so that it can be differentiated again
     as often as one likes.
     """
-    return (_by_tree if torch.is_grad_enabled() else _times_others)(grad, messages, offset)
+    return (multiply_others.portable if torch.is_grad_enabled() else _times_others)(grad, messages, offset)
 
 
-def _by_tree(grad: Tensor, messages: Tensor, offset: Tensor) -> Tensor:
+@operator
+def multiply_others(grad: Tensor, messages: Tensor, offset: Tensor) -> Tensor:
     """Up a binary tree of products, and down again, where each node gets the product of all others.
 
     Segments are filled up by ones to powers of two, and the longest come first, so that on every level pairs lie side
@@ -61,9 +62,8 @@ def _levels(offset: Tensor) -> tuple[Tensor, Tensor, list[int]]:
     return level, order, counts
 
 
-_multiply_others = Operator("multiply_others", _by_tree)
 _times_others = register(
     "product_gradient(Tensor grad, Tensor messages, Tensor offset) -> Tensor",
-    _multiply_others,
+    multiply_others,
     lambda grad, messages, offset: torch.empty_like(messages),
 )

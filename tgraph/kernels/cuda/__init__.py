@@ -3,63 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from tgraph.core.dispatch import BACKENDS
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import adjoints, aggregation, attention, linear, loop, relaxation, sell, union_find, wsb
-from tgraph.kernels.cuda.adjoints import argreduce, products, push_rows
-from tgraph.kernels.cuda.aggregation import aggregate
-from tgraph.kernels.cuda.attention import attend, attend_backward, attention_weights
-from tgraph.kernels.cuda.linear import affine_step
-from tgraph.kernels.cuda.loop import Fixpoint as fixpoint
-from tgraph.kernels.cuda.relaxation import relax
 from tgraph.kernels.cuda.runtime import unavailable
-from tgraph.kernels.cuda.union_find import join, outside
-
-__all__ = [
-    "affine_step",
-    "aggregate",
-    "argreduce",
-    "attend",
-    "attend_backward",
-    "attention_weights",
-    "fixpoint",
-    "join",
-    "name",
-    "outside",
-    "products",
-    "push_rows",
-    "refuses",
-    "relax",
-    "unavailable",
-]
+from tgraph.kernels.operators import attention as declared
+from tgraph.kernels.operators.aggregation.adjoints import argreduce, products, push_rows
+from tgraph.kernels.operators.aggregation.aggregation import aggregate
+from tgraph.kernels.operators.components.union_find import join, outside
+from tgraph.kernels.operators.linear.linear import affine_step
+from tgraph.kernels.operators.relaxation.relaxation import relax
 
 name = "cuda"
 
 
-def refuses(call: Call) -> str | None:
-    """Why a call is not served: the reason that holds for all operations, then that of the operation itself."""
-    if call.data.device.type != "cuda":
-        return f"it computes on a CUDA device, the data is on {call.data.device}"
-    return unavailable() or _REFUSALS[call.operation](call)
+def refuses_call(own: Callable[[Call], str | None]) -> Callable[[Call], str | None]:
+    """Why a `Call` is not served: the reasons that hold for all operators, then its `own`."""
+
+    def refuses(call: Call) -> str | None:
+        if call.data.device.type != "cuda":
+            return f"it computes on a CUDA device, the data is on {call.data.device}"
+        return unavailable() or own(call)
+
+    return refuses
 
 
-# Each operation that the backend offers, and the function that tells which of its calls it refuses.
-_REFUSALS: dict[str, Callable[[Call], str | None]] = {
-    "affine_step": linear.refuses,
-    "aggregate": aggregation.refuses,
-    "attend": attention.refuses,
-    "attend_backward": attention.refuses,
-    "attention_weights": attention.refuses,
-    "fixpoint": loop.refuses,
-    "join": union_find.refuses,
-    "outside": union_find.refuses,
-    "products": adjoints.refuses,
-    "push_rows": adjoints.refuses,
-    "relax": relaxation.refuses,
-    "argreduce": adjoints.refuses,
-}
+_IMPLEMENTED: list[tuple[Callable[..., Any] | str, Callable[..., Any], Callable[[Call], str | None]]] = [
+    (affine_step, linear.affine_step, linear.refuses),
+    (aggregate, aggregation.aggregate, aggregation.refuses),
+    (declared.attend, attention.attend, attention.refuses),
+    (declared.attend_backward, attention.attend_backward, attention.refuses),
+    (declared.attention_weights, attention.attention_weights, attention.refuses),
+    ("fixpoint", loop.Fixpoint, loop.refuses),
+    (join, union_find.join, union_find.refuses),
+    (outside, union_find.outside, union_find.refuses),
+    (products, adjoints.products, adjoints.refuses),
+    (push_rows, adjoints.push_rows, adjoints.refuses),
+    (relax, relaxation.relax, relaxation.refuses),
+    (argreduce, adjoints.argreduce, adjoints.refuses),
+]
 
-# Operators on tensors.
+_CUDA = BACKENDS[name]
+_CUDA.unavailable = unavailable
+for _operator, _run, _refuses in _IMPLEMENTED:
+    _CUDA.implements(_operator, refuses_call(_refuses))(_run)
 for _module in (sell, wsb):
-    BACKENDS[name].operators.update(_module.OPERATORS)
+    _CUDA.operators.update(_module.OPERATORS)

@@ -10,12 +10,12 @@ from torch import Tensor
 
 from tgraph.core.rows import row_shifts
 from tgraph.core.subgraph import Received, Subgraph
-from tgraph.kernels import portable
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import pull as kernels
 from tgraph.kernels.cuda.bins import bins_of, find_bins
 from tgraph.kernels.cuda.pull import TYPES, Rows
 from tgraph.kernels.messages import Messages, columns_of, is_per_arc, messages_of, sent_dtype
+from tgraph.kernels.operators.aggregation import aggregation as portable
 from tgraph.kernels.operators.aggregation.aggregation import as_pull, receivers_of
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 

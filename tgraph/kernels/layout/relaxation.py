@@ -11,11 +11,11 @@ from torch import Tensor
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph, Weights
-from tgraph.kernels import portable
 from tgraph.kernels.call import Call
 from tgraph.kernels.layout.arcs import computed_in, edge_of, given, layout_of, receiving
 from tgraph.kernels.layout.streaming import streamed
 from tgraph.kernels.messages import across, column
+from tgraph.kernels.operators.relaxation import relaxation as portable
 from tgraph.kernels.reductions import Reduction
 
 # Integers stand for unreachable from here on: their sum with any weight is in range, and no other sum is as large.

@@ -20,6 +20,7 @@ from torch import Tensor
 from torch.nn.functional import leaky_relu
 
 from tgraph.core.csr import Csr
+from tgraph.core.dispatch import chosen_operator
 from tgraph.core.system import devices
 from tgraph.kernels.autograd.segments import add_at, segment_of, take
 
@@ -190,6 +191,7 @@ def _blocks(arcs: Csr, sent: Tensor) -> Iterator[Block]:
         yield Block(chosen, slice(begun[k], begun[k + 1]), segment_of(offset, begun[k + 1] - begun[k]))
 
 
+@chosen_operator
 def attend(inputs: Inputs, arcs: Csr, spec: AttentionSpec) -> tuple[Tensor, Tensor]:
     """The sums at destinations, [n_dst, heads, columns], and the statistics of its softmax, [n_dst, heads, 2]."""
     rows, heads = arcs.num_rows, inputs.sent.shape[1]
@@ -202,6 +204,7 @@ def attend(inputs: Inputs, arcs: Csr, spec: AttentionSpec) -> tuple[Tensor, Tens
     return out, statistics
 
 
+@chosen_operator
 def attend_backward(
     grad: Tensor,
     out: Tensor,
@@ -274,6 +277,7 @@ def _add(total: Tensor, name: str, part: Tensor, arcs: Csr, block: Block) -> Non
         total.index_put_((arcs.neighbors[block.arcs].long(),), part, accumulate=True)
 
 
+@chosen_operator
 def attention_weights(inputs: Inputs, arcs: Csr, spec: AttentionSpec, statistics: Tensor | None = None) -> Tensor:
     """The weight of each arc after dropout, [edges, heads], in the order of the edges. Differentiable."""
     alpha = weights(by_arc(inputs, arcs), spec, arcs.row_of_arc(), arcs.num_rows)[0]

@@ -7,15 +7,14 @@ from typing import cast
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import BACKENDS
 from tgraph.core.subgraph import Received, Subgraph
 from tgraph.kernels.call import Call, not_plain
 from tgraph.kernels.messages import sent_dtype
-from tgraph.kernels.operators.aggregation.aggregation import aggregated
+from tgraph.kernels.operators.aggregation import aggregation as declared
 from tgraph.kernels.reductions import Reduction
 from tgraph.kernels.torch_scatter import reducing
 from tgraph.kernels.torch_scatter.library import missing
-
-__all__ = ["aggregate", "name", "refuses", "yields"]
 
 name = "scatter"
 
@@ -27,8 +26,6 @@ DTYPES = (
 
 def refuses(call: Call) -> str | None:
     """Why a call is not served, None where it is."""
-    if call.operation != "aggregate":
-        return f"it has no {call.operation}"
     if why := missing(call.data.device) or not_plain(call):
         return why
     reduction, dtype = cast(Reduction, call.reduction), _message_dtype(call)
@@ -53,6 +50,7 @@ def yields(call: Call) -> str | None:
     return "it is rarely the fastest, and taken where asked for by name or chosen by tgraph.tune"
 
 
+@BACKENDS[name].implements(declared.aggregate, refuses)
 def aggregate(
     sub: Subgraph,
     data: Tensor,
@@ -62,7 +60,10 @@ def aggregate(
     dtype: torch.dtype | None = None,
 ) -> Received:
     """As the portable `aggregate`."""
-    return aggregated(reducing.reduce, sub, data, reduction, edge, weights, dtype)
+    return declared.aggregated(reducing.reduce, sub, data, reduction, edge, weights, dtype)
+
+
+BACKENDS[name].yields = yields
 
 
 def _message_dtype(call: Call) -> torch.dtype:

@@ -8,14 +8,13 @@ from typing import cast
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import BACKENDS
 from tgraph.core.subgraph import Received, Subgraph, Weights
-from tgraph.kernels import portable
 from tgraph.kernels.call import Call, not_plain
 from tgraph.kernels.messages import column, sent_dtype
+from tgraph.kernels.operators.aggregation import adjoints, aggregation
 from tgraph.kernels.reductions import Reduction
 from tgraph.kernels.torch_sparse.matrix import Matrix, multiply, sampled
-
-__all__ = ["aggregate", "is_ordered", "name", "products", "refuses", "yields"]
 
 name = "sparse"
 
@@ -24,8 +23,6 @@ DTYPES = (torch.float32, torch.float64)
 
 def refuses(call: Call) -> str | None:
     """Why a call is not served, None where it is."""
-    if call.operation not in ("aggregate", "products"):
-        return f"it has no {call.operation}"
     data = call.data
     if data.device.type == "cpu" and not torch.backends.mkl.is_available():
         return "this torch is built without MKL"
@@ -70,6 +67,7 @@ def is_ordered(call: Call) -> bool:
     return not call.data.is_cuda
 
 
+@BACKENDS[name].implements(aggregation.aggregate, refuses)
 def aggregate(
     sub: Subgraph,
     data: Tensor,
@@ -94,11 +92,15 @@ def aggregate(
     return Received(values)
 
 
+@BACKENDS[name].implements(adjoints.products, refuses)
 def products(sub: Subgraph, row_data: Tensor, data: Tensor, heads: int) -> Tensor:
     """As the portable `products`: a product of dense matrices, sampled at the arcs where these have one weight each."""
     if heads != 1 or _refuses_arcs(sub) is not None or not data.numel():
-        return portable.products(sub, row_data, data, heads)
+        return adjoints.products(sub, row_data, data, heads)
     return sampled(Matrix(sub.graph, sub.mirrored), row_data, data)[:, None]
+
+
+BACKENDS[name].yields, BACKENDS[name].is_ordered = yields, is_ordered
 
 
 def _dtype(data: Tensor, reduction: Reduction, edge: str, weights: Weights, dtype: torch.dtype | None) -> torch.dtype:

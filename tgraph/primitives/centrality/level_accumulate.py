@@ -11,8 +11,7 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.kernels import choose
-from tgraph.kernels.call import Call
+from tgraph.kernels.operators.centrality import level_accumulate as operators
 
 MOST = 1024  # levels for each item
 
@@ -38,7 +37,7 @@ def levels(depth: Tensor, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
         raise ArgumentError(f"depth: {count - 1} is too large for {len(flat)} items; number the levels in use")
     if flat.dtype != torch.int32 and count < 2**31:  # what kernels sort by
         flat = flat.clamp(min=-1).to(torch.int32) if flat.dtype == torch.int64 else flat.to(torch.int32)
-    return choose(backend, Call("levels", flat)).run(flat, count)
+    return operators.levels.with_backend(backend)(flat, count)
 
 
 def sweep(
@@ -75,8 +74,7 @@ def sweep(
     _check_bias(graph, bias)
     _check_order(order, level_offset, bias)
     arcs = graph.decoded()
-    chosen = choose(backend, Call("sweep", bias, graph=arcs))
-    return chosen.run(arcs, order, level_offset, bias, descending, logarithms)
+    return operators.sweep.with_backend(backend)(arcs, order, level_offset, bias, descending, logarithms)
 
 
 def _check_bias(graph: Graph, bias: Tensor) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.kernels import serving
+from tgraph.kernels.operators.centrality import multi_source as operators
 
 
 def level_counts(graph: Graph, sources: Any, *, backend: str = "auto") -> Tensor:
@@ -26,7 +26,7 @@ def level_counts(graph: Graph, sources: Any, *, backend: str = "auto") -> Tensor
     """
     graph = graph.decoded()
     chosen = graph.as_vertices(sources, "sources")
-    return serving(backend, "count_levels", graph)(graph, chosen)
+    return operators.count_levels.with_backend(backend)(graph, chosen)
 
 
 def hops(graph: Graph, sources: Any, *, backend: str = "auto") -> Tensor:
@@ -43,4 +43,4 @@ def hops(graph: Graph, sources: Any, *, backend: str = "auto") -> Tensor:
     """
     graph = graph.decoded()
     chosen = graph.as_vertices(sources, "sources")
-    return serving(backend, "count_hops", graph)(graph, chosen)
+    return operators.count_hops.with_backend(backend)(graph, chosen)

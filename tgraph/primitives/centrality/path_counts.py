@@ -11,8 +11,7 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.kernels import choose
-from tgraph.kernels.call import Call
+from tgraph.kernels.operators.centrality import path_counts as operators
 from tgraph.primitives import weights
 
 
@@ -38,7 +37,7 @@ def count_paths(
     """
     distance = _checked(graph, distance, weighted)
     arcs = graph.decoded()
-    return choose(backend, Call("count_paths", distance, graph=arcs)).run(arcs, distance, weighted, even)
+    return operators.count_paths.with_backend(backend)(arcs, distance, weighted, even)
 
 
 def add_along_arcs(
@@ -74,8 +73,7 @@ def add_along_arcs(
             f"sums: expected contiguous float64 [{graph.num_arcs}], got {sums.dtype} {list(sums.shape)}"
         )
     arcs = graph.decoded()
-    call = Call("add_along_arcs", distance, graph=arcs)
-    return choose(backend, call).run(arcs, distance, weighted, left, right, sums)
+    return operators.add_along_arcs.with_backend(backend)(arcs, distance, weighted, left, right, sums)
 
 
 def _checked(graph: Graph, distance: Tensor, weighted: bool) -> Tensor:

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.kernels import serving
+from tgraph.kernels.operators.centrality import sample_paths as operators
 
 
 def inside(graph: Graph, key: int, first: int, count: int, *, backend: str = "auto") -> Tensor:
@@ -30,4 +30,4 @@ def inside(graph: Graph, key: int, first: int, count: int, *, backend: str = "au
         raise ArgumentError(f"first, count: must not be negative, got {first} and {count}")
     graph.ensure_valid()
     graph = graph.decoded()
-    return serving(backend, "paths_inside", graph)(graph, key, first, count)
+    return operators.paths_inside.with_backend(backend)(graph, key, first, count)

@@ -6,8 +6,7 @@ from torch import Tensor
 
 from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
-from tgraph.kernels import choose
-from tgraph.kernels.call import Call
+from tgraph.kernels.operators.cohesion import intersect as operators
 
 
 def triangles(graph: Graph, *, per_vertex: bool = False, backend: str = "auto") -> Tensor:
@@ -21,7 +20,7 @@ def triangles(graph: Graph, *, per_vertex: bool = False, backend: str = "auto") 
     tensor([4, 2, 2, 2, 2])
     """
     undirected = graph.to_undirected() if graph.directed else graph.decoded()
-    return choose(backend, Call("count_triangles", undirected.neighbors)).run(undirected, per_vertex)
+    return operators.count_triangles.with_backend(backend)(undirected, per_vertex)
 
 
 def arcs_among_neighbors(graph: Graph, *, backend: str = "auto") -> Tensor:
@@ -38,4 +37,4 @@ def arcs_among_neighbors(graph: Graph, *, backend: str = "auto") -> Tensor:
     arcs = graph.decoded()
     offset, neighbors, _ = sorting.merge_parallel(arcs.offset, arcs.neighbors, None, "first")
     both_ways = Graph(offset, neighbors).to_undirected(multi="keep")  # an edge twice where its arc has a reverse
-    return choose(backend, Call("count_arcs_among", arcs.neighbors)).run(both_ways)
+    return operators.count_arcs_among.with_backend(backend)(both_ways)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.kernels import serving
+from tgraph.kernels.operators.cohesion import k_core
 from tgraph.kernels.operators.cohesion import onion as operators
 
 
@@ -19,7 +19,7 @@ def core_numbers(graph: Graph, *, backend: str = "auto") -> Tensor:
     tensor([3, 3, 3, 3, 1, 1])
     """
     graph = graph.decoded()
-    return serving(backend, "peel", graph)(graph)
+    return k_core.peel.with_backend(backend)(graph)
 
 
 def onion_layers(graph: Graph) -> tuple[Tensor, Tensor]:

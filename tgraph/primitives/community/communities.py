@@ -11,8 +11,7 @@ from torch import Tensor
 from tgraph.core import random
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.kernels import choose
-from tgraph.kernels.call import Call
+from tgraph.kernels.operators.community import communities as operators
 from tgraph.kernels.quotient import Moves, Quotient
 from tgraph.primitives import weights as kinds
 
@@ -95,7 +94,7 @@ def move(
         batches = int(batch.max()) + 1 if len(batch) else 1
     scale = resolution / graph.total if graph.total else 0.0
     moves = Moves(scale, random.key(seed), sweeps, batches, tolerance, stirred_share)
-    return choose(backend, Call("move_vertices", graph.neighbors)).run(graph, community, bound, batch, moves)
+    return operators.move_vertices.with_backend(backend)(graph, community, bound, batch, moves)
 
 
 def contract(graph: Quotient, group: Tensor, count: int, *, backend: str = "auto") -> Quotient:
@@ -110,7 +109,7 @@ def contract(graph: Quotient, group: Tensor, count: int, *, backend: str = "auto
     (tensor([1, 0], dtype=torch.int32), tensor([1., 1.], dtype=torch.float64), tensor([7., 7.], dtype=torch.float64))
     """
     _check_groups(graph, "group", group, count)
-    offset, neighbors, weights = choose(backend, Call("contract_groups", graph.neighbors)).run(graph, group, count)
+    offset, neighbors, weights = operators.contract_groups.with_backend(backend)(graph, group, count)
 
     def summed(strength: Tensor) -> Tensor:
         return strength.new_zeros(count).index_add_(0, group, strength)
@@ -158,7 +157,7 @@ def number(label: Tensor, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
     (tensor([0, 0, 1, 0]), tensor([0, 2]))
     """
     _check_range("label", label, len(label))
-    return choose(backend, Call("number_groups", label)).run(label)
+    return operators.number_groups.with_backend(backend)(label)
 
 
 def inside(graph: Graph, group: Tensor, *, weighted: bool = False, backend: str = "auto") -> Tensor:
@@ -221,4 +220,4 @@ def _check_range(name: str, group: Tensor, count: int) -> None:
 def _inside(
     offset: Tensor, neighbors: Tensor, weights: Tensor | None, group: Tensor, loops: float, backend: str
 ) -> Tensor:
-    return choose(backend, Call("sum_inside", neighbors)).run(offset, neighbors, weights, group, loops)
+    return operators.sum_inside.with_backend(backend)(offset, neighbors, weights, group, loops)

@@ -7,8 +7,7 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.kernels import choose
-from tgraph.kernels.call import Call
+from tgraph.kernels.operators.community import label_propagation as operators
 
 
 def propagate(graph: Graph, labels: Tensor, rounds: int, *, backend: str = "auto") -> Tensor:
@@ -38,4 +37,4 @@ def propagate(graph: Graph, labels: Tensor, rounds: int, *, backend: str = "auto
         )
     if not isinstance(rounds, int) or rounds < 0:
         raise ArgumentError(f"rounds: expected an int of 0 or more, got {rounds!r}")
-    return choose(backend, Call("vote", labels)).run(graph.decoded(), labels, rounds)
+    return operators.vote.with_backend(backend)(graph.decoded(), labels, rounds)

@@ -9,8 +9,7 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.kernels import choose, serving
-from tgraph.kernels.call import Call
+from tgraph.kernels.operators.dag import topological as operators
 from tgraph.kernels.operators.dag import transitive
 from tgraph.primitives import weights as kinds
 from tgraph.primitives.paths.shortest_paths import check_sums
@@ -26,7 +25,7 @@ def generations(graph: Graph, *, backend: str = "auto") -> Tensor:
     """
     check_directed(graph)
     graph = graph.decoded()
-    return serving(backend, "topological_levels", graph)(graph)
+    return operators.topological_levels.with_backend(backend)(graph)
 
 
 def has_cycle(graph: Graph, *, backend: str = "auto") -> bool:
@@ -40,7 +39,7 @@ def has_cycle(graph: Graph, *, backend: str = "auto") -> bool:
     """
     check_directed(graph)
     graph = graph.decoded()
-    return serving(backend, "has_cycle", graph)(graph)
+    return operators.has_cycle.with_backend(backend)(graph)
 
 
 def longest(
@@ -70,8 +69,7 @@ def longest(
     if weighted:
         kinds.check(graph, "gains", "longest paths")
         check_sums(graph)
-    others = () if weights is None else (weights,)
-    return choose(backend, Call("longest", graph.neighbors, others=others)).run(graph, weights, generation)
+    return operators.longest.with_backend(backend)(graph, weights, generation)
 
 
 def replaced_arcs(graph: Graph, generation: Tensor, *, backend: str = "auto") -> Tensor:
@@ -91,7 +89,7 @@ def replaced_arcs(graph: Graph, generation: Tensor, *, backend: str = "auto") ->
     """
     _check_generation(graph, generation)
     graph = graph.decoded()
-    return serving(backend, "replaced_arcs", graph)(graph, generation)
+    return transitive.replaced_arcs.with_backend(backend)(graph, generation)
 
 
 def reached(graph: Graph, generation: Tensor) -> Iterator[tuple[int, Tensor, Tensor]]:

@@ -10,19 +10,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph.core.dispatch import Operator
 from tgraph.errors import ArgumentError
 from tgraph.kernels.operators.paths import search
 
 _WEIGHTS = (torch.int64, torch.float64)
-_breadth_first = Operator("breadth_first", search.breadth_first)
-_dijkstra = Operator("dijkstra", search.dijkstra)
-_meet = Operator("meet", search.meet)
-_bellman_ford = Operator("bellman_ford_in_order", search.bellman_ford)
-_meet_weighted = Operator("meet_weighted", search.meet_weighted)
-_depth_first = Operator("depth_first", search.depth_first)
-_strong_components = Operator("strong_components", search.strong_components)
-_generations = Operator("generations", search.generations)
 
 
 def breadth_first(
@@ -39,7 +30,7 @@ def breadth_first(
     (tensor([0, 1, 2, 3]), tensor([-1,  0,  0,  2]), tensor([0, 1, 1, 2]))
     """
     _check(offset, sources)
-    return _breadth_first(offset, neighbors, sources, _depth(offset, max_depth))
+    return search.breadth_first(offset, neighbors, sources, _depth(offset, max_depth))
 
 
 def dijkstra(
@@ -67,7 +58,7 @@ def dijkstra(
     """
     _check(offset, sources)
     _check_data(weights, "weights", len(neighbors), _WEIGHTS)
-    return _dijkstra(offset, neighbors, weights, sources, cutoff, -1 if target is None else target)
+    return search.dijkstra(offset, neighbors, weights, sources, cutoff, -1 if target is None else target)
 
 
 def meet(
@@ -83,7 +74,7 @@ def meet(
     [0, 1, 2, 3, 4]
     """
     _check_ends(offset, source, target)
-    return _meet(offset, neighbors, in_offset, in_neighbors, source, target)
+    return search.meet(offset, neighbors, in_offset, in_neighbors, source, target)
 
 
 def bellman_ford(
@@ -104,7 +95,7 @@ def bellman_ford(
     """
     _check(offset, sources)
     _check_data(weights, "weights", len(neighbors), _WEIGHTS)
-    return _bellman_ford(offset, neighbors, weights, sources, early)
+    return search.bellman_ford_in_order(offset, neighbors, weights, sources, early)
 
 
 def meet_weighted(
@@ -132,7 +123,7 @@ def meet_weighted(
     _check_ends(offset, source, target)
     _check_data(weights, "weights", len(neighbors), _WEIGHTS)
     _check_data(in_weights, "in_weights", len(in_neighbors), _WEIGHTS)
-    return _meet_weighted(offset, neighbors, weights, in_offset, in_neighbors, in_weights, source, target)
+    return search.meet_weighted(offset, neighbors, weights, in_offset, in_neighbors, in_weights, source, target)
 
 
 def depth_first(
@@ -150,7 +141,7 @@ def depth_first(
     (tensor([0, 1, 3, 2]), tensor([3, 1, 2, 0]), tensor([-1,  0,  0,  1]))
     """
     _check(offset, sources)
-    return _depth_first(offset, neighbors, sources, _depth(offset, max_depth))
+    return search.depth_first(offset, neighbors, sources, _depth(offset, max_depth))
 
 
 def strong_components(offset: Tensor, neighbors: Tensor) -> Tensor:
@@ -161,7 +152,7 @@ def strong_components(offset: Tensor, neighbors: Tensor) -> Tensor:
     >>> tg.primitives.search.strong_components(graph.offset, graph.neighbors)
     tensor([1, 1, 0])
     """
-    return _strong_components(offset, neighbors)
+    return search.strong_components(offset, neighbors)
 
 
 def generations(offset: Tensor, neighbors: Tensor, in_degree: Tensor) -> tuple[Tensor, Tensor]:
@@ -174,7 +165,7 @@ def generations(offset: Tensor, neighbors: Tensor, in_degree: Tensor) -> tuple[T
     (tensor([3, 1, 2, 0]), tensor([2, 1, 1, 0]))
     """
     _check_data(in_degree, "in_degree", len(offset) - 1, (torch.int64,))
-    return _generations(offset, neighbors, in_degree)
+    return search.generations(offset, neighbors, in_degree)
 
 
 def _depth(offset: Tensor, max_depth: int | None) -> int:

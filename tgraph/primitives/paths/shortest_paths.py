@@ -13,8 +13,7 @@ from torch import Tensor
 from tgraph.core import sums
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, NegativeCycleError
-from tgraph.kernels import choose, serving
-from tgraph.kernels.call import Call
+from tgraph.kernels.operators.paths import shortest_paths as operators
 from tgraph.primitives import weights as kinds
 
 LARGEST_SUM = 2**62
@@ -29,7 +28,7 @@ def hops(graph: Graph, source: int, target: int, *, backend: str = "auto") -> fl
     3
     """
     graph, (source, target) = graph.decoded(), _ends(graph, source, target)
-    found = serving(backend, "hops", graph)(graph, source, target)
+    found = operators.hops.with_backend(backend)(graph, source, target)
     return found if found >= 0 else torch.inf
 
 
@@ -42,7 +41,7 @@ def fewest_hops(graph: Graph, source: int, target: int, *, backend: str = "auto"
     tensor([0, 1, 2, 3])
     """
     graph, (source, target) = graph.decoded(), _ends(graph, source, target)
-    return serving(backend, "fewest_hops", graph)(graph, source, target)
+    return operators.fewest_hops.with_backend(backend)(graph, source, target)
 
 
 def shortest_path(
@@ -73,7 +72,7 @@ def shortest_path(
     if graph.weights is None and bound is None:
         path = fewest_hops(graph, source, target, backend=backend)
         return path, len(path) - 1 if len(path) else torch.inf
-    path, length = serving(backend, "shortest_path", graph)(graph, source, target, bound)
+    path, length = operators.shortest_path.with_backend(backend)(graph, source, target, bound)
     return (path, length) if len(path) and length < torch.inf else (path[:0], torch.inf)
 
 
@@ -95,7 +94,7 @@ def k_shortest(
         check_weights(graph)
         check_sums(graph)
     count = min(count, LARGEST_SUM)  # there are fewer
-    found = serving(backend, "k_shortest", graph)(graph, source, target, count, weighted)
+    found = operators.k_shortest.with_backend(backend)(graph, source, target, count, weighted)
     finite = ((path, length) for path, length in found if length < torch.inf)
     return [(torch.tensor(path, dtype=torch.int64, device=graph.device), length) for path, length in finite]
 
@@ -117,7 +116,7 @@ def parents(graph: Graph, distance: Tensor, sources: Tensor, *, backend: str = "
     graph._check_vertex_data(distance, "distance", dimensions=1)
     parent = torch.full((graph.num_vertices,), -1, dtype=torch.int64, device=graph.device)
     parent[sources] = sources
-    choose(backend, Call("parents", distance)).run(graph.decoded(), distance, parent)
+    operators.parents.with_backend(backend)(graph.decoded(), distance, parent)
     return parent
 
 
@@ -137,7 +136,7 @@ def bellman_ford(graph: Graph, sources: Tensor, *, backend: str = "auto") -> tup
     sources = graph.as_vertices(sources, "sources")
     kinds.check(graph, "signed lengths", "shortest paths")
     check_sums(graph)
-    distance, parent, cycle = serving(backend, "bellman_ford", graph)(graph, sources)
+    distance, parent, cycle = operators.bellman_ford.with_backend(backend)(graph, sources)
     if cycle:
         ids = graph.ids(torch.tensor(cycle))
         raise NegativeCycleError(ids.tolist() if isinstance(ids, Tensor) else list(ids), cycle)

@@ -15,7 +15,8 @@ from torch import Tensor
 
 from tgraph.core.building import sorting
 from tgraph.formats.dag.grammar import Grammar
-from tgraph.formats.dag.operators import replace_pairs, unfold_rows
+from tgraph.kernels.operators.compressed.pairing import replace_pairs
+from tgraph.kernels.operators.compressed.unfolding import unfold_rows
 
 # The largest depth of virtual rows: they are computed depth by depth, and more depths save hardly any bytes.
 MAX_DEPTH = 10

@@ -5,6 +5,7 @@ import itertools
 
 import pytest
 import torch
+from backends import native as native_backend
 from hypothesis import given
 from hypothesis import strategies as st
 from native_samples import hub_graph, pull, push, served, subgraphs
@@ -15,7 +16,6 @@ from tgraph.core.rows import Scratch
 from tgraph.core.system import native
 from tgraph.errors import ArgumentError
 from tgraph.kernels import choose
-from tgraph.kernels import native as native_backend
 from tgraph.kernels.call import Call
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 

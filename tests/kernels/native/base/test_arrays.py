@@ -69,6 +69,28 @@ def test_tensors_that_record_gradients_and_read_only_arrays_are_refused():
         torch.func.vmap(lambda x: flatten(x.to(torch.int64)) and x)(torch.zeros(2, 2))
 
 
+@pytest.mark.parametrize(
+    "ids", [torch.tensor([2, 9, 0, 9, 2, 9])[::2], torch.tensor([2]).expand(3), torch.tensor([[2, 9], [0, 9]])[:, 0]]
+)
+def test_tensors_that_are_read_need_not_be_contiguous(ids):
+    marked, expected = torch.zeros(3, dtype=torch.int32), torch.zeros(3, dtype=torch.int32)
+    expected[ids] = 1
+    native.load().mark_ids(ids, 0, marked)
+    assert torch.equal(marked, expected)
+    with pytest.raises(TypeError, match="table: expected a writable contiguous array"):
+        native.load().mark_ids(ids, 0, torch.zeros(6, dtype=torch.int32)[::2])
+
+
+def test_objects_that_keep_addresses_are_given_no_copies():
+    kernels, apart = native.load(), torch.arange(8)[::2]
+    for keeps in (lambda: kernels.dag_rows(3, apart), lambda: kernels.ReadableRun(apart, [])):
+        with pytest.raises(TypeError):
+            keeps()
+    with pytest.raises(TypeError, match="sources: expected a contiguous array"):  # as long as its result may
+        rows = torch.zeros(5, dtype=torch.int64), torch.zeros(0, dtype=torch.int32)
+        kernels.count_levels(*rows, *rows, apart)
+
+
 def test_parameters_are_given_by_position_or_by_name():
     kernels, ids = native.load(), torch.tensor([2, 0, 2])
     for positional, named in (((ids, 0), ("table",)), ((ids,), ("table", "low")), ((), ("table", "low", "ids"))):

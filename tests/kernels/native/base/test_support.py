@@ -6,9 +6,8 @@ from strategies import random_graph
 
 import tgraph as tg
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import refusal
 from tgraph.core.system import native
-from tgraph.kernels import native as compiled
-from tgraph.kernels.call import Call
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
 
@@ -42,8 +41,10 @@ def test_wide_neighbours_give_the_same(monkeypatch, algorithm):
     assert torch.allclose(torch.as_tensor(found).double(), torch.as_tensor(expected).double(), rtol=1e-12)
 
 
-@pytest.mark.parametrize("operation", ["label_strong", "longest", "count_levels", "paths_inside", "count_triangles"])
-def test_the_refusal_says_why(operation):
-    neighbors = torch.arange(3)
-    assert compiled.refuses(Call(operation, neighbors.int())) is None
-    assert "fewer than 2^31 vertices" in compiled.refuses(Call(operation, neighbors))
+@pytest.mark.parametrize("operator", ["label_strong", "longest", "count_levels", "paths_inside", "count_triangles"])
+def test_the_refusal_says_why(monkeypatch, operator):
+    narrow = random_graph(40, 120, seed=1)
+    monkeypatch.setattr(sorting, "index_dtype", lambda num_vertices: torch.int64)
+    wide = tg.Graph(narrow.offset, narrow.neighbors.long())
+    assert refusal("native", operator, narrow, None, None) is None
+    assert "fewer than 2^31 vertices" in refusal("native", operator, wide, None, None)

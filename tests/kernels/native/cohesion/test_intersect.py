@@ -2,12 +2,13 @@
 
 import pytest
 import torch
+from backends import native as compiled
+from backends import portable
 from hypothesis import given
 from strategies import graphs, grid, random_graph, thread_count
 
 import tgraph as tg
 from tgraph.core.system import native
-from tgraph.kernels import portable
 from tgraph.kernels.native.cohesion import intersect
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
@@ -23,7 +24,7 @@ def assert_equal_to_portable(graph, threads=(1,)):
             for rank in (None, True, False):
                 assert torch.equal(intersect.count_triangles(graph, False, rank), total)
                 assert torch.equal(intersect.count_triangles(graph, True, rank), at)
-            assert torch.equal(intersect.count_arcs_among(graph), among)
+            assert torch.equal(compiled.count_arcs_among(graph), among)
 
 
 @given(graphs(directed=False))

@@ -2,12 +2,12 @@
 
 import pytest
 import torch
+from backends import portable
 from hypothesis import given
 from strategies import graphs, grid, random_graph, thread_count
 
 import tgraph as tg
 from tgraph.core.system import native
-from tgraph.kernels import portable
 from tgraph.kernels.native.cohesion import k_core
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from backends import portable
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import graphs, grid, random_graph, thread_count
@@ -9,7 +10,6 @@ from strategies import graphs, grid, random_graph, thread_count
 import tgraph as tg
 from tgraph.core.system import native
 from tgraph.errors import ArgumentError
-from tgraph.kernels import portable
 from tgraph.kernels.native.cohesion.k_core import sides
 from tgraph.kernels.native.community import label_propagation
 from tgraph.primitives.community.label_propagation import propagate

@@ -2,13 +2,13 @@
 
 import pytest
 import torch
+from backends import native as compiled
+from backends import portable
 from hypothesis import given
 from strategies import graphs, grid, random_graph, thread_count
 
 import tgraph as tg
 from tgraph.core.system import native
-from tgraph.kernels import native as compiled
-from tgraph.kernels import portable
 from tgraph.kernels.native.components import strong_components
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import torch
 from torch import Tensor
 
-from tgraph.core.dispatch import Implementation
-from tgraph.core.system import native
 from tgraph.core.system.pages import fresh
 from tgraph.kernels.native.aggregation.arcs import flat
-from tgraph.kernels.native.base.support import refuses_tensors
+from tgraph.kernels.native.base.support import compiled, implements, refuses_tensors
 
 DTYPES = (torch.float32, torch.float64)
 INDEX_DTYPES = (torch.int32, torch.int64)
@@ -26,12 +22,10 @@ def refuses(values: Tensor, index: Tensor, size: int) -> str | None:
     return refuses_tensors(values, index)
 
 
+@implements("add_rows", refuses)
 def add_rows(values: Tensor, index: Tensor, size: int) -> Tensor:
     """As the portable one, `tgraph.kernels.autograd.segments.add_rows`."""
     out = fresh((size, *values.shape[1:]), values.dtype)
     columns = values.numel() // values.shape[0]
-    cast(Any, native.load()).add_rows(flat(values), index.contiguous(), columns, out)
+    compiled().add_rows(flat(values), index, columns, out)
     return out
-
-
-OPERATORS = {"add_rows": Implementation(add_rows, refuses)}

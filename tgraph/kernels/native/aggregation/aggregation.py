@@ -12,6 +12,9 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.messages import Messages, is_per_arc, messages_of, sent_dtype
 from tgraph.kernels.native.aggregation import arcs as kernels
 from tgraph.kernels.native.aggregation.arcs import KERNEL, NARROW, PULL, refuses_pair
+from tgraph.kernels.native.base.support import implements, refuses_call
+from tgraph.kernels.operators.aggregation import adjoints
+from tgraph.kernels.operators.aggregation import aggregation as aggregation_operators
 from tgraph.kernels.operators.aggregation.aggregation import as_pull, scratch_of
 from tgraph.kernels.reductions import Reduction
 
@@ -44,6 +47,20 @@ def _message_dtype(call: Call, per_arc: bool) -> torch.dtype:
     return torch.promote_types(dtype, cast(Tensor, call.weights).dtype) if per_arc else dtype
 
 
+def refuses_push_rows(call: Call) -> str | None:
+    """The same for what rows send, of which not every pair of reduction and edge operation is compiled."""
+    reduction, held = cast(Reduction, call.reduction), torch.promote_types(call.data.dtype, torch.float32)
+    return refuses_adjoints(call) or refuses_pair(held, reduction.name, call.edge)
+
+
+def refuses_adjoints(call: Call) -> str | None:
+    """Why what a gradient needs is left to the portable operators, None where it is not."""
+    if call.data.dtype not in (torch.float32, torch.float64, *NARROW):
+        return f"it has no kernel for gradients of {call.data.dtype}"
+    return "the data has no columns" if not call.data.shape[1] else None
+
+
+@implements(aggregation_operators.aggregate, refuses_call(refuses))
 def aggregate(
     sub: Subgraph,
     data: Tensor,
@@ -123,19 +140,7 @@ def _push(sub: Subgraph, messages: Messages, reduction: Reduction) -> tuple[Tens
 # ---- what gradients take --------------------------------------------------------------------------------------------
 
 
-def refuses_adjoints(call: Call) -> str | None:
-    """Why what a gradient needs is left to the portable operators, None where it is not."""
-    if call.data.dtype not in (torch.float32, torch.float64, *NARROW):
-        return f"it has no kernel for gradients of {call.data.dtype}"
-    return "the data has no columns" if not call.data.shape[1] else None
-
-
-def refuses_push_rows(call: Call) -> str | None:
-    """The same for what rows send, of which not every pair of reduction and edge operation is compiled."""
-    reduction, held = cast(Reduction, call.reduction), torch.promote_types(call.data.dtype, torch.float32)
-    return refuses_adjoints(call) or refuses_pair(held, reduction.name, call.edge)
-
-
+@implements(adjoints.push_rows, refuses_call(refuses_push_rows))
 def push_rows(sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
     """As the portable `push_rows`; sums add in the order of the arcs."""
     name = KERNEL.get(reduction.name, reduction.name)
@@ -146,11 +151,13 @@ def push_rows(sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weig
     return _as_received(values, reduction, data.dtype)
 
 
+@implements(adjoints.products, refuses_call(refuses_adjoints))
 def products(sub: Subgraph, row_data: Tensor, data: Tensor, heads: int) -> Tensor:
     """As the portable `products`."""
     return kernels.products(sub, row_data, data, heads)
 
 
+@implements(adjoints.argreduce, refuses_call(refuses_adjoints))
 def argreduce(
     sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None, best: Tensor
 ) -> tuple[Tensor, Tensor]:
@@ -160,11 +167,13 @@ def argreduce(
     return kernels.argreduce(sub, data, edge, weights, best)
 
 
+@implements("segment_argreduce", refuses_call(refuses_adjoints))
 def segment_argreduce(sub: Subgraph, data: Tensor, reduction: Reduction) -> tuple[Tensor, Tensor]:
     """A min or max by rows and its indices: see `kernels.autograd.pull_push.segment_argreduce`."""
     return kernels.segment_argreduce(sub, data, reduction)
 
 
+@implements("scatter_argreduce", refuses_call(refuses_adjoints))
 def scatter_argreduce(sub: Subgraph, grad: Tensor, index: Tensor) -> Tensor:
     """Its gradient: see `kernels.autograd.pull_push.scatter_argreduce`."""
     return kernels.scatter_argreduce(sub, grad, index)

@@ -6,7 +6,7 @@ columns / heads adjacent columns. Arcs are numbered through in the order of the 
 
 from __future__ import annotations
 
-from typing import Any, cast, overload
+from typing import overload
 
 import torch
 from torch import Tensor
@@ -14,9 +14,9 @@ from torch import Tensor
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Scratch, Selection
 from tgraph.core.subgraph import Subgraph
-from tgraph.core.system import native
 from tgraph.core.system.pages import fresh, settle
 from tgraph.kernels.native.aggregation.grouping import gathered
+from tgraph.kernels.native.base.support import compiled
 from tgraph.kernels.reductions import Reduction
 
 PULL = {
@@ -101,7 +101,7 @@ def pull(
         if graph is not None and active_mask is None:
             neighbors, sent = gathered(graph, sent)
         settle(sent, neighbors.shape[0])
-    kernel = getattr(native.load(), PULL[total or data.dtype])
+    kernel = getattr(compiled(), PULL[total or data.dtype])
     kernel(
         neighbors,
         offset,
@@ -147,7 +147,7 @@ def push(
         table = scratch.slots(sub.selection.stored_neighbors.dtype)
         receivers = torch.empty(room, dtype=torch.int64, device="cpu")
     result = fresh((room, columns), data.dtype)
-    reached = getattr(native.load(), PUSH[data.dtype])(
+    reached = getattr(compiled(), PUSH[data.dtype])(
         *structure(sub.selection),
         flat(data),
         columns,
@@ -183,7 +183,7 @@ def products(sub: Subgraph, row_data: Tensor, data: Tensor, heads: int) -> Tenso
         return products(sub, row_data.float(), data.float(), heads).to(data.dtype)
     result = torch.empty((_count(sub.selection), heads), dtype=data.dtype, device="cpu")
     arcs, read = (*structure(sub.selection), sub.active_mask), (flat(row_data), flat(data))
-    cast(Any, native.load()).arc_products(*arcs, *read, data.shape[1], heads, flat(result))
+    compiled().arc_products(*arcs, *read, data.shape[1], heads, flat(result))
     return result
 
 
@@ -193,7 +193,7 @@ def argreduce(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | None, be
     The first of equal ones; -1 where there was none. The senders are vertices in a pull and rows in a push.
     """
     sender, arc = torch.empty_like(best, dtype=torch.int64), torch.empty_like(best, dtype=torch.int64)
-    kernels = cast(Any, native.load())
+    kernels = compiled()
     kernels.winners(
         *structure(sub.selection),
         sub.active_mask,
@@ -217,7 +217,7 @@ def segment_argreduce(sub: Subgraph, data: Tensor, reduction: Reduction) -> tupl
     best, index = fresh(shape, data.dtype), fresh(shape, index_dtype_of(data.dtype))
     if sub.selection.is_whole:  # some rows read less than moving all data takes
         settle(data, sub.selection.stored_neighbors.shape[0])
-    cast(Any, native.load()).pull_won(
+    compiled().pull_won(
         *structure(sub.selection),
         sub.active_mask,
         flat(data),
@@ -240,7 +240,7 @@ def scatter_argreduce(sub: Subgraph, grad: Tensor, index: Tensor) -> Tensor:
     `index` of `segment_argreduce`: [n, columns]."""
     columns = grad.shape[1]
     result = fresh((sub.selection.stored_offset.shape[0] - 1, columns), grad.dtype)
-    cast(Any, native.load()).give_won(*structure(sub.selection), flat(grad), columns, flat(index), flat(result))
+    compiled().give_won(*structure(sub.selection), flat(grad), columns, flat(index), flat(result))
     return result
 
 

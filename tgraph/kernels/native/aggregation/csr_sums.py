@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import torch
 from torch import Tensor
 
 from tgraph.core.csr import Csr
-from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
 from tgraph.core.system.library import is_plain
 from tgraph.core.system.pages import LARGE, fresh, settle
 from tgraph.kernels.native.aggregation.arcs import PULL, flat
-from tgraph.kernels.native.base.support import unavailable
+from tgraph.kernels.native.base.support import compiled, implements, unavailable
+from tgraph.kernels.operators.aggregation import narrow as declared
 
 DTYPES = (torch.float32, torch.float64)
 
@@ -39,14 +37,24 @@ def refuses(neighbors: Tensor, rows: int, data: Tensor, weights: Tensor | None) 
     return None if native.load() is not None else unavailable()  # a frame less for what is supported
 
 
+def refuses_narrow(arcs: Csr, data: Tensor, mean: bool) -> str | None:
+    """Why `sum_narrow_rows` does not support a call, None where it does."""
+    if not is_plain(data, arcs.neighbors) or data.requires_grad:
+        return "it needs plain tensors of the CPU, not traced, transformed or with a gradient"
+    if data.dtype not in TAKE_NARROW or arcs.neighbors.dtype != torch.int32 or data.dim() != 2 or not data.numel():
+        return f"it has no kernel for {data.dtype} {list(data.shape)} and neighbors of {arcs.neighbors.dtype}"
+    return unavailable()
+
+
+@implements("sum_csr", refuses)
 def sum_rows(arcs: Csr, data: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
     """The sum or mean over the arcs of each row, plus `own` times the row of the data of the same number."""
     arcs.ensure_valid()
     offset, neighbors = arcs.offset, arcs.neighbors
-    rows, num_arcs, columns, kernels = offset.shape[0] - 1, neighbors.shape[0], data.shape[1], cast(Any, native.load())
+    rows, num_arcs, columns, kernels = offset.shape[0] - 1, neighbors.shape[0], data.shape[1], compiled()
     large = max(rows, data.shape[0]) * columns * data.element_size() >= LARGE
     out = fresh((rows, columns), data.dtype) if large else torch.empty((rows, columns), dtype=data.dtype, device="cpu")
-    sent = (data.detach() if data.requires_grad else data).contiguous()
+    sent = data.detach() if data.requires_grad else data
     if (columns >= NARROW or own) and num_arcs * columns <= MANY:
         kernels.take_sums(neighbors, offset, sent, columns, weights, mean, own, out)
         return out
@@ -60,24 +68,16 @@ def sum_rows(arcs: Csr, data: Tensor, mean: bool, weights: Tensor | None, own: f
     return out.add_(sent, alpha=own) if own else out
 
 
+@implements(declared.sum_narrow, refuses_narrow)
 def sum_narrow_rows(arcs: Csr, data: Tensor, mean: bool) -> Tensor:
     """The sum or mean over the arcs of each row in float32, of data in 16 bits."""
     arcs.ensure_valid()
     columns = data.shape[1]
     out = fresh((arcs.num_rows, columns), torch.float32)
-    kernel = getattr(cast(Any, native.load()), TAKE_NARROW[data.dtype])
+    kernel = getattr(compiled(), TAKE_NARROW[data.dtype])
     given = flat(data).view(torch.int16)
     kernel(arcs.neighbors, arcs.offset, given, columns, None, mean, 0.0, out)
     return out
-
-
-def refuses_narrow(arcs: Csr, data: Tensor, mean: bool) -> str | None:
-    """Why `sum_narrow_rows` does not support a call, None where it does."""
-    if not is_plain(data, arcs.neighbors) or data.requires_grad:
-        return "it needs plain tensors of the CPU, not traced, transformed or with a gradient"
-    if data.dtype not in TAKE_NARROW or arcs.neighbors.dtype != torch.int32 or data.dim() != 2 or not data.numel():
-        return f"it has no kernel for {data.dtype} {list(data.shape)} and neighbors of {arcs.neighbors.dtype}"
-    return unavailable()
 
 
 def sum_columns(arcs: Csr, grad: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
@@ -85,7 +85,7 @@ def sum_columns(arcs: Csr, grad: Tensor, mean: bool, weights: Tensor | None, own
     arcs.ensure_valid()
     columns = grad.shape[1]
     out = fresh((arcs.num_columns, columns), grad.dtype)
-    kernels = cast(Any, native.load())
+    kernels = compiled()
     kernels.give_sums(arcs.neighbors, arcs.offset, flat(grad), columns, weights, mean, own, out)
     return out
 
@@ -95,7 +95,7 @@ def best_of_rows(arcs: Csr, data: Tensor, greatest: bool) -> Tensor:
     arcs.ensure_valid()
     rows, columns = arcs.num_rows, data.shape[1]
     out = fresh((rows, columns), data.dtype)
-    cast(Any, native.load()).take_best(arcs.neighbors, arcs.offset, flat(data), columns, greatest, out)
+    compiled().take_best(arcs.neighbors, arcs.offset, flat(data), columns, greatest, out)
     return out
 
 
@@ -104,10 +104,4 @@ def needs_transpose(num_arcs: int, columns: int) -> bool:
     carried = num_arcs * columns
     if columns < NARROW or carried > MANY:
         return True
-    return carried > SERIAL and cast(Any, native.load()).thread_count() > 1
-
-
-OPERATORS = {
-    "sum_csr": Implementation(sum_rows, refuses),
-    "sum_narrow": Implementation(sum_narrow_rows, refuses_narrow),
-}
+    return carried > SERIAL and compiled().thread_count() > 1

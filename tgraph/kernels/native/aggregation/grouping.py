@@ -20,9 +20,10 @@ from torch import Tensor
 
 from tgraph.core.derived import detached_cache_scope
 from tgraph.core.graph import Graph
-from tgraph.core.system import devices, native
+from tgraph.core.system import devices
 from tgraph.core.system.memory import available_memory
 from tgraph.core.system.pages import fresh
+from tgraph.kernels.native.base.support import compiled
 
 PATIENCE = 3  # so many passes over the arcs are made before one numbers them
 COLUMNS = 32  # bytes of a vertex's data at most: what fills half a cache line gains little from who shares it
@@ -64,7 +65,7 @@ class Grouped:
         return self.neighbors is not None and row_bytes <= cast(int, self.most)
 
     def _number(self, row_bytes: int, neighbors: Tensor, degree: Tensor) -> None:
-        kernels: Any = native.load()
+        kernels: Any = compiled()
         self.most = 0
         n, m = len(degree), len(neighbors)
         if m < WORTH * n or not kernels.are_apart(neighbors) or not _has_room(neighbors.nbytes + 5 * degree.nbytes):
@@ -89,7 +90,7 @@ class Grouped:
         entry = {4: torch.int32, 8: torch.int64}.get(data.nbytes // len(data))
         if entry is None:
             return torch.index_select(data, 0, order, out=out)
-        kernels: Any = native.load()
+        kernels: Any = compiled()
         kernels.look_up_ids(order, 0, data.view(-1).view(entry), out.view(-1).view(entry))
         return out
 
@@ -98,7 +99,7 @@ def by_degree(degree: Tensor) -> Tensor:
     """The vertices by falling powers of two of their degree, int64 [n], then by number: int32 [n]."""
     group = 64 - torch.frexp(degree.double()).exponent  # 0 to 64
     offset, order = torch.empty(66, dtype=torch.int64), torch.empty(len(degree), dtype=torch.int32)
-    kernels: Any = native.load()
+    kernels: Any = compiled()
     kernels.transpose(torch.arange(len(degree) + 1), group, offset, order, None, False)
     return order
 

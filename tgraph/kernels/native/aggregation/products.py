@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import torch
 from torch import Tensor
 
-from tgraph.core.dispatch import Implementation
-from tgraph.core.system import native
-from tgraph.kernels.native.base.support import unavailable
+from tgraph.kernels.native.base.support import compiled, implements, unavailable
 
 DTYPES = (torch.float32, torch.float64)
 
@@ -21,12 +17,10 @@ def refuses(grad: Tensor, messages: Tensor, offset: Tensor) -> str | None:
     return unavailable()
 
 
+@implements("multiply_others", refuses)
 def multiply_others(grad: Tensor, messages: Tensor, offset: Tensor) -> Tensor:
     """grad[s] times the product of the other messages of segment s, for each message, [e, ...]."""
     result = torch.empty_like(messages, memory_format=torch.contiguous_format)
     flat = [tensor.contiguous().view(-1) for tensor in (offset, messages, grad)]
-    cast(Any, native.load()).product_gradient(*flat, messages[0].numel(), result.view(-1))
+    compiled().product_gradient(*flat, messages[0].numel(), result.view(-1))
     return result
-
-
-OPERATORS = {"multiply_others": Implementation(multiply_others, refuses)}

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
 
 import torch
 from torch import Tensor
 
-from tgraph.core.dispatch import Implementation
 from tgraph.core.rows import Selection
-from tgraph.core.system import native
 from tgraph.kernels.native.aggregation.arcs import pull, refuses_pair
-from tgraph.kernels.native.base.support import refuses_data
+from tgraph.kernels.native.base.support import compiled, implements, refuses_data
 from tgraph.kernels.reductions import Reduction
 
 
@@ -29,37 +26,11 @@ def refuses(
     return refuses_pair(data.dtype, reduction.name, edge) or refuses_data(data)
 
 
-def reduce_rows(
-    offset: Tensor,
-    neighbors: Tensor,
-    weights: Tensor | None,
-    data: Tensor,
-    reduction: Reduction,
-    edge: str,
-    inside: bool = False,
-) -> Tensor:
-    """As the portable one, `tgraph.formats.uncompressed.reduce_rows`."""
-    per_head = None if weights is None else weights[:, None]
-    rows = Selection(offset.to(torch.int64), neighbors)
-    return pull(rows, data, reduction.name, edge, per_head, identity=reduction.identity(data.dtype))
-
-
 def refuses_float64(x: Tensor, weight_dtype: torch.dtype | None) -> str | None:
     """Why `sum_in_float64` does not serve a call, None where it does."""
     if x.dtype != torch.float32 or weight_dtype not in (None, torch.float32):
         return "it adds float32 in float64, with weights of float32"
     return refuses_data(x)
-
-
-def sum_in_float64(x: Tensor, weight_dtype: torch.dtype | None) -> tuple[Tensor, Callable[..., Tensor]]:
-    """As the portable one, `tgraph.stream.run.affine.sum_in_float64`: x itself, read by a kernel that adds float32 in
-    float64."""
-    return x, _sum_rows
-
-
-def _sum_rows(offset: Tensor, neighbors: Tensor, weights: Tensor | None, data: Tensor, inside: bool = False) -> Tensor:
-    edge, per_head = ("copy", None) if weights is None else ("mul", weights[:, None])
-    return pull(Selection(offset, neighbors), data, "sum", edge, per_head, total=torch.float64)
 
 
 def refuses_sending(
@@ -79,6 +50,35 @@ def refuses_sending(
     return refuses_data(data) or refuses_data(result)
 
 
+@implements("reduce_rows", refuses)
+def reduce_rows(
+    offset: Tensor,
+    neighbors: Tensor,
+    weights: Tensor | None,
+    data: Tensor,
+    reduction: Reduction,
+    edge: str,
+    inside: bool = False,
+) -> Tensor:
+    """As the portable one, `tgraph.formats.uncompressed.reduce_rows`."""
+    per_head = None if weights is None else weights[:, None]
+    rows = Selection(offset.to(torch.int64), neighbors)
+    return pull(rows, data, reduction.name, edge, per_head, identity=reduction.identity(data.dtype))
+
+
+@implements("sum_in_float64", refuses_float64)
+def sum_in_float64(x: Tensor, weight_dtype: torch.dtype | None) -> tuple[Tensor, Callable[..., Tensor]]:
+    """As the portable one, `tgraph.stream.run.affine.sum_in_float64`: x itself, read by a kernel that adds float32 in
+    float64."""
+    return x, _sum_rows
+
+
+def _sum_rows(offset: Tensor, neighbors: Tensor, weights: Tensor | None, data: Tensor, inside: bool = False) -> Tensor:
+    edge, per_head = ("copy", None) if weights is None else ("mul", weights[:, None])
+    return pull(Selection(offset, neighbors), data, "sum", edge, per_head, total=torch.float64)
+
+
+@implements("send_rows", refuses_sending)
 def send_rows(
     offset: Tensor,
     neighbors: Tensor,
@@ -90,11 +90,4 @@ def send_rows(
 ) -> None:
     """As the portable one, `tgraph.stream.run.pushing.send_rows`, by the kernel in `segments/push_sums.cpp`."""
     by = None if edge == "copy" else weights
-    cast(Any, native.load()).push_sums(offset, neighbors, by, data.contiguous().view(-1), result.view(-1))
-
-
-OPERATORS = {
-    "reduce_rows": Implementation(reduce_rows, refuses),
-    "send_rows": Implementation(send_rows, refuses_sending),
-    "sum_in_float64": Implementation(sum_in_float64, refuses_float64),
-}
+    compiled().push_sums(offset, neighbors, by, data.contiguous().view(-1), result.view(-1))

@@ -7,11 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.core.dispatch import Implementation
-from tgraph.core.system import native
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.native.aggregation.arcs import PULL, flat, number_of, refuses_pair
-from tgraph.kernels.native.base.support import refuses_data
+from tgraph.kernels.native.base.support import compiled, implements, refuses_data
 from tgraph.kernels.operators.aggregation.slices import Slices
 from tgraph.kernels.operators.linear.linear import finished
 from tgraph.kernels.reductions import Reduction
@@ -31,7 +29,7 @@ def pull(
     row, whatever the number of threads. float32 may be reduced in a `total` of float64."""
     total = total or data.dtype
     result, weights = torch.empty_like(data, dtype=total), slices.weights
-    getattr(native.load(), PULL[total].replace("pull", "pull_slices"))(
+    getattr(compiled(), PULL[total].replace("pull", "pull_slices"))(
         slices.offset,
         slices.neighbors,
         slices.length,
@@ -52,10 +50,6 @@ def _refuses_pull(slices: Slices, data: Tensor, reduction: Reduction, edge: str)
     return refuses(slices, data, reduction.name, edge)
 
 
-def _pull(slices: Slices, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
-    return pull(slices, data, reduction.name, edge, reduction.identity(data.dtype))
-
-
 def _refuses_step(layout: Any, step: AffineStep) -> str | None:
     weights = layout.slices.weights
     if step.x.dtype != torch.float32 or (weights is not None and weights.dtype != torch.float32):
@@ -63,13 +57,13 @@ def _refuses_step(layout: Any, step: AffineStep) -> str | None:
     return refuses(layout.slices, step.x[:, None], "sum", "mul" if step.weighted else "copy")
 
 
+@implements("pull_slices", _refuses_pull)
+def _pull(slices: Slices, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
+    return pull(slices, data, reduction.name, edge, reduction.identity(data.dtype))
+
+
+@implements("step_slices", _refuses_step)
 def _step(layout: Any, step: AffineStep) -> StepResult:
     """float32 is added in float64 without a converted copy."""
     edge = "mul" if step.weighted else "copy"
     return finished(step, pull(layout.slices, step.x[:, None], "sum", edge, 0.0, torch.float64)[:, 0])
-
-
-OPERATORS = {
-    "pull_slices": Implementation(_pull, _refuses_pull),
-    "step_slices": Implementation(_step, _refuses_step),
-}

@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 
 from tgraph.core.csr import Csr
-from tgraph.core.system import native
 from tgraph.core.system.pages import fresh, settle
 from tgraph.kernels.call import Call, not_plain
 from tgraph.kernels.native.aggregation.arcs import flat
+from tgraph.kernels.native.base.support import compiled, implements, refuses_call
+from tgraph.kernels.operators import attention as declared
 from tgraph.kernels.operators.attention import AttentionSpec, Inputs, gain, threshold
 
 KERNELS = {torch.float32: "AttentionFloat32", torch.float64: "AttentionFloat64"}
@@ -26,6 +27,7 @@ def refuses(call: Call) -> str | None:
     return not_plain(call)
 
 
+@implements(declared.attend, refuses_call(refuses))
 def attend(inputs: Inputs, arcs: Csr, spec: AttentionSpec) -> tuple[Tensor, Tensor]:
     """As the portable twin. The same bits for any number of threads."""
     shape = (arcs.num_rows, *inputs.sent.shape[1:])
@@ -34,6 +36,7 @@ def attend(inputs: Inputs, arcs: Csr, spec: AttentionSpec) -> tuple[Tensor, Tens
     return out, statistics
 
 
+@implements(declared.attend_backward, refuses_call(refuses))
 def attend_backward(
     grad: Tensor,
     out: Tensor,
@@ -60,8 +63,10 @@ def attend_backward(
     return found
 
 
-def attention_weights(inputs: Inputs, arcs: Csr, spec: AttentionSpec, statistics: Tensor) -> Tensor:
-    """As the portable twin, but without a gradient."""
+@implements(declared.attention_weights, refuses_call(refuses))
+def attention_weights(inputs: Inputs, arcs: Csr, spec: AttentionSpec, statistics: Tensor | None = None) -> Tensor:
+    """As the portable twin, but by the `statistics` of `attend`, and without a gradient."""
+    assert statistics is not None
     out = statistics.new_empty((arcs.num_arcs, statistics.shape[1]))
     _arrays(inputs, arcs, spec).weights(flat(arcs.offset), flat(arcs.neighbors), flat(statistics), flat(out))
     return out
@@ -73,7 +78,7 @@ def _arrays(inputs: Inputs, arcs: Csr, spec: AttentionSpec) -> Any:
     for tensor in (inputs.source, inputs.target, inputs.sent):
         settle(tensor, arcs.num_arcs)
     drops = spec.seed is not None and spec.dropout > 0
-    return getattr(native.load(), KERNELS[inputs.sent.dtype])(
+    return getattr(compiled(), KERNELS[inputs.sent.dtype])(
         spec.score,
         heads,
         columns,

@@ -213,6 +213,14 @@ bool read_buffer(PyObject* object, Array<void>& found, nb::object& held) {
 
 }  // namespace
 
+nb::object contiguous(PyObject* object) noexcept {
+    const Torch* const torch = torch_names();
+    if (!torch || !is_plain(*torch, object) || is_true(call(object, torch->is_contiguous))) return {};
+    PyObject* const copied = PyErr_Occurred() ? nullptr : PyObject_CallMethod(object, "contiguous", nullptr);
+    if (!copied) PyErr_Clear();
+    return nb::steal(copied);
+}
+
 bool lacks_memory(PyObject* object) {
     const Torch* const torch = torch_names();
     if (!torch || !is_plain(*torch, object)) return false;

@@ -21,6 +21,7 @@ struct Overload {
     Module::Function function;
     Module::Call call;
     Gil gil;
+    bool keeps_nothing;  // of its arguments, so that copies of them may go when it returns
 };
 
 // All functions of one name. They have the same names of parameters.
@@ -55,7 +56,7 @@ bool succeeded() {
     return false;
 }
 
-// Arrays that are not tensors: they keep their memory until the call ends.
+// Owners of arrays that are not tensors, and contiguous copies: they have their memory until the call ends.
 using Held = std::vector<nb::object>;
 
 struct Conversion {
@@ -64,14 +65,14 @@ struct Conversion {
     bool read = false, writable = false;  // an array: read once, whatever the number of overloads
 
     // False if the parameter does not accept the object.
-    bool as(const Parameter& parameter, bool accepts_none, Held& held) {
+    bool as(const Parameter& parameter, bool accepts_none, bool copies, Held& held) {
         if (object == Py_None && accepts_none) return true;
         switch (parameter.kind) {
             case Parameter::boolean: return to.integer = object == Py_True, object == Py_True || object == Py_False;
             case Parameter::integer: return as_integer(parameter);
             case Parameter::number: return as_number();
             case Parameter::text: return as_text();
-            case Parameter::array: return as_array(parameter, held);
+            case Parameter::array: return as_array(parameter, copies, held);
             default: return as_instance(parameter);
         }
     }
@@ -101,14 +102,23 @@ private:
         return succeeded();
     }
 
-    bool as_array(const Parameter& parameter, Held& held) {
+    // A tensor that is only read need not be contiguous: the kernel is given a copy.
+    bool as_array(const Parameter& parameter, bool copies, Held& held) {
         if (!read) {
             nb::object owner;
             writable = read_array(object, to.array, owner), read = true;
             if (owner.is_valid()) held.push_back(std::move(owner));
         }
+        if (!to.array.is_valid() && copies && !parameter.is_written) copy(held);
         return to.array.is_valid() && (writable || !parameter.is_written) &&
                (parameter.dtype == DType::other || parameter.dtype == to.array.dtype());
+    }
+
+    void copy(Held& held) {
+        nb::object copied = contiguous(object), owner;
+        if (!copied.is_valid()) return;
+        writable = false, read_array(copied.ptr(), to.array, owner);
+        held.push_back(std::move(copied));
     }
 
     bool as_instance(const Parameter& parameter) {
@@ -142,7 +152,7 @@ PyObject* Kernel::operator()(PyObject* const* given, Py_ssize_t positional, PyOb
     std::size_t farthest = 0;  // the argument that the overload which fits best does not accept
     for (const Overload& overload : overloads) {
         std::size_t i = 0;
-        while (i < count && conversions[i].as(overload.parameters[i], accepts_none[i], held)) ++i;
+        while (i < count && conversions[i].as(overload.parameters[i], accepts_none[i], overload.keeps_nothing, held)) ++i;
         if (i == count) return overload.call(overload.function, &arguments[0], overload.gil);
         farthest = std::max(farthest, i);
     }
@@ -238,7 +248,7 @@ PyObject* call_kernel(PyObject* self, PyObject* const* given, Py_ssize_t positio
 }  // namespace
 
 void Module::add(const char* name, const char* parameters, const Parameter* kinds, std::size_t count, Function function,
-                 Call call, Gil gil) {
+                 Call call, Gil gil, bool keeps_nothing) {
     static std::map<std::string, Kernel*> kernels;  // never freed: the functions of the module refer to them
     Kernel*& kernel = kernels[name];
     if (!kernel) {
@@ -259,7 +269,7 @@ void Module::add(const char* name, const char* parameters, const Parameter* kind
     }
     if (kernel->parameters.size() != count || count > most_parameters)
         throw std::logic_error(std::string(name) + ": the names of its parameters are not as many as its parameters");
-    kernel->overloads.push_back({{kinds, kinds + count}, function, call, gil});
+    kernel->overloads.push_back({{kinds, kinds + count}, function, call, gil, keeps_nothing});
 }
 
 void Module::add_class(const std::type_info& type, PyObject* bound) { classes()[type] = bound; }

@@ -2,7 +2,8 @@
 //
 //     module.def("transpose", &transpose<int32_t>, "offset, neighbors, new_offset, new_neighbors, perm?, wide");
 //
-// The types are those of the C++ function; a name with a question mark accepts None too. Functions of one name are
+// The types are those of the C++ function; a name with a question mark accepts None too, and an array that is read, a
+// tensor that is not contiguous, of which the kernel is given a copy. Functions of one name are
 // overloads, told apart by the dtypes of their arrays. Arguments are converted and errors raised by code that is
 // compiled once (bindings.cpp): a kernel adds only a call of itself, where a general library would add kilobytes for
 // each. Classes are bound by nanobind (classes.hpp).
@@ -175,6 +176,15 @@ inline constexpr bool is_standard<std::pair<First, Second>> = true;
 template <class Item>
 inline constexpr bool is_standard<std::vector<Item>> = true;
 
+template <class T>
+inline constexpr bool is_object = std::is_class_v<T> && !is_standard<T>;
+template <>
+inline constexpr bool is_object<std::string> = false;
+template <>
+inline constexpr bool is_object<std::string_view> = false;
+template <class T>
+inline constexpr bool is_object<Array<T>> = false;
+
 enum class Gil : bool { released, held };  // while a kernel runs
 
 // Releases the GIL until `take` or the end of its scope.
@@ -199,8 +209,10 @@ public:
     void def(const char* name, R (*function)(P...), const char* parameters, Gil gil = Gil::released) {
         constexpr std::size_t count = sizeof...(P);
         const Parameter kinds[count + 1] = {Converted<std::remove_cvref_t<P>>::parameter()..., {}};
+        // An object may keep the addresses of arrays.
+        constexpr bool keeps_nothing = !(is_object<R> || ... || is_object<std::remove_pointer_t<std::remove_cvref_t<P>>>);
         add(name, parameters, kinds, count, reinterpret_cast<Function>(function),
-            &call<R, P...>, gil);
+            &call<R, P...>, gil, keeps_nothing);
     }
 
     // A lambda without captures.
@@ -221,7 +233,7 @@ private:
 
     // Throws std::logic_error if `parameters` does not have `count` names.
     void add(const char* name, const char* parameters, const Parameter* kinds, std::size_t count, Function function,
-             Call call, Gil gil);
+             Call call, Gil gil, bool keeps_nothing);
 
     template <class R, class... P>
     static _object* call(Function function, const Argument* given, Gil gil) {

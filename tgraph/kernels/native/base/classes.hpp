@@ -17,6 +17,9 @@ namespace nb = nanobind;
 // Returns whether the array may be written to.
 bool read_array(PyObject* object, Array<void>& found, nb::object& held) noexcept;
 
+// A contiguous copy of a tensor that is not contiguous, null for everything else.
+nb::object contiguous(PyObject* object) noexcept;
+
 // Whether an object is a tensor whose storage is smaller than itself: it was freed or resized.
 bool lacks_memory(PyObject* object);
 

@@ -2,47 +2,56 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-from typing import cast
-
 import torch
 from torch import Tensor
 
-from tgraph.core.system import native
 from tgraph.core.system.library import is_plain
-from tgraph.kernels.call import Call, not_plain
+from tgraph.kernels.native.base.support import compiled, implements, refuses_tensors
+from tgraph.kernels.operators import values as declared
 
 DTYPES = (torch.int32, torch.int64, torch.float32, torch.float64)
 
 
-def refuses(call: Call) -> str | None:
-    """Why values are not served, None where they are."""
-    integers = call.operation in ("number", "convert", "replace")
-    if call.data.dtype not in (DTYPES[:2] if integers else DTYPES):
-        return f"it has no {call.operation} of {call.data.dtype}"
-    if why := not_plain(call):
-        return why
-    return None if call.data.is_contiguous() else "it writes values that lie side by side, these are a strided view"
+def _refuses(dtypes: tuple[torch.dtype, ...], values: Tensor) -> str | None:
+    if values.dtype not in dtypes:
+        return f"it has no kernel for {values.dtype}"
+    if not values.is_contiguous():
+        return "it writes values that lie side by side, these are a strided view"
+    return refuses_tensors(values)
 
 
+def refuses_filling(values: Tensor, value: float) -> str | None:
+    """Why `fill` does not serve a call, None where it does."""
+    return _refuses(DTYPES, values)
+
+
+def refuses_integers(values: Tensor, *others: object) -> str | None:
+    """The same for the operators on integers."""
+    return _refuses(DTYPES[:2], values)
+
+
+@implements(declared.fill, refuses_filling)
 def fill(values: Tensor, value: float) -> None:
     """values[i] = value"""
-    _kernels().fill_values(values.view(-1), float(value) if values.is_floating_point() else int(value))
+    compiled().fill_values(values.view(-1), float(value) if values.is_floating_point() else int(value))
 
 
+@implements(declared.number, refuses_integers)
 def number(values: Tensor) -> None:
     """values[i] = i"""
-    _kernels().number_values(values)
+    compiled().number_values(values)
 
 
+@implements(declared.replace, refuses_integers)
 def replace(values: Tensor, old: int, by: int) -> None:
     """values[i] = by where it is `old`"""
-    _kernels().replace_values(values.view(-1), old, by)
+    compiled().replace_values(values.view(-1), old, by)
 
 
+@implements(declared.convert, refuses_integers)
 def convert(values: Tensor, to: Tensor) -> None:
     """to[i] = values[i], int32 as int64."""
-    _kernels().convert_values(values.view(-1), to.view(-1))
+    compiled().convert_values(values.view(-1), to.view(-1))
 
 
 def largest_bound(values: Tensor) -> int | None:
@@ -50,9 +59,5 @@ def largest_bound(values: Tensor) -> int | None:
     finding it takes; None where the kernel does not serve the tensor."""
     if values.dtype != torch.int64 or not is_plain(values) or not values.is_contiguous():
         return None
-    kernels = native.load()
+    kernels = compiled()
     return None if kernels is None else kernels.bound_magnitudes(values.view(-1))
-
-
-def _kernels() -> ModuleType:
-    return cast(ModuleType, native.load())

@@ -5,69 +5,49 @@ Each function has the arguments and results of the portable one of its name, in 
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
-from tgraph.core.dispatch import Implementation
-from tgraph.core.system import native
-from tgraph.kernels.native.base.support import refuses_data, refuses_rows
+from tgraph.kernels.native.base.support import attach, compiled, implements, per_vertex, refuses_first, refuses_rows
+from tgraph.kernels.operators.cohesion import onion as onion_operators
+from tgraph.kernels.operators.cohesion import squares as squares_operators
+from tgraph.kernels.operators.cohesion import triangle_edges, truss
 
 
+@implements(triangle_edges.edge_triangles, refuses_rows)
 def edge_triangles(offset: Tensor, neighbors: Tensor, mirror: Tensor) -> Tensor:
     """As the portable one."""
     found = torch.empty(len(neighbors), dtype=torch.int64, device="cpu")
-    _kernels().edge_triangles(offset.contiguous(), neighbors.contiguous(), found)
+    compiled().edge_triangles(offset, neighbors, found)
     return found + sorting.take(found, mirror)
 
 
+@implements(triangle_edges.triangle_products, refuses_rows)
 def triangle_products(offset: Tensor, neighbors: Tensor, value: Tensor, mirror: Tensor) -> Tensor:
     """As the portable one."""
     found = torch.empty(len(offset) - 1, dtype=torch.float64, device="cpu")
-    arcs = offset.contiguous(), neighbors.contiguous()
-    _kernels().triangle_products(*arcs, value.contiguous(), mirror.contiguous(), found)
+    compiled().triangle_products(offset, neighbors, value, mirror, found)
     return found
 
 
+@implements(triangle_edges.triangle_codes, refuses_rows)
 def triangle_codes(offset: Tensor, neighbors: Tensor, code: Tensor, mirror: Tensor) -> Tensor:
     """As the portable one."""
     found = torch.empty(64, dtype=torch.int64, device="cpu")
-    _kernels().triangle_codes(offset.contiguous(), neighbors.contiguous(), code.contiguous(), found)
+    compiled().triangle_codes(offset, neighbors, code, found)
     return found.view(4, 4, 4)
 
 
+@implements(truss.peel_edges, refuses_first)
 def peel_edges(offset: Tensor, neighbors: Tensor, edge: Tensor, ends: Tensor, triangles: Tensor) -> Tensor:
     """As the portable one."""
     found = triangles.clone()
-    arcs = offset.contiguous(), neighbors.contiguous(), edge.contiguous()
-    _kernels().peel_edges(*arcs, ends[0].contiguous(), ends[1].contiguous(), found)
+    compiled().peel_edges(offset, neighbors, edge, ends[0], ends[1], found)
     return found
 
 
-def onion(offset: Tensor, neighbors: Tensor) -> tuple[Tensor, Tensor]:
-    """As the portable one."""
-    core, layer = (torch.empty(len(offset) - 1, dtype=torch.int64, device="cpu") for _ in range(2))
-    _kernels().onion(offset.contiguous(), neighbors.contiguous(), core, layer)
-    return core, layer
+attach(onion_operators.onion, refuses_first, per_vertex, per_vertex)
 
 
-def count_squares(offset: Tensor, neighbors: Tensor) -> Tensor:
-    """As the portable one."""
-    found = torch.empty(len(offset) - 1, dtype=torch.int64, device="cpu")
-    _kernels().count_squares(offset.contiguous(), neighbors.contiguous(), found)
-    return found
-
-
-def _kernels() -> Any:
-    return cast(Any, native.load())
-
-
-OPERATORS = {
-    function.__name__: Implementation(function, lambda offset, *others: refuses_data(offset))
-    for function in (peel_edges, onion)
-} | {
-    function.__name__: Implementation(function, refuses_rows)
-    for function in (edge_triangles, triangle_products, triangle_codes, count_squares)
-}
+attach(squares_operators.count_squares, refuses_rows, per_vertex)

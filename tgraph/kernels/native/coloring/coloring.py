@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
+from tgraph.kernels.native.base.support import attach, per_vertex, refuses_wide_graph
+from tgraph.kernels.operators.coloring import coloring as declared
 
-from tgraph.core.graph import Graph
-from tgraph.core.system import native
-
-
-def color_in_order(graph: Graph, order: Tensor) -> Tensor:
-    """See `tgraph.primitives.coloring.color_in_order`."""
-    color = torch.empty(graph.num_vertices, dtype=torch.int64, device="cpu")
-    stored = graph.offset.contiguous(), graph.neighbors.contiguous()
-    native.load().color_in_order(*stored, order.contiguous(), color)  # type: ignore[union-attr]
-    return color
+attach(declared.color_in_order, refuses_wide_graph, per_vertex)

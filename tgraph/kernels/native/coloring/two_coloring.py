@@ -6,11 +6,12 @@ import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.core.system import native
+from tgraph.kernels.native.base.support import compiled, implements, refuses_wide_graph
+from tgraph.kernels.operators.coloring import two_coloring as declared
 
 
+@implements(declared.color_by_depth, refuses_wide_graph)
 def color_by_depth(graph: Graph) -> tuple[Tensor, int]:
     """See `tgraph.primitives.components.color_by_depth`."""
     depth = torch.empty(graph.num_vertices, dtype=torch.int64, device="cpu")
-    stored = graph.offset.contiguous(), graph.neighbors.contiguous()
-    return depth, native.load().color_by_depth(*stored, depth)  # type: ignore[union-attr]
+    return depth, compiled().color_by_depth(graph.offset, graph.neighbors, depth)

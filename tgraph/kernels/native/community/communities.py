@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import torch
 from torch import Tensor
 
-from tgraph.core.system import native
+from tgraph.kernels.native.base.support import compiled, implements, refuses_first, refuses_graph
+from tgraph.kernels.operators.community import communities as declared
 from tgraph.kernels.quotient import Moves, Quotient
 
 
+@implements(declared.move_vertices, refuses_graph)
 def move_vertices(
     graph: Quotient, community: Tensor, bound: Tensor | None, batch: Tensor | None, moves: Moves
 ) -> tuple[Tensor, int]:
     """See `tgraph.primitives.communities.move`."""
     held = community.to(graph.neighbors.dtype, copy=True)
     held_bound, held_batch = (None if each is None else each.to(held.dtype) for each in (bound, batch))
-    strengths = graph.out_strength, graph.in_strength
-    arguments = held, held_bound, held_batch, moves.key, moves.sweeps, moves.batches, moves.tolerance
-    scales = moves.scale, moves.stirred_share
-    moved = _kernels().move(graph.offset, graph.neighbors, graph.weights, *strengths, *scales, *arguments)
+    quotient = graph.offset, graph.neighbors, graph.weights, graph.out_strength, graph.in_strength
+    rule = moves.key, moves.sweeps, moves.batches, moves.tolerance
+    moved = compiled().move(*quotient, moves.scale, moves.stirred_share, held, held_bound, held_batch, *rule)
     return held.to(torch.int64), moved
 
 
+@implements(declared.contract_groups, refuses_graph)
 def contract_groups(graph: Quotient, group: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
     """See `tgraph.primitives.communities.contract`."""
-    dtype, kernels = graph.neighbors.dtype, _kernels()
+    dtype, kernels = graph.neighbors.dtype, compiled()
     contraction = kernels.Contraction32 if dtype == torch.int32 else kernels.Contraction64
     found = contraction(graph.offset, graph.neighbors, graph.weights, group.to(dtype), count)
     offset = torch.empty(count + 1, dtype=torch.int64, device="cpu")
@@ -36,20 +36,17 @@ def contract_groups(graph: Quotient, group: Tensor, count: int) -> tuple[Tensor,
     return offset, neighbors, weights
 
 
+@implements(declared.number_groups, refuses_first)
 def number_groups(label: Tensor) -> tuple[Tensor, Tensor]:
     """See `tgraph.primitives.communities.number`."""
-    label = label.contiguous()
     group, first = torch.empty_like(label), torch.empty_like(label)
-    count = _kernels().number_groups(label, group, first)
+    count = compiled().number_groups(label, group, first)
     return group, first[:count].clone()
 
 
+@implements(declared.sum_inside, refuses_first)
 def sum_inside(offset: Tensor, neighbors: Tensor, weights: Tensor | None, group: Tensor, loops: float) -> Tensor:
     """See `tgraph.primitives.communities.inside`."""
     inside = torch.empty(len(group), dtype=torch.float64, device="cpu")
-    _kernels().sum_inside(offset, neighbors, weights, group.to(neighbors.dtype), loops, inside)
+    compiled().sum_inside(offset, neighbors, weights, group.to(neighbors.dtype), loops, inside)
     return inside
-
-
-def _kernels() -> Any:
-    return cast(Any, native.load())

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
+from tgraph.kernels.native.base.support import attach, per_vertex, refuses_wide_graph
+from tgraph.kernels.operators.components import biconnected as declared
 
-from tgraph.core.graph import Graph
-from tgraph.core.system import native
-
-
-def biconnect(graph: Graph) -> tuple[Tensor, Tensor]:
-    """See `tgraph.primitives.components.biconnect`."""
-    component, head = torch.empty(2, graph.num_vertices, dtype=torch.int64, device="cpu").unbind()
-    stored = graph.offset.contiguous(), graph.neighbors.contiguous()
-    native.load().biconnect(*stored, component, head)  # type: ignore[union-attr]
-    return component, head
+attach(declared.biconnect, refuses_wide_graph, per_vertex, per_vertex)

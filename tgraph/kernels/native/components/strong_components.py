@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.core.system import native
+from tgraph.kernels.native.base.support import compiled, implements, refuses_wide_graph
+from tgraph.kernels.operators.components import strong_components as declared
 
 # Two searches of all arcs on all threads find the largest component before one thread searches the others. That pays
 # where these arcs, and the vertices, are many, and neighbours lie apart: where they lie together one thread takes less.
@@ -14,15 +15,15 @@ LARGE = 1 << 19
 SAMPLES = 1024
 
 
+@implements(declared.label_strong, refuses_wide_graph)
 def label_strong(graph: Graph) -> Tensor:
     """For each vertex the smallest of its strongly connected component, int64 [n]."""
     component = torch.empty(graph.num_vertices, dtype=torch.int64, device="cpu")
     reverse: tuple[Tensor | None, ...] = (None, None)
     if "transpose" in graph.caches and graph.num_vertices >= LARGE and _is_scattered(graph):
         transpose = graph.transpose()
-        reverse = transpose.offset.contiguous(), transpose.neighbors.contiguous()
-    stored = graph.offset.contiguous(), graph.neighbors.contiguous()
-    native.load().label_strong(*stored, *reverse, component)  # type: ignore[union-attr]
+        reverse = transpose.offset, transpose.neighbors
+    compiled().label_strong(graph.offset, graph.neighbors, *reverse, component)
     return component
 
 

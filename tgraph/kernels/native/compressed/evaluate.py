@@ -8,13 +8,12 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
-from tgraph.core.dispatch import Implementation
-from tgraph.core.system import native
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.dag import Dag
 from tgraph.kernels.native.aggregation.arcs import flat
-from tgraph.kernels.native.base.support import refuses_data
+from tgraph.kernels.native.base.support import compiled, implements, refuses_data
 from tgraph.kernels.native.linear.linear import as_result, coefficients, wanted
+from tgraph.kernels.operators.compressed import evaluate as declared
 from tgraph.kernels.reductions import REDUCTIONS
 
 KERNELS = {
@@ -61,7 +60,7 @@ def _plan(dag: Dag) -> Any:
 
 def _make_plan(dag: Dag) -> Any:
     phases, tasks = flat(torch.tensor(dag.phases)), flat(dag.tasks)
-    return native.load().dag_plan(_arrays(dag.checked), phases, tasks)  # type: ignore[union-attr]
+    return compiled().dag_plan(_arrays(dag.checked), phases, tasks)
 
 
 def _arrays(dag: Dag) -> Any:
@@ -78,10 +77,15 @@ def _make_arrays(dag: Dag) -> tuple[Any, tuple[Any, ...]]:
         for width, dtype in (("narrow", torch.int32), ("wide", torch.int64))
     }
     offset = flat(dag.wide_offset)
-    rows = native.load().dag_rows(dag.num_vertices, offset, **split)  # type: ignore[union-attr]
+    rows = compiled().dag_rows(dag.num_vertices, offset, **split)
     return rows, (offset, *split.values())
 
 
+def _refuses_rows(dag: Dag, vertices: Tensor) -> str | None:
+    return refuses_data(vertices)
+
+
+@implements(declared.evaluate_dag, refuses)
 def evaluate(
     dag: Dag, data: Tensor, reduce: str, edge: str = "copy", left: Tensor | None = None, right: Tensor | None = None
 ) -> Tensor:
@@ -95,7 +99,7 @@ def evaluate(
         data, right = data * right[:, None], None
     weights = None if edge == "copy" or dag.weights is None else flat(dag.weights.to(data.dtype))
     result = torch.empty_like(data, memory_format=torch.contiguous_format)
-    getattr(native.load(), KERNELS[data.dtype])(
+    getattr(compiled(), KERNELS[data.dtype])(
         _plan(dag),
         _arrays(dag),
         flat(data),
@@ -113,13 +117,14 @@ def evaluate(
     return result
 
 
+@implements(declared.step_dag, refuses_step)
 def affine_step(dag: Dag, step: AffineStep) -> StepResult:
     """As the portable implementation, in reused buffers; virtual vertices are rounded to the dtype of the values."""
     before = step.before
     values = torch.empty_like(before, memory_format=torch.contiguous_format) if step.spare[0] is None else step.spare[0]
     next_x = None if step.scale is None else torch.empty_like(values) if step.spare[1] is None else step.spare[1]
     sums = torch.empty(3, dtype=torch.float64, device="cpu")
-    native.load().dag_affine_step(  # type: ignore[union-attr]
+    compiled().dag_affine_step(
         _plan(dag),
         _arrays(dag),
         dag.signed,
@@ -135,15 +140,17 @@ def affine_step(dag: Dag, step: AffineStep) -> StepResult:
     return as_result(step, values, next_x, *sums.tolist())
 
 
+@implements(declared.dag_rows, _refuses_rows)
+@implements("ordered_dag_rows", _refuses_rows)
 def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
     """As the portable implementation."""
-    kernels, held, of_outputs = native.load(), _arrays(dag), dag.weighted == "outputs"
+    kernels, held, of_outputs = compiled(), _arrays(dag), dag.weighted == "outputs"
     offset = torch.zeros(len(vertices) + 1, dtype=torch.int64, device="cpu")
-    kernels.dag_count_rows(held, of_outputs, flat(vertices), flat(offset[1:]))  # type: ignore[union-attr]
+    kernels.dag_count_rows(held, of_outputs, flat(vertices), flat(offset[1:]))
     torch.cumsum(offset[1:], 0, out=offset[1:])
     neighbors = torch.empty(int(offset[-1]), dtype=sorting.index_dtype(dag.num_vertices), device="cpu")
     arcs = None if dag.weights is None else torch.empty(len(neighbors), dtype=torch.int64, device="cpu")
-    kernels.dag_list_rows(  # type: ignore[union-attr]
+    kernels.dag_list_rows(
         held, of_outputs, flat(vertices), flat(offset), flat(neighbors), None if arcs is None else flat(arcs)
     )
     return offset, neighbors, None if arcs is None or dag.weights is None else sorting.take(dag.weights, arcs)
@@ -154,11 +161,3 @@ def _computed_in(dtype: torch.dtype, reduce: str) -> torch.dtype:
     if dtype in (torch.int32, torch.uint8) and reduce in ("sum", "prod"):
         return torch.int64  # truncating the result wraps as the narrow dtype would
     return WIDER.get(dtype, dtype)
-
-
-OPERATORS = {
-    "evaluate_dag": Implementation(evaluate, refuses),
-    "step_dag": Implementation(affine_step, refuses_step),
-    "dag_rows": Implementation(rows, lambda dag, vertices: refuses_data(vertices)),
-    "ordered_dag_rows": Implementation(rows, lambda dag, vertices: refuses_data(vertices)),
-}

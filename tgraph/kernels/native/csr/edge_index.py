@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import torch
 from torch import Tensor
 
+from tgraph.core.building import edge_index as declared
 from tgraph.core.building.edge_index import check_ends
-from tgraph.core.dispatch import Implementation
-from tgraph.core.system import native
-from tgraph.kernels.native.base.support import refuses_tensors
+from tgraph.kernels.native.base.support import compiled, implements, refuses_tensors
 
 
 def refuses_ends(
@@ -22,6 +19,7 @@ def refuses_ends(
     return refuses_tensors(source, target)
 
 
+@implements(declared.sort_by_target, refuses_ends)
 def sort_by_target(
     source: Tensor, target: Tensor, num_sources: int, num_targets: int, loops: int = 0, replace: bool = False
 ) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -31,16 +29,10 @@ def sort_by_target(
     offset = torch.empty(num_targets + 1, dtype=torch.int64, device="cpu")
     neighbors = torch.empty(size, dtype=torch.int32, device="cpu")
     position = torch.empty(size, dtype=torch.int64, device="cpu")
-    ends = (source.contiguous(), target.contiguous())
     replace = replace and loops > 0
-    arcs, in_order = cast(Any, native.load()).sort_by_target(
-        *ends, num_sources, loops, replace, offset, neighbors, position
-    )
+    arcs, in_order = compiled().sort_by_target(source, target, num_sources, loops, replace, offset, neighbors, position)
     if arcs < 0:
         check_ends(source, target, num_sources, num_targets)
     if in_order:
         return offset, neighbors, None
     return (offset, neighbors, position) if arcs == size else (offset, neighbors[:arcs], position[:arcs])
-
-
-OPERATORS = {"sort_by_target": Implementation(sort_by_target, refuses_ends)}

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
-from tgraph.core.dispatch import Implementation
 from tgraph.core.rows import offset_of
-from tgraph.core.system import native
-from tgraph.kernels.native.base.support import refuses_data
+from tgraph.kernels.native.base.support import compiled, implements, refuses_data, refuses_first
+from tgraph.kernels.operators.csr import elias_fano as declared
 from tgraph.kernels.operators.csr.elias_fano import PADDING, damaged, descends
 
 
+def _refuses(offset: Tensor, neighbors: Tensor, size: int) -> str | None:
+    return refuses_data(neighbors)
+
+
+@implements(declared.encode_ascending, _refuses)
 def encode_ascending(offset: Tensor, neighbors: Tensor, size: int) -> tuple[Tensor, Tensor]:
     """As the portable one, `tgraph.kernels.operators.csr.elias_fano.encode_ascending`."""
-    kernels, given = cast(Any, native.load()), (offset.contiguous(), neighbors.contiguous(), size)
+    kernels, given = compiled(), (offset, neighbors, size)
     sizes = torch.empty(len(offset) - 1, dtype=torch.int64)
     if not kernels.elias_fano_measure(*given, sizes):
         falls = (neighbors[1:] < neighbors[:-1]).nonzero().view(-1) + 1
@@ -29,17 +31,11 @@ def encode_ascending(offset: Tensor, neighbors: Tensor, size: int) -> tuple[Tens
     return start, bits
 
 
+@implements(declared.decode_ascending, refuses_first)
 def decode_ascending(bits: Tensor, start: Tensor, rows: Tensor, offset: Tensor, size: int) -> Tensor:
     """As the portable one, `tgraph.kernels.operators.csr.elias_fano.decode_ascending`."""
     neighbors = torch.empty(int(offset[-1]), dtype=sorting.index_dtype(size))
-    given = bits.contiguous(), start.contiguous(), rows.contiguous(), offset.contiguous()
-    wrong = cast(Any, native.load()).elias_fano_decode(*given, size, neighbors)
+    wrong = compiled().elias_fano_decode(bits, start, rows, offset, size, neighbors)
     if wrong >= 0:
         raise damaged(int(rows[wrong]))
     return neighbors
-
-
-OPERATORS = {
-    "encode_ascending": Implementation(encode_ascending, lambda offset, neighbors, size: refuses_data(neighbors)),
-    "decode_ascending": Implementation(decode_ascending, lambda bits, *others: refuses_data(bits)),
-}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from tgraph.core.dispatch import Implementation
-from tgraph.core.system import native
+from tgraph.core import csr as csr_operators
+from tgraph.core.building import symmetry as symmetry_operators
 from tgraph.errors import ArgumentError
-from tgraph.kernels.native.base.support import refuses_data, refuses_tensors
+from tgraph.kernels.native.base.support import compiled, implements, refuses_first, refuses_tensors
 
 
 def refuses_transpose(offset: Tensor, neighbors: Tensor, num_columns: int, numbered: bool) -> str | None:
@@ -20,6 +20,7 @@ def refuses_transpose(offset: Tensor, neighbors: Tensor, num_columns: int, numbe
     return refuses_tensors(offset, neighbors)
 
 
+@implements(csr_operators._transpose_arcs, refuses_transpose)
 def transpose_arcs(
     offset: Tensor, neighbors: Tensor, num_columns: int, numbered: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -28,28 +29,19 @@ def transpose_arcs(
     back_offset = torch.zeros(num_columns + 1, dtype=torch.int64, device="cpu")
     back_neighbors = torch.empty(size, dtype=neighbors.dtype, device="cpu")
     number = torch.empty(size if numbered else 0, dtype=torch.int64, device="cpu")
-    given = (offset.contiguous(), neighbors.contiguous(), back_offset, back_neighbors, number if numbered else None)
-    if size and not _kernels().transpose(*given, False):
+    given = (offset, neighbors, back_offset, back_neighbors, number if numbered else None)
+    if size and not compiled().transpose(*given, False):
         raise ArgumentError(f"neighbors: some are not among 0..{num_columns - 1}, see num_columns")
     return back_offset, back_neighbors, number
 
 
+@implements(symmetry_operators.symmetry_hash, refuses_first)
 def symmetry_hash(offset: Tensor, neighbors: Tensor, words: Tensor | None, begin: int, end: int) -> int:
     """As the portable one, `tgraph.core.building.symmetry.symmetry_hash`."""
-    return _kernels().mirror(offset, neighbors, words, begin, end)
+    return compiled().mirror(offset, neighbors, words, begin, end)
 
 
-def _kernels() -> Any:
-    return cast(Any, native.load())
-
-
+@implements("arc_lookup", refuses_first)
 def arc_lookup(offset: Tensor, neighbors: Tensor) -> Any:
     """As the portable one, `tgraph.io.arc_lookup`."""
-    return cast(Any, native.load()).arc_lookup(offset, neighbors)
-
-
-OPERATORS = {
-    "arc_lookup": Implementation(arc_lookup, lambda offset, neighbors: refuses_data(offset)),
-    "transpose_arcs": Implementation(transpose_arcs, refuses_transpose),
-    "symmetry_hash": Implementation(symmetry_hash, lambda offset, *others: refuses_data(offset)),
-}
+    return compiled().arc_lookup(offset, neighbors)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from tgraph.core.building import sorting as declared
 from tgraph.core.building.sorting import check_ids, index_dtype
-from tgraph.core.dispatch import Implementation
-from tgraph.core.system import native
-from tgraph.kernels.native.base.support import refuses_data
+from tgraph.kernels.native.base.support import compiled, implements, refuses_data
 
 WORDS = {4: torch.int32, 8: torch.int64}
 
@@ -20,60 +19,11 @@ def refuses(tensor: Tensor, *others: Any) -> str | None:
     return refuses_data(tensor)
 
 
-def sort_arcs(
-    src: Tensor, dst: Tensor, num_vertices: int, permutation: bool, both_ways: bool, wide: bool | None
-) -> tuple[Tensor, Tensor, Tensor | None]:
-    """As the portable one."""
-    num_arcs = 2 * src.numel() - int((src == dst).sum()) if both_ways else src.numel()
-    offset, neighbors, perm = _allocate(num_vertices, num_arcs, permutation)
-    wide = _needs_wide_records(num_vertices, num_arcs) if wide is None else wide
-    sort = _kernels().sort_edges_both_ways if both_ways else _kernels().sort_edges
-    if num_arcs and not sort(src, dst, offset, neighbors, perm, wide):
-        check_ids(num_vertices, src=src, dst=dst)
-    return offset, neighbors, perm
-
-
-def transpose_rows(
-    offset: Tensor, neighbors: Tensor, permutation: bool, wide: bool | None
-) -> tuple[Tensor, Tensor, Tensor | None]:
-    """As the portable one."""
-    num_vertices, num_arcs = offset.numel() - 1, neighbors.numel()
-    result = _allocate(num_vertices, num_arcs, permutation, neighbors.dtype)
-    wide = _needs_wide_records(num_vertices, num_arcs) if wide is None else wide
-    if num_arcs and not _kernels().transpose(offset.contiguous(), neighbors.contiguous(), *result, wide):
-        check_ids(num_vertices, neighbors=neighbors)
-    return result
-
-
-def select_arcs(offset: Tensor, neighbors: Tensor, selection: str) -> tuple[Tensor, Tensor] | None:
-    """As the portable one."""
-    offset, neighbors = offset.contiguous(), neighbors.contiguous()
-    count = getattr(_kernels(), f"count_{selection}")(offset, neighbors)
-    if count == neighbors.numel():
-        return None
-    new_offset, positions = torch.zeros_like(offset), torch.empty(count, dtype=torch.int64, device="cpu")
-    getattr(_kernels(), f"list_{selection}")(offset, neighbors, positions, new_offset)
-    return new_offset, positions
-
-
-def has_parallel_arcs(offset: Tensor, neighbors: Tensor) -> bool:
-    """As the portable one."""
-    return _kernels().count_distinct(offset.contiguous(), neighbors.contiguous()) < neighbors.numel()
-
-
 def refuses_expansion(offset: Tensor, num_arcs: int, dtype: torch.dtype) -> str | None:
     """Why `row_of_arcs` does not serve a call, None where it does."""
     if dtype not in WORDS.values():
         return f"it has no kernel for {dtype}"
     return refuses_data(offset)
-
-
-def row_of_arcs(offset: Tensor, num_arcs: int, dtype: torch.dtype) -> Tensor:
-    """As the portable one."""
-    rows = torch.empty(num_arcs, dtype=dtype, device="cpu")
-    if num_arcs:
-        _kernels().expand_rows(offset.contiguous(), rows)
-    return rows
 
 
 def refuses_taking(data: Tensor, positions: Tensor) -> str | None:
@@ -85,16 +35,72 @@ def refuses_taking(data: Tensor, positions: Tensor) -> str | None:
     return refuses_data(data)
 
 
+@implements(declared._sort_arcs, refuses)
+def sort_arcs(
+    src: Tensor, dst: Tensor, num_vertices: int, permutation: bool, both_ways: bool, wide: bool | None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """As the portable one."""
+    num_arcs = 2 * src.numel() - int((src == dst).sum()) if both_ways else src.numel()
+    offset, neighbors, perm = _allocate(num_vertices, num_arcs, permutation)
+    wide = _needs_wide_records(num_vertices, num_arcs) if wide is None else wide
+    sort = compiled().sort_edges_both_ways if both_ways else compiled().sort_edges
+    if num_arcs and not sort(src, dst, offset, neighbors, perm, wide):
+        check_ids(num_vertices, src=src, dst=dst)
+    return offset, neighbors, perm
+
+
+@implements(declared._transpose_rows, refuses)
+def transpose_rows(
+    offset: Tensor, neighbors: Tensor, permutation: bool, wide: bool | None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """As the portable one."""
+    num_vertices, num_arcs = offset.numel() - 1, neighbors.numel()
+    result = _allocate(num_vertices, num_arcs, permutation, neighbors.dtype)
+    wide = _needs_wide_records(num_vertices, num_arcs) if wide is None else wide
+    if num_arcs and not compiled().transpose(offset, neighbors, *result, wide):
+        check_ids(num_vertices, neighbors=neighbors)
+    return result
+
+
+@implements(declared._select_arcs, refuses)
+def select_arcs(offset: Tensor, neighbors: Tensor, selection: str) -> tuple[Tensor, Tensor] | None:
+    """As the portable one."""
+    offset, neighbors = offset, neighbors
+    count = getattr(compiled(), f"count_{selection}")(offset, neighbors)
+    if count == neighbors.numel():
+        return None
+    new_offset, positions = torch.zeros_like(offset), torch.empty(count, dtype=torch.int64, device="cpu")
+    getattr(compiled(), f"list_{selection}")(offset, neighbors, positions, new_offset)
+    return new_offset, positions
+
+
+@implements(declared.has_parallel_arcs, refuses)
+def has_parallel_arcs(offset: Tensor, neighbors: Tensor) -> bool:
+    """As the portable one."""
+    return compiled().count_distinct(offset, neighbors) < neighbors.numel()
+
+
+@implements(declared._row_of_arcs, refuses_expansion)
+def row_of_arcs(offset: Tensor, num_arcs: int, dtype: torch.dtype) -> Tensor:
+    """As the portable one."""
+    rows = torch.empty(num_arcs, dtype=dtype, device="cpu")
+    if num_arcs:
+        compiled().expand_rows(offset, rows)
+    return rows
+
+
+@implements(declared.take, refuses_taking)
 def take(data: Tensor, positions: Tensor) -> Tensor:
     """As the portable one, on all threads."""
     word, taken = WORDS[data.element_size()], data.new_empty(positions.numel())
-    _kernels().look_up_ids(positions.contiguous(), 0, data.contiguous().view(word), taken.view(word))
+    compiled().look_up_ids(positions, 0, data.contiguous().view(word), taken.view(word))
     return taken
 
 
+@implements(declared._compact_dense, refuses)
 def compact_dense(src: Tensor, dst: Tensor, low: int, span: int) -> tuple[Tensor, Tensor, Tensor]:
     """As the portable one."""
-    kernels, table = _kernels(), torch.zeros(span, dtype=index_dtype(span), device="cpu")
+    kernels, table = compiled(), torch.zeros(span, dtype=index_dtype(span), device="cpu")
     for ids in (src, dst):
         kernels.mark_ids(ids, low, table)
     vertices = table.nonzero().squeeze(1) + low
@@ -107,9 +113,10 @@ def compact_dense(src: Tensor, dst: Tensor, low: int, span: int) -> tuple[Tensor
     return vertices, new_src, new_dst
 
 
+@implements(declared._compact_sparse, refuses)
 def compact_sparse(src: Tensor, dst: Tensor, low: int) -> tuple[Tensor, Tensor, Tensor]:
     """As the portable one, by a hash table of the ids that occur."""
-    table = _kernels().IdTable(low, 2 * src.numel())
+    table = compiled().IdTable(low, 2 * src.numel())
     table.insert(src)
     table.insert(dst)
     vertices = torch.empty(table.size, dtype=torch.int64, device="cpu")
@@ -119,10 +126,6 @@ def compact_sparse(src: Tensor, dst: Tensor, low: int) -> tuple[Tensor, Tensor, 
     table.look_up(src, rank, new_src)
     table.look_up(dst, rank, new_dst)
     return vertices, new_src, new_dst
-
-
-def _kernels() -> Any:
-    return cast(Any, native.load())
 
 
 def _needs_wide_records(num_vertices: int, num_arcs: int) -> bool:
@@ -138,15 +141,3 @@ def _allocate(
         torch.empty(num_arcs, dtype=dtype or index_dtype(num_vertices), device="cpu"),
         torch.empty(num_arcs, dtype=torch.int64, device="cpu") if permutation else None,
     )
-
-
-OPERATORS = {
-    "sort_arcs": Implementation(sort_arcs, refuses),
-    "transpose_rows": Implementation(transpose_rows, refuses),
-    "select_arcs": Implementation(select_arcs, refuses),
-    "has_parallel_arcs": Implementation(has_parallel_arcs, refuses),
-    "row_of_arcs": Implementation(row_of_arcs, refuses_expansion),
-    "take": Implementation(take, refuses_taking),
-    "compact_dense": Implementation(compact_dense, refuses),
-    "compact_sparse": Implementation(compact_sparse, refuses),
-}

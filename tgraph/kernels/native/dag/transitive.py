@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.core.system import native
+from tgraph.kernels.native.base.support import compiled, implements, refuses_wide_graph
+from tgraph.kernels.operators.dag import transitive as declared
 
 
+@implements(declared.replaced_arcs, refuses_wide_graph)
 def replaced_arcs(graph: Graph, generation: Tensor) -> Tensor:
     """See `tgraph.primitives.topological.replaced_arcs`."""
     reverse = graph.transpose_detached()
     replaced = torch.zeros(graph.num_arcs, dtype=torch.bool, device="cpu")
-    stored = reverse.offset.contiguous(), reverse.neighbors.contiguous()
-    cast(Any, native.load()).replaced_arcs(*stored, generation.argsort(stable=True), replaced)
+    compiled().replaced_arcs(reverse.offset, reverse.neighbors, generation.argsort(stable=True), replaced)
     return replaced

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from tgraph.core.building.sorting import index_dtype
-from tgraph.core.dispatch import PORTABLE, Implementation
-from tgraph.core.system import native
-from tgraph.kernels.native.base.support import unavailable
+from tgraph.core.dispatch import PORTABLE
+from tgraph.kernels.native.base.support import compiled, implements, unavailable
 
 _VIEWS: dict[int, Any] = {1: torch.bool, 2: torch.int64, 3: torch.float64}  # by the number of a kind in dicts.cpp
 _OTHER = 4
@@ -22,57 +21,65 @@ def refuses(*arguments: Any) -> str | None:
     return unavailable()
 
 
+@implements("dict_keys", refuses)
 def dict_keys(dicts: list[Any], index: dict[Any, int] | None, limit: int, count: int) -> Tensor:
     """As the portable one."""
     numbers = torch.empty(count, dtype=index_dtype(limit), device="cpu")
-    if _kernels().read_keys(dicts, index, limit, numbers):
+    if compiled().read_keys(dicts, index, limit, numbers):
         return numbers
     return PORTABLE.operators["dict_keys"].run(dicts, index, limit, count)
 
 
+@implements("dict_lengths", refuses)
 def dict_lengths(dicts: list[Any]) -> Tensor:
     """As the portable one."""
     lengths = torch.empty(len(dicts), dtype=torch.int64, device="cpu")
-    return lengths if _kernels().read_lengths(dicts, lengths) else PORTABLE.operators["dict_lengths"].run(dicts)
+    return lengths if compiled().read_lengths(dicts, lengths) else PORTABLE.operators["dict_lengths"].run(dicts)
 
 
+@implements("are_numbered", refuses)
 def are_numbered(dicts: list[Any]) -> bool:
     """As the portable one."""
-    found = _kernels().are_numbered(dicts)
+    found = compiled().are_numbered(dicts)
     return PORTABLE.operators["are_numbered"].run(dicts) if found is None else found
 
 
+@implements("inner_lengths", refuses)
 def inner_lengths(dicts: list[Any], count: int) -> tuple[Tensor, bool]:
     """As the portable one."""
     lengths = torch.empty(count, dtype=torch.int64, device="cpu")
-    found, numbered = _kernels().read_inner_lengths(dicts, lengths)
+    found, numbered = compiled().read_inner_lengths(dicts, lengths)
     return (lengths, numbered) if found else PORTABLE.operators["inner_lengths"].run(dicts, count)
 
 
+@implements("dict_values", refuses)
 def dict_values(dicts: list[Any], taken: Tensor | None, count: int) -> list[Any]:
     """As the portable one."""
-    found = _kernels().list_values(dicts, _bytes(taken), count)
+    found = compiled().list_values(dicts, _bytes(taken), count)
     return PORTABLE.operators["dict_values"].run(dicts, taken, count) if found is None else found
 
 
+@implements("dict_column", refuses)
 def dict_column(dicts: list[Any], name: Any) -> tuple[Tensor | np.ndarray, Tensor | None] | None:
     """As the portable one."""
-    return _column("dict_column", len(dicts), (dicts, name), _kernels().read_column, (dicts, name))
+    return _column("dict_column", len(dicts), (dicts, name), compiled().read_column, (dicts, name))
 
 
+@implements("entry_column", refuses)
 def entry_column(
     dicts: list[Any], taken: Tensor | None, count: int, name: Any
 ) -> tuple[Tensor | np.ndarray, Tensor | None] | None:
     """As the portable one."""
-    read = _kernels().read_entry_column
+    read = compiled().read_entry_column
     return _column("entry_column", count, (dicts, taken, count, name), read, (dicts, _bytes(taken), name))
 
 
+@implements("inner_column", refuses)
 def inner_column(
     dicts: list[Any], taken: Tensor | None, count: int, name: Any
 ) -> tuple[Tensor | np.ndarray, Tensor | None] | None:
     """As the portable one."""
-    read = _kernels().read_inner_column
+    read = compiled().read_inner_column
     return _column("inner_column", count, (dicts, taken, count, name), read, (dicts, _bytes(taken), name))
 
 
@@ -89,35 +96,19 @@ def _column(operator: str, size: int, arguments: tuple, read: Any, own: tuple) -
     return values, None if count == size else present
 
 
+@implements("dicts_of_rows", refuses)
 def dicts_of_rows(
     offset: Tensor, keys: list[Any], key_of: Tensor, values: list[Any], value_of: Tensor
 ) -> list[dict[Any, Any]]:
     """As the portable one."""
-    return _kernels().write_dicts(offset, keys, key_of, values, value_of)
+    return compiled().write_dicts(offset, keys, key_of, values, value_of)
 
 
+@implements("dicts_of_columns", refuses)
 def dicts_of_columns(names: list[Any], columns: list[list[Any]], kind: type, missing: Any) -> list[Any]:
     """As the portable one."""
-    return _kernels().write_columns(names, columns, kind, missing)
+    return compiled().write_columns(names, columns, kind, missing)
 
 
 def _bytes(mask: Tensor | None) -> Tensor | None:
     return None if mask is None else mask.view(torch.uint8)
-
-
-def _kernels() -> Any:
-    return cast(Any, native.load())
-
-
-OPERATORS = {
-    "dict_keys": Implementation(dict_keys, refuses),
-    "dict_lengths": Implementation(dict_lengths, refuses),
-    "are_numbered": Implementation(are_numbered, refuses),
-    "dict_values": Implementation(dict_values, refuses),
-    "dict_column": Implementation(dict_column, refuses),
-    "entry_column": Implementation(entry_column, refuses),
-    "inner_lengths": Implementation(inner_lengths, refuses),
-    "inner_column": Implementation(inner_column, refuses),
-    "dicts_of_columns": Implementation(dicts_of_columns, refuses),
-    "dicts_of_rows": Implementation(dicts_of_rows, refuses),
-}

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import Any, cast
 
 import torch
 from torch import Tensor
 
-from tgraph.core.dispatch import Implementation
-from tgraph.core.system import native
-from tgraph.kernels.native.base.support import refuses_data
+from tgraph.kernels.native.base.support import compiled, implements, refuses_data
+from tgraph.kernels.operators import pieces as declared
 
 
+def _refuses(file: int, begin: Tensor, *others: object, **named: object) -> str | None:
+    return refuses_data(begin)
+
+
+@implements(declared.read_pieces, _refuses)
 def read_pieces(file: int, begin: Tensor, size: int, align: int, *, with_ring: bool = True) -> Tensor:
     """As the portable one, `tgraph.kernels.operators.pieces.read_pieces`, as many reads at a time as the device serves.
 
@@ -20,12 +23,7 @@ def read_pieces(file: int, begin: Tensor, size: int, align: int, *, with_ring: b
     """
     found = torch.empty((len(begin), size), dtype=torch.uint8)
     if found.numel():
-        kernel = cast(Any, native.load()).read_pieces
-        if error := kernel(file, begin.contiguous(), size, align, with_ring, found.view(-1)):
+        kernel = compiled().read_pieces
+        if error := kernel(file, begin, size, align, with_ring, found.view(-1)):
             raise OSError(error, os.strerror(error))
     return found
-
-
-OPERATORS = {
-    "read_pieces": Implementation(read_pieces, lambda file, begin, *others: refuses_data(begin)),
-}

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-from typing import cast
-
 import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.core.system import native
+from tgraph.kernels.native.base.support import compiled, implements, refuses_graph
 from tgraph.kernels.native.paths.shortest_paths import rows
+from tgraph.kernels.operators.flow import max_flow as declared
 
 
+@implements(declared.max_flow, refuses_graph)
 def max_flow(
     graph: Graph, source: int, target: int, flow: Tensor | None, source_side: Tensor | None, weighted: bool
 ) -> float:
@@ -24,5 +23,5 @@ def max_flow(
     reverse: tuple[Tensor | None, ...] = (None, None, None)
     if graph.directed:
         reverse = (*rows(graph.transpose_detached())[:2], graph.transpose_permutation)
-    find = cast(ModuleType, native.load()).max_flow
+    find = compiled().max_flow
     return find(offset, neighbors, capacity, *reverse, source, target, flow, source_side)

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-from typing import cast
-
 import torch
 from torch import Tensor
 
-from tgraph.core.dispatch import Implementation
-from tgraph.core.system import native
-from tgraph.kernels.native.base.support import refuses_tensors
+from tgraph.kernels.native.base.support import compiled, implements, refuses_tensors
 
 
 def refuses(code: Tensor, points: Tensor, mass: Tensor, width: float, theta: float) -> str | None:
@@ -18,11 +13,9 @@ def refuses(code: Tensor, points: Tensor, mass: Tensor, width: float, theta: flo
     return refuses_tensors(code, points, mass)
 
 
+@implements("sorted_repulsion", refuses)
 def sorted_repulsion(code: Tensor, points: Tensor, mass: Tensor, width: float, theta: float) -> Tensor:
     """See `tgraph.primitives.repulsion.sorted_repulsion`."""
     forces = torch.empty_like(points)
-    cast(ModuleType, native.load()).repulsion(code, points.view(-1), mass, width, theta, forces.view(-1))
+    compiled().repulsion(code, points.view(-1), mass, width, theta, forces.view(-1))
     return forces
-
-
-OPERATORS = {"sorted_repulsion": Implementation(sorted_repulsion, refuses)}

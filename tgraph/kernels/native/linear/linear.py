@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import torch
 from torch import Tensor
 
 from tgraph.core.subgraph import Subgraph
-from tgraph.core.system import native
 from tgraph.core.system.pages import fresh, settle
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.call import Call
 from tgraph.kernels.native.aggregation.arcs import flat
 from tgraph.kernels.native.aggregation.grouping import gathered
+from tgraph.kernels.native.base.support import compiled, implements, refuses_call
+from tgraph.kernels.operators.linear import linear as declared
 
 _WEIGHTS = (torch.float32, torch.float64, torch.int32, torch.int64)
 
@@ -32,6 +31,7 @@ def refuses(call: Call) -> str | None:
     return None
 
 
+@implements(declared.affine_step, refuses_call(refuses))
 def affine_step(sub: Subgraph, step: AffineStep) -> StepResult:
     """As the portable twin, but for the order in which the values are added up. Writes into the spare tensors. The
     same bits for any number of threads."""
@@ -39,9 +39,8 @@ def affine_step(sub: Subgraph, step: AffineStep) -> StepResult:
     next_x = None if step.scale is None else memory_of_next_x(step)
     neighbors, x = gathered(sub.graph.transpose_unchecked() if sub.mirrored else sub.graph, flat(step.x))
     settle(x, len(neighbors))
-    kernels = cast(Any, native.load())
     rows = flat(sub.offset), flat(neighbors), flat(step.weights)
-    found = kernels.affine_step(*rows, x, *coefficients(step), *wanted(step), values, next_x)
+    found = compiled().affine_step(*rows, x, *coefficients(step), *wanted(step), values, next_x)
     return as_result(step, values, next_x, *found)
 
 

@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.core.system import native
-from tgraph.kernels.call import Call
+from tgraph.kernels.native.base.support import compiled, implements, refuses_data, refuses_graph
+from tgraph.kernels.operators.paths import shortest_paths as declared
 
 _NUMBERS = (torch.int32, torch.int64, torch.float32, torch.float64)
 
 
-def refuses_parents(call: Call) -> str | None:
+def refuses_parents(graph: Graph, distance: Tensor, parent: Tensor) -> str | None:
     """Why distances are not served, None where they are."""
-    if call.data.dtype not in (torch.int64, torch.float32, torch.float64):
-        return f"it takes distances in int64, float32 or float64, not {call.data.dtype}"
-    return None
+    if distance.dtype not in (torch.int64, torch.float32, torch.float64):
+        return f"it takes distances in int64, float32 or float64, not {distance.dtype}"
+    return refuses_data(distance)
 
 
+@implements(declared.hops, refuses_graph)
 def hops(graph: Graph, source: int, target: int) -> int:
     """See `tgraph.primitives.shortest_paths.hops`; -1 where there is no path."""
     return _routes(graph, weighted=False).hops(source, target)
 
 
+@implements(declared.fewest_hops, refuses_graph)
 def fewest_hops(graph: Graph, source: int, target: int) -> Tensor:
     """See `tgraph.primitives.shortest_paths.fewest_hops`."""
     return _vertices(_routes(graph, weighted=False).fewest_hops(source, target))
 
 
+@implements(declared.shortest_path, refuses_graph)
 def shortest_path(graph: Graph, source: int, target: int, bound: Tensor | None) -> tuple[Tensor, float]:
     """See `tgraph.primitives.shortest_paths.shortest_path`."""
     if bound is None:
@@ -43,18 +45,20 @@ def shortest_path(graph: Graph, source: int, target: int, bound: Tensor | None) 
     if bound.is_floating_point() and not weights.is_floating_point():
         weights = weights.to(torch.float64)
     bound = bound.to(torch.float64 if weights.is_floating_point() else torch.int64).contiguous()
-    path, length = _kernels().astar_path(offset, neighbors, weights, bound, source, target)
+    path, length = compiled().astar_path(offset, neighbors, weights, bound, source, target)
     return _vertices(path), length
 
 
+@implements(declared.k_shortest, refuses_graph)
 def k_shortest(graph: Graph, source: int, target: int, count: int, weighted: bool) -> list[tuple[list[int], float]]:
     """See `tgraph.primitives.shortest_paths.k_shortest`."""
     (offset, neighbors, weights), (in_offset, in_neighbors, in_weights) = rows(graph), rows(graph.transpose_detached())
     if not weighted:
         weights = in_weights = None
-    return _kernels().k_shortest(offset, neighbors, weights, in_offset, in_neighbors, in_weights, source, target, count)
+    return compiled().k_shortest(offset, neighbors, weights, in_offset, in_neighbors, in_weights, source, target, count)
 
 
+@implements(declared.parents, refuses_parents)
 def parents(graph: Graph, distance: Tensor, parent: Tensor) -> None:
     """See `tgraph.primitives.shortest_paths.parents`; written into `parent`, which holds the sources."""
     offset, neighbors, weights = rows(graph.transpose_detached())
@@ -62,9 +66,10 @@ def parents(graph: Graph, distance: Tensor, parent: Tensor) -> None:
         weights = weights.to(distance.dtype)
     if weights is None and distance.is_floating_point():
         weights = torch.ones(graph.num_arcs, dtype=distance.dtype)
-    _kernels().parents(offset, neighbors, weights, distance.contiguous(), parent)
+    compiled().parents(offset, neighbors, weights, distance.contiguous(), parent)
 
 
+@implements(declared.bellman_ford, refuses_graph)
 def bellman_ford(graph: Graph, sources: Tensor) -> tuple[Tensor, Tensor, list[int]]:
     """See `tgraph.primitives.shortest_paths.bellman_ford`; (distance, parent, the negative cycle)."""
     offset, neighbors, weights = rows(graph)
@@ -74,7 +79,7 @@ def bellman_ford(graph: Graph, sources: Tensor) -> tuple[Tensor, Tensor, list[in
     unreached, dtype = (torch.inf, torch.float64) if floating else (torch.iinfo(torch.int64).max, torch.int64)
     distance = torch.full((graph.num_vertices,), unreached, dtype=dtype)
     parent = torch.full((graph.num_vertices,), -1, dtype=torch.int64)
-    cycle = _kernels().bellman_ford(offset, neighbors, weights, sources.contiguous(), distance, parent)
+    cycle = compiled().bellman_ford(offset, neighbors, weights, sources.contiguous(), distance, parent)
     return distance, parent, cycle
 
 
@@ -102,8 +107,4 @@ class _Routes:
 
     def __init__(self, graph: Graph, weighted: bool):
         self.arrays = [array for side in (graph, graph.transpose_detached()) for array in rows(side, weighted)]
-        self.compiled = _kernels().routes(*self.arrays)
-
-
-def _kernels() -> ModuleType:
-    return cast(ModuleType, native.load())
+        self.compiled = compiled().routes(*self.arrays)

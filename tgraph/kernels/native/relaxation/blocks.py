@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from torch import Tensor
 
-from tgraph.core.dispatch import Implementation
 from tgraph.core.graph import Graph
-from tgraph.core.system import native
 from tgraph.kernels.native.aggregation.arcs import number_of
-from tgraph.kernels.native.base.support import refuses_data
+from tgraph.kernels.native.base.support import compiled, implements, refuses_data
 from tgraph.kernels.native.relaxation.relaxation import DTYPES
 from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction
 
@@ -22,6 +20,16 @@ def refuses_relaxation(graph: Graph, block: Any, values: Tensor, *others: Any) -
     return refuses_data(values)
 
 
+def refuses_join(section: Any, graph: Graph, label: Tensor) -> str | None:
+    """Why `join_blocks` does not serve a call, None where it does."""
+    return refuses_data(label) if label.is_contiguous() else "it takes contiguous labels"
+
+
+def _refuses(offset: Tensor, neighbors: Tensor, num_vertices: int) -> str | None:
+    return refuses_data(offset) or refuses_data(neighbors)
+
+
+@implements("relax_block", refuses_relaxation)
 def relax_block(
     graph: Graph,
     block: Any,
@@ -37,7 +45,7 @@ def relax_block(
     """As the portable one, `tgraph.stream.run.relax.relax_block`."""
     weight = weights.item() if isinstance(weights, Tensor) else weights  # None: those of the block
     per_arc = edge != "copy" and weight is None and block.weights is not None
-    count, improved, left, best = cast(Any, native.load()).relax_block(
+    count, improved, left, best = compiled().relax_block(
         block.offset,
         block.neighbors,
         block.weights.to(values.dtype) if per_arc else None,
@@ -57,14 +65,10 @@ def relax_block(
     return workspace.reached[:count], improved, left, best
 
 
-def refuses_join(section: Any, graph: Graph, label: Tensor) -> str | None:
-    """Why `join_blocks` does not serve a call, None where it does."""
-    return refuses_data(label) if label.is_contiguous() else "it takes contiguous labels"
-
-
+@implements("join_blocks", refuses_join)
 def join_blocks(section: Any, graph: Graph, label: Tensor) -> bool:
     """As the portable one, `tgraph.stream.run.union_find.join_blocks`."""
-    kernels = cast(Any, native.load())
+    kernels = compiled()
     if not kernels.flatten_labels(label):
         return False
 
@@ -75,15 +79,7 @@ def join_blocks(section: Any, graph: Graph, label: Tensor) -> bool:
     return kernels.flatten_labels(label)
 
 
+@implements("is_sound", _refuses)
 def is_sound(offset: Tensor, neighbors: Tensor, num_vertices: int) -> bool:
     """As the portable one, `tgraph.core.building.soundness.is_sound`, without the GIL."""
-    return cast(Any, native.load()).is_sound(offset.contiguous(), neighbors.contiguous(), num_vertices)
-
-
-OPERATORS = {
-    "relax_block": Implementation(relax_block, refuses_relaxation),
-    "join_blocks": Implementation(join_blocks, refuses_join),
-    "is_sound": Implementation(
-        is_sound, lambda offset, neighbors, size: refuses_data(offset) or refuses_data(neighbors)
-    ),
-}
+    return compiled().is_sound(offset, neighbors, num_vertices)

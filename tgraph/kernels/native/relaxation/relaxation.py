@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -12,8 +12,8 @@ from torch import Tensor
 from tgraph.core.direction import THRESHOLDS
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.system import native
 from tgraph.kernels.call import Call
+from tgraph.kernels.native.base.support import compiled, implements, refuses_call
 from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction
 
 DTYPES = (torch.int32, torch.int64, torch.float32, torch.float64)
@@ -41,6 +41,7 @@ def refuses(call: Call) -> str | None:
 Round = tuple[bool, int, int, int, float]
 
 
+@implements("fixpoint", refuses_call(refuses))
 class Fixpoint:
     """A relaxation under way; `advance` goes on with it.
 
@@ -70,7 +71,7 @@ class Fixpoint:
         graph.ensure_valid()
         self._graph, self._transposed = graph, transposed
         stored = graph if graph.layout is None else graph.decoded()
-        kernels = cast(Any, native.load())
+        kernels = compiled()
         per_arc, one = split(weights)
         self._held: list[Any] = [values, per_arc, None if active.is_everything else active.ids]
         self._relaxation = kernels.Relaxation(

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any, cast
 
 import torch
 from torch import Tensor
 
 from tgraph.core.direction import THRESHOLDS
 from tgraph.core.graph import Graph
-from tgraph.core.system import native
+from tgraph.kernels.native.base.support import compiled, implements, refuses_call
 from tgraph.kernels.native.relaxation import relaxation
 from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction
 
 refuses = relaxation.refuses
 
 
+@implements("rounds", refuses_call(refuses))
 class Rounds:
     """As the portable `Rounds`, whose arguments these are."""
 
@@ -30,7 +30,7 @@ class Rounds:
         best_weight: float | None,
     ):
         graph.ensure_valid()
-        kernels = cast(Any, native.load())
+        kernels = compiled()
         per_arc, one = relaxation.split(weights)
         self._held = graph, values, per_arc  # whose memory the kernel reads
         self._relaxation = kernels.Relaxation(

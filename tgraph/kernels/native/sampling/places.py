@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import torch
 from torch import Tensor
 
-from tgraph.core.dispatch import Implementation
-from tgraph.core.system import native
-from tgraph.kernels.native.base.support import refuses_data
+from tgraph.kernels.native.base.support import compiled, implements, refuses_data
+from tgraph.kernels.operators.sampling import places as declared
 
 
+def _refuses(known: Tensor, vertices: Tensor) -> str | None:
+    return refuses_data(vertices)
+
+
+@implements(declared.number_vertices, _refuses)
 def number_vertices(known: Tensor, vertices: Tensor) -> tuple[Tensor, Tensor]:
     """As the portable one, `tgraph.kernels.operators.sampling.places.number_vertices`."""
     places = torch.empty(len(vertices), dtype=torch.int64)
-    kernel = cast(Any, native.load()).number_vertices
-    return places, torch.from_numpy(kernel(known.contiguous(), vertices.contiguous(), places))
-
-
-OPERATORS = {"number_vertices": Implementation(number_vertices, lambda known, vertices: refuses_data(vertices))}
+    kernel = compiled().number_vertices
+    return places, torch.from_numpy(kernel(known, vertices, places))

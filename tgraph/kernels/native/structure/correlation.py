@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 from torch import Tensor
 
-from tgraph.core.dispatch import Implementation
-from tgraph.core.system import native
-from tgraph.kernels.native.base.support import refuses_data
+from tgraph.kernels.native.base.support import compiled, implements, refuses_first
+from tgraph.kernels.operators.structure import correlation as declared
 
 
+@implements(declared.correlate_ends, refuses_first)
 def correlate_ends(
     offset: Tensor,
     neighbors: Tensor,
@@ -21,8 +19,5 @@ def correlate_ends(
     is_symmetric: bool,
 ) -> tuple[float, float, float]:
     """As the portable one, `tgraph.kernels.operators.structure.correlation.correlate_ends`."""
-    tensors = (each.contiguous() for each in (offset, neighbors, leaving, reaching, first, second))
-    return cast(Any, native.load()).correlate_ends(*tensors, is_symmetric)
-
-
-OPERATORS = {"correlate_ends": Implementation(correlate_ends, lambda offset, *others: refuses_data(offset))}
+    tensors = (each for each in (offset, neighbors, leaving, reaching, first, second))
+    return compiled().correlate_ends(*tensors, is_symmetric)

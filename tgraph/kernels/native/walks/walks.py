@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import torch
 from torch import Tensor
 
-from tgraph.core.dispatch import Implementation
-from tgraph.core.system import native
 from tgraph.core.system.pages import fresh
-from tgraph.kernels.native.base.support import refuses_data
+from tgraph.kernels.native.base.support import compiled, implements, refuses_first
+from tgraph.kernels.operators.walks import walks as declared
 
 
+@implements(declared.random_walks, refuses_first)
 def random_walks(
     offset: Tensor,
     neighbors: Tensor,
@@ -26,9 +24,5 @@ def random_walks(
 ) -> Tensor:
     """As the portable one, `tgraph.kernels.operators.walks.walks.random_walks`."""
     walks = fresh((len(start), length + 1), torch.int64)
-    arcs = offset.contiguous(), neighbors.contiguous(), None if total is None else total.contiguous()
-    cast(Any, native.load()).random_walks(*arcs, start.contiguous(), length, key, back, away, restart, walks)
+    compiled().random_walks(offset, neighbors, total, start, length, key, back, away, restart, walks)
     return walks
-
-
-OPERATORS = {"random_walks": Implementation(random_walks, lambda offset, *others: refuses_data(offset))}

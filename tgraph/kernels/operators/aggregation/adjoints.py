@@ -9,6 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import chosen_operator
 from tgraph.core.subgraph import Subgraph
 from tgraph.kernels.autograd.segments import scatter
 from tgraph.kernels.messages import send
@@ -16,6 +17,7 @@ from tgraph.kernels.operators.aggregation.aggregation import column, reduce_slot
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 
 
+@chosen_operator
 def push_rows(sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
     """What every vertex receives from the rows, whose data is given: [n, columns]."""
     narrow = data.dtype in (torch.float16, torch.bfloat16)
@@ -30,6 +32,7 @@ def push_rows(sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weig
     return received != 0 if reduction.logical else received.to(data.dtype)
 
 
+@chosen_operator
 def products(sub: Subgraph, row_data: Tensor, data: Tensor, heads: int) -> Tensor:
     """For each arc the product of its row's data [k, columns] and its neighbour's [n, columns], summed over the
     columns of each head: [arcs, heads]. 0 where the neighbour is not active."""
@@ -42,6 +45,7 @@ def products(sub: Subgraph, row_data: Tensor, data: Tensor, heads: int) -> Tenso
     return product
 
 
+@chosen_operator
 def argreduce(
     sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None, best: Tensor
 ) -> tuple[Tensor, Tensor]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import chosen_operator
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Scratch
 from tgraph.core.subgraph import Received, Subgraph
@@ -20,6 +21,7 @@ from tgraph.kernels.reductions import REDUCTIONS, Reduction
 Reduce = Callable[[Subgraph, Tensor, Reduction], Received]
 
 
+@chosen_operator
 def aggregate(
     sub: Subgraph,
     data: Tensor,

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import setup_operator
 from tgraph.core.rows import gather_rows, offset_of
 from tgraph.kernels.autograd.segments import reduce_segments
 from tgraph.kernels.reductions import REDUCTIONS
@@ -60,6 +61,7 @@ def count_before(bitmap: Tensor, tile: Tensor, bit: Tensor) -> Tensor:
     return before + torch.where(word & 1 == 1, count_bits(bitmap[tile * 2]), 0)
 
 
+@setup_operator
 def tiles_of(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> Tiles:
     """The tiles of a CSR structure whose rows ascend and whose entries are checked."""
     n = len(offset) - 1
@@ -94,7 +96,8 @@ def starts_of(bitmap: Tensor) -> Tensor:
     return offset_of(count_bits(bitmap).view(-1, 2).sum(1))
 
 
-def degrees(tiles: Tiles) -> Tensor:
+@setup_operator
+def tile_degrees(tiles: Tiles) -> Tensor:
     """Arcs of each row, int64 [n]."""
     counted = torch.zeros((tiles.num_tiles + 1, HEIGHT), dtype=torch.int64, device=tiles.bitmap.device)
     torch.cumsum(_bits(tiles.rows).sum(2, dtype=torch.int64), 0, out=counted[1:])

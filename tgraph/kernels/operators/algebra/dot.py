@@ -6,12 +6,14 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import operator
 from tgraph.kernels.autograd.segments import reduce_segments
 from tgraph.kernels.operators.algebra.spgemm import TERMS
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 from tgraph.kernels.sparse import SparseMatrix
 
 
+@operator
 def dot_pairs(
     a: SparseMatrix,
     b: SparseMatrix,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import operator
 from tgraph.core.system import devices
 from tgraph.kernels.operators.algebra.spgemm import product_rows
 from tgraph.kernels.sparse import SparseMatrix
@@ -21,6 +22,7 @@ SCORES: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
 }
 
 
+@operator
 def nearest_rows(
     ids: Tensor | None, a: SparseMatrix, b: SparseMatrix, sizes: Tensor, score: str, k: int, others_only: bool
 ) -> tuple[Tensor, Tensor]:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import operator
 from tgraph.core.system import devices
 from tgraph.kernels.autograd.segments import reduce_segments
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
@@ -18,6 +19,7 @@ from tgraph.kernels.sparse import SparseMatrix
 TERMS = 1 << 21
 
 
+@operator
 def spgemm(
     a: SparseMatrix,
     b: SparseMatrix,

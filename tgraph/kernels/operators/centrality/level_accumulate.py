@@ -8,6 +8,7 @@ import math
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
 from tgraph.core.system import devices
@@ -15,6 +16,7 @@ from tgraph.kernels.operators.aggregation.aggregation import reduce_rows
 from tgraph.kernels.reductions import REDUCTIONS
 
 
+@operator
 def levels(depth: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """See `tgraph.primitives.level_accumulate.levels`; `count` is the number of levels."""
     reached = (depth >= 0).nonzero().flatten()
@@ -23,6 +25,7 @@ def levels(depth: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return reached.index_select(0, order), torch.searchsorted(level, border)
 
 
+@operator
 def sweep(
     graph: Graph, order: Tensor, level_offset: Tensor, bias: Tensor, descending: bool, logarithms: bool
 ) -> Tensor:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
 from tgraph.core.system import devices
 from tgraph.kernels.operators.aggregation.aggregation import reduce_rows
@@ -16,6 +17,7 @@ from tgraph.kernels.reductions import REDUCTIONS
 MESSAGES = 1 << 24  # gathered at once
 
 
+@operator
 def count_levels(graph: Graph, sources: Tensor) -> Tensor:
     """See `tgraph.primitives.multi_source.level_counts`."""
     together = max(1, MESSAGES // max(graph.num_arcs, graph.num_vertices, 1))
@@ -25,6 +27,7 @@ def count_levels(graph: Graph, sources: Tensor) -> Tensor:
     return torch.cat([empty, *(torch.nn.functional.pad(part, (0, levels - part.shape[1])) for part in found)])
 
 
+@operator
 def count_hops(graph: Graph, sources: Tensor) -> Tensor:
     """See `tgraph.primitives.multi_source.hops`."""
     together = max(1, MESSAGES // max(graph.num_arcs, graph.num_vertices, 1))

@@ -6,9 +6,11 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
 
 
+@operator
 def count_paths(graph: Graph, distance: Tensor, weighted: bool, even: bool) -> tuple[Tensor, Tensor]:
     """See `tgraph.primitives.path_counts.count_paths`."""
     source, target, tight = _tight(graph, distance, weighted)
@@ -39,6 +41,7 @@ def count_paths(graph: Graph, distance: Tensor, weighted: bool, even: bool) -> t
     return counts, onward
 
 
+@operator
 def add_along_arcs(graph: Graph, distance: Tensor, weighted: bool, left: Tensor, right: Tensor, sums: Tensor) -> Tensor:
     """See `tgraph.primitives.path_counts.add_along_arcs`."""
     source, target, tight = _tight(graph, distance, weighted)

@@ -7,12 +7,14 @@ from torch import Tensor
 
 from tgraph.core import random
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
 
 MESSAGES = 1 << 22  # sent at once
 
 
+@operator
 def paths_inside(graph: Graph, key: int, first: int, count: int) -> Tensor:
     """See `tgraph.primitives.sample_paths.inside`. The pairs are those of the compiled kernel, the paths are drawn
     otherwise."""

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
 from tgraph.core.system import devices
 
@@ -16,6 +17,7 @@ from tgraph.core.system import devices
 PAIRS = 1 << 21
 
 
+@operator
 def count_triangles(graph: Graph, per_vertex: bool) -> Tensor:
     """Triangles of an undirected graph, int64 [], or those at each vertex, int64 [n]."""
     vertices, source, key, _ = towards_hubs(graph)
@@ -30,6 +32,7 @@ def count_triangles(graph: Graph, per_vertex: bool) -> Tensor:
     return torch.empty_like(found).index_copy_(0, vertices, found) if per_vertex else total
 
 
+@operator
 def count_arcs_among(graph: Graph) -> Tensor:
     """For each vertex of an undirected graph the edges between its neighbours, int64 [n].
 

@@ -6,11 +6,13 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
 from tgraph.core.system import devices
 
 
+@operator
 def peel(graph: Graph) -> Tensor:
     """The core number of each vertex, int64 [n]; in a directed graph the degree is that in both directions."""
     offset, neighbors, _ = sorting.merge_parallel(graph.offset, graph.neighbors, None, "first")

@@ -7,11 +7,13 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
 from tgraph.core.system import devices
 
 
+@operator
 def color_in_order(graph: Graph, order: Tensor) -> Tensor:
     """See `tgraph.primitives.coloring.color_in_order`."""
     device = graph.device

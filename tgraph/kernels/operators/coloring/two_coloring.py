@@ -6,10 +6,12 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
 from tgraph.kernels.operators.components.biconnected import connected, search
 
 
+@operator
 def color_by_depth(graph: Graph) -> tuple[Tensor, int]:
     """See `tgraph.primitives.coloring.color_by_depth`."""
     source, target = sorting.expand_rows(graph.offset), graph.neighbors.to(torch.int64)
@@ -25,6 +27,7 @@ def color_by_depth(graph: Graph) -> tuple[Tensor, int]:
     return depth, int(conflicts[0])
 
 
+@operator
 def has_odd_cycle(graph: Graph) -> bool:
     """See `tgraph.primitives.coloring.has_odd_cycle`."""
     return color_by_depth(graph.to_undirected() if graph.directed else graph)[1] >= 0

@@ -7,10 +7,12 @@ from torch import Tensor
 
 from tgraph.core import random
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import operator
 from tgraph.core.rows import gather_rows
 from tgraph.kernels.quotient import Moves, Quotient
 
 
+@operator
 def move_vertices(
     graph: Quotient, community: Tensor, bound: Tensor | None, batch: Tensor | None, moves: Moves
 ) -> tuple[Tensor, int]:
@@ -30,6 +32,7 @@ def move_vertices(
     return mover.community, moved
 
 
+@operator
 def contract_groups(graph: Quotient, group: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
     """See `tgraph.primitives.communities.contract`."""
     src, dst = group[sorting.expand_rows(graph.offset)], group[graph.neighbors.long()]
@@ -42,6 +45,7 @@ def contract_groups(graph: Quotient, group: Tensor, count: int) -> tuple[Tensor,
     return offset, (pair % max(count, 1)).to(graph.neighbors.dtype), summed
 
 
+@operator
 def number_groups(label: Tensor) -> tuple[Tensor, Tensor]:
     """See `tgraph.primitives.communities.number`."""
     names, group = torch.unique(label, return_inverse=True)
@@ -52,6 +56,7 @@ def number_groups(label: Tensor) -> tuple[Tensor, Tensor]:
     return rank[group], first
 
 
+@operator
 def sum_inside(offset: Tensor, neighbors: Tensor, weights: Tensor | None, group: Tensor, loops: float) -> Tensor:
     """See `tgraph.primitives.communities.inside`."""
     src, dst = sorting.expand_rows(offset), neighbors.long()

@@ -6,9 +6,11 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
 
 
+@operator
 def vote(graph: Graph, labels: Tensor, rounds: int) -> Tensor:
     """The labels int64 [n], vertex indices, after so many rounds of taking the most frequent one of the neighbours."""
     receiver, sender = sorting.expand_rows(graph.offset), graph.neighbors.long()

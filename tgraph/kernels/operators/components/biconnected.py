@@ -10,12 +10,14 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
 from tgraph.core.system import devices
 from tgraph.kernels.operators.components.union_find import flatten
 
 
+@operator
 def biconnect(graph: Graph) -> tuple[Tensor, Tensor]:
     """See `tgraph.primitives.components.biconnect`."""
     n = graph.num_vertices

@@ -12,10 +12,12 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
 from tgraph.core.system import devices
 
 
+@operator
 def label_strong(graph: Graph) -> Tensor:
     """See `tgraph.primitives.components.label_strong`."""
     source, target = sorting.expand_rows(graph.offset), graph.neighbors.to(torch.int64)

@@ -6,10 +6,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import chosen_operator
 from tgraph.core.frontier import Frontier
 from tgraph.core.subgraph import Subgraph
 
 
+@chosen_operator
 def join(sub: Subgraph, label: Tensor) -> bool:
     """See `tgraph.primitives.union_find.join`. False, with nothing done, where the labels are no forest.
 
@@ -43,6 +45,7 @@ def flatten(root: Tensor) -> Tensor:
         root = above
 
 
+@chosen_operator
 def outside(sub: Subgraph, label: Tensor, root: int, width: int) -> Frontier:
     """See `tgraph.primitives.union_find.outside`."""
     return Frontier(sub.graph, mask=(label != root) & (sub.graph.out_degree > width))

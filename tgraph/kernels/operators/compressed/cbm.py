@@ -14,6 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import setup_operator
 from tgraph.core.rows import gather_rows
 
 PERMUTATIONS = 6  # how often the rows are sorted anew
@@ -39,6 +40,7 @@ def offset_dtype(count: int) -> torch.dtype:
     return torch.int32 if count < 2**31 else torch.int64
 
 
+@setup_operator
 def find_parents(rows: Matrix, columns: Matrix, price: int, bounds: Tensor) -> tuple[Tensor, Tensor]:
     """(parent, earlier), [n] of the dtype of the columns: a row to compress each row by, any row and an earlier one of
     the same block, -1 where none saves more than `price` of its ones. Following parents ends at a row without one.
@@ -63,6 +65,7 @@ def find_parents(rows: Matrix, columns: Matrix, price: int, bounds: Tensor) -> t
     return (nearest % (n + 1) - 1).to(dtype), (nearest_before % (n + 1) - 1).to(dtype)
 
 
+@setup_operator
 def count_deltas(rows: Matrix, parent: Tensor) -> tuple[Tensor, Tensor]:
     """(more, less), [n]: how many columns each row has and its parent lacks, and the other way round. A row without
     a parent has all of its columns more."""
@@ -74,6 +77,7 @@ def count_deltas(rows: Matrix, parent: Tensor) -> tuple[Tensor, Tensor]:
     return (rows.offset.diff() - common).to(parent.dtype), (less - common).to(parent.dtype)
 
 
+@setup_operator
 def list_deltas(rows: Matrix, parent: Tensor, more: Tensor, less: Tensor) -> tuple[Tensor, Tensor]:
     """(offset [n + 1], children): each row as its parent, a number n + parent, the columns more and ~columns less."""
     size = more.long() + less + (parent >= 0)

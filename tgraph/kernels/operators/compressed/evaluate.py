@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import operator
 from tgraph.core.rows import gather_rows
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.autograd.segments import reduce_segments
@@ -20,7 +21,8 @@ from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 MESSAGES = 1 << 24  # approximate number of elements gathered at a time
 
 
-def evaluate(
+@operator
+def evaluate_dag(
     dag: Dag, data: Tensor, reduce: str, edge: str = "copy", left: Tensor | None = None, right: Tensor | None = None
 ) -> Tensor:
     """As `tgraph.formats.dag.evaluation.evaluate`."""
@@ -73,10 +75,11 @@ def _weighted(
     return torch.where(carries[:, None], EDGE_OPERATIONS[edge](messages, weights), messages)
 
 
-def affine_step(dag: Dag, step: AffineStep) -> StepResult:
-    """As `affine_step` of `portable.linear`, over the rows of a DAG, with its weights where the step is weighted."""
+@operator
+def step_dag(dag: Dag, step: AffineStep) -> StepResult:
+    """A step of an affine iteration over the rows of a DAG, with its weights where the step is weighted."""
     edge = "mul" if step.weighted and dag.weights is not None else "copy"
-    return finished(step, evaluate(dag, widened(step.x)[:, None], "sum", edge).squeeze(1))
+    return finished(step, evaluate_dag(dag, widened(step.x)[:, None], "sum", edge).squeeze(1))
 
 
 # ---- levels --------------------------------------------------------------------------------------------------------
@@ -136,7 +139,8 @@ def _depths(needed: Tensor, row: Tensor, num_rows: int) -> Tensor:
 # ---- rows -----------------------------------------------------------------------------------------------------------
 
 
-def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
+@operator
+def dag_rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
     """As `tgraph.formats.dag.evaluation.rows`: all paths from the rows, extended by one arc at a time."""
     n, device = dag.num_vertices, vertices.device
     slot, row = torch.arange(len(vertices), device=device), vertices + dag.num_virtual

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import setup_operator
 
 # A round takes the most frequent of the pairs, until they make up one in SHARE of those that repeat; more rounds of
 # fewer pairs come closer to Re-Pair. One in which fewer than one symbol in WORTH repeats is the last.
@@ -13,6 +14,7 @@ SHARE, WORTH = 4, 512
 LARGEST_COUNT = (1 << 16) - 1  # what the threshold starts from
 
 
+@setup_operator
 def replace_pairs(offset: Tensor, tokens: Tensor, num_tokens: int, max_depth: int) -> tuple[Tensor, Tensor, Tensor]:
     """A grammar of rows, by rounds that replace pairs of adjacent symbols that repeat, within a row or across rows.
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import operator
 from tgraph.core.rows import gather_stretches
 
 
-def unfold(
+@operator
+def unfold_rows(
     offset: Tensor, entries: Tensor, num_vertices: int, num_virtual: int, num_arcs: int
 ) -> tuple[Tensor, Tensor] | None:
     """What the rows behind the virtual ones stand for: (offset int64 [rows + 1], neighbors [arcs] of the dtype of the

@@ -5,11 +5,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
 from tgraph.core.system import devices
 
 
+@operator
 def topological_levels(graph: Graph) -> Tensor:
     """See `tgraph.primitives.topological.generations`."""
     left = graph.in_degree.clone()
@@ -25,11 +27,13 @@ def topological_levels(graph: Graph) -> Tensor:
     return generation
 
 
+@operator
 def has_cycle(graph: Graph) -> bool:
     """See `tgraph.primitives.topological.has_cycle`."""
     return bool((topological_levels(graph) < 0).any())
 
 
+@operator
 def longest(graph: Graph, weights: Tensor | None, generation: Tensor) -> tuple[Tensor, Tensor]:
     """See `tgraph.primitives.topological.longest`."""
     n, device = graph.num_vertices, graph.device

@@ -16,11 +16,13 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
 
 BYTES = 1 << 26  # that the sets of reached vertices take at a time
 
 
+@operator
 def replaced_arcs(graph: Graph, generation: Tensor) -> Tensor:
     """See `tgraph.primitives.topological.replaced_arcs`."""
     reverse = graph.transpose_detached()

@@ -6,9 +6,11 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
 
 
+@operator
 def max_flow(
     graph: Graph, source: int, target: int, flow: Tensor | None, source_side: Tensor | None, weighted: bool
 ) -> float:

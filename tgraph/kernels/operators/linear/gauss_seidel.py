@@ -7,7 +7,7 @@ import itertools
 import torch
 from torch import Tensor
 
-from tgraph.core.dispatch import operator
+from tgraph.core.dispatch import chosen_operator, operator
 from tgraph.core.subgraph import Subgraph
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.operators.aggregation.aggregation import reduce_rows
@@ -17,6 +17,7 @@ from tgraph.kernels.reductions import REDUCTIONS
 COLUMN_BLOCKS = 16
 
 
+@chosen_operator
 def gauss_seidel_step(sub: Subgraph, step: AffineStep, blocks: int, rescale: Tensor | float) -> StepResult:
     """A step from rescale * x over blocks of rows, the last first, each of which reads the x that those before it have
     just written. Other backends overwrite `x`, and may let rows read what rows of the same block have written."""

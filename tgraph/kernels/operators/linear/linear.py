@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from tgraph.core.dispatch import chosen_operator
 from tgraph.core.subgraph import Subgraph
 from tgraph.core.system import devices
 from tgraph.kernels.affine import AffineStep, StepResult
@@ -11,6 +12,7 @@ from tgraph.kernels.operators.aggregation.aggregation import reduce_rows
 from tgraph.kernels.reductions import REDUCTIONS
 
 
+@chosen_operator
 def affine_step(sub: Subgraph, step: AffineStep) -> StepResult:
     """The step over the arcs of a whole pull; in new memory, whatever is spare."""
     return finished(step, received(sub, widened(step.x), step.weights, 0, len(sub.offset) - 1))

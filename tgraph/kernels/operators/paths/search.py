@@ -8,7 +8,10 @@ from collections import deque
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import operator
 
+
+@operator
 def breadth_first(offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth: int) -> tuple[Tensor, Tensor, Tensor]:
     """See `tgraph.primitives.search.breadth_first`."""
     start, others = offset.tolist(), neighbors.tolist()
@@ -27,6 +30,7 @@ def breadth_first(offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth:
     return _tensors(order, [parent[v] for v in order], [depth[v] for v in order])
 
 
+@operator
 def dijkstra(
     offset: Tensor, neighbors: Tensor, weights: Tensor, sources: Tensor, cutoff: float | None, target: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor] | None:
@@ -68,6 +72,7 @@ def dijkstra(
     return found, first, above, torch.tensor([-1 if d is None else d for d in distance], dtype=weights.dtype)
 
 
+@operator
 def meet(
     offset: Tensor, neighbors: Tensor, in_offset: Tensor, in_neighbors: Tensor, source: int, target: int
 ) -> list[int]:
@@ -91,7 +96,8 @@ def meet(
     return []
 
 
-def bellman_ford(
+@operator
+def bellman_ford_in_order(
     offset: Tensor, neighbors: Tensor, weights: Tensor, sources: Tensor, early: bool
 ) -> tuple[list[int], list[list[int]], Tensor] | None:
     """See `tgraph.primitives.search.bellman_ford`."""
@@ -129,6 +135,7 @@ def bellman_ford(
     return list(distance), [before[v] for v in distance], found
 
 
+@operator
 def meet_weighted(
     offset: Tensor,
     neighbors: Tensor,
@@ -172,6 +179,7 @@ def meet_weighted(
     return [], 0
 
 
+@operator
 def depth_first(offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth: int) -> tuple[Tensor, Tensor, Tensor]:
     """See `tgraph.primitives.search.depth_first`."""
     start, others = offset.tolist(), neighbors.tolist()
@@ -201,6 +209,7 @@ def depth_first(offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth: i
     return _tensors(preorder, postorder, parent)
 
 
+@operator
 def strong_components(offset: Tensor, neighbors: Tensor) -> Tensor:
     """See `tgraph.primitives.search.strong_components`."""
     start, others = offset.tolist(), neighbors.tolist()
@@ -239,6 +248,7 @@ def strong_components(offset: Tensor, neighbors: Tensor) -> Tensor:
     return torch.tensor(component, dtype=torch.int64)
 
 
+@operator
 def generations(offset: Tensor, neighbors: Tensor, in_degree: Tensor) -> tuple[Tensor, Tensor]:
     """See `tgraph.primitives.search.generations`."""
     start, others, missing = offset.tolist(), neighbors.tolist(), in_degree.tolist()

@@ -8,27 +8,32 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows, offset_of
 
 
+@operator
 def hops(graph: Graph, source: int, target: int) -> int:
     """See `tgraph.primitives.shortest_paths.hops`; -1 where there is no path."""
     return len(fewest_hops(graph, source, target)) - 1
 
 
+@operator
 def fewest_hops(graph: Graph, source: int, target: int) -> Tensor:
     """See `tgraph.primitives.shortest_paths.fewest_hops`."""
     hops = Graph(graph.offset, graph.neighbors)
     return _vertices(graph, _path(bellman_ford(hops, _one(graph, source))[1], target))
 
 
+@operator
 def shortest_path(graph: Graph, source: int, target: int, bound: Tensor | None) -> tuple[Tensor, float]:
     """See `tgraph.primitives.shortest_paths.shortest_path`; a bound changes the work alone, and is not used."""
     distance, parent, _ = bellman_ford(graph, _one(graph, source))
     return _vertices(graph, _path(parent, target)), distance[target].item()
 
 
+@operator
 def k_shortest(graph: Graph, source: int, target: int, count: int, weighted: bool) -> list[tuple[list[int], float]]:
     """See `tgraph.primitives.shortest_paths.k_shortest`: Yen's algorithm, a search for each vertex of each path."""
     tail, weights = sorting.expand_rows(graph.offset), graph.weights if weighted else None
@@ -84,6 +89,7 @@ def _path(parent: Tensor, target: int) -> list[int]:
     return path[::-1]
 
 
+@operator
 def parents(graph: Graph, distance: Tensor, parent: Tensor) -> None:
     """See `tgraph.primitives.shortest_paths.parents`; written into `parent`, which holds the sources."""
     n = graph.num_vertices
@@ -108,6 +114,7 @@ def parents(graph: Graph, distance: Tensor, parent: Tensor) -> None:
         adopt(arc)
 
 
+@operator
 def bellman_ford(graph: Graph, sources: Tensor) -> tuple[Tensor, Tensor, list[int]]:
     """See `tgraph.primitives.shortest_paths.bellman_ford`; (distance, parent, the negative cycle).
 

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import setup_operator
 from tgraph.core.rows import gather_rows
 from tgraph.core.system import devices
 
@@ -32,7 +33,8 @@ def _places(like: Tensor) -> Tensor:
     return torch.arange(8, dtype=torch.uint8, device=like.device)
 
 
-def pull(offset: Tensor, neighbors: Tensor, front: Tensor, wanted: Tensor, reached: Tensor) -> None:
+@setup_operator
+def pull_bits(offset: Tensor, neighbors: Tensor, front: Tensor, wanted: Tensor, reached: Tensor) -> None:
     """Write to `reached` which of the vertices in `wanted`, none of which has an empty row, have a neighbor in
     `front`."""
     rows = unpack(wanted, len(offset) - 1).nonzero().flatten()
@@ -44,7 +46,8 @@ def pull(offset: Tensor, neighbors: Tensor, front: Tensor, wanted: Tensor, reach
     reached.copy_(pack(mask))
 
 
-def push(offset: Tensor, neighbors: Tensor, active: Tensor, reached: Tensor) -> None:
+@setup_operator
+def push_bits(offset: Tensor, neighbors: Tensor, active: Tensor, reached: Tensor) -> None:
     """Add the neighbors of the `active` vertices to `reached`."""
     arcs = gather_rows(offset, unpack(active, len(offset) - 1).nonzero().flatten())[1]
     mask = unpack(reached, 8 * len(reached)).clone()
@@ -52,38 +55,44 @@ def push(offset: Tensor, neighbors: Tensor, active: Tensor, reached: Tensor) -> 
     reached.copy_(pack(mask))
 
 
-def choose(bits: Tensor, places: Tensor, chosen: Tensor) -> None:
+@setup_operator
+def choose_bits(bits: Tensor, places: Tensor, chosen: Tensor) -> None:
     """Bit i of `chosen` becomes that of places[i], int64 [c]."""
     chosen[:] = 0
     found = pack(unpack(bits, 8 * len(bits)).index_select(0, places))
     chosen[: len(found)] = found
 
 
-def spread(bits: Tensor, places: Tensor, into: Tensor) -> None:
+@setup_operator
+def spread_bits(bits: Tensor, places: Tensor, into: Tensor) -> None:
     """Add the `places`, int64 [c], of the bits that are set, to `into`."""
     mask = unpack(into, 8 * len(into)).clone()
     mask[places[unpack(bits, len(places))]] = True
     into.copy_(pack(mask))
 
 
-def move(bits: Tensor, begin: int, size: int, into: Tensor, first: int) -> None:
+@setup_operator
+def move_bits(bits: Tensor, begin: int, size: int, into: Tensor, first: int) -> None:
     """Add `size` bits from number `begin` on to `into`, from number `first` on."""
     mask = unpack(into, 8 * len(into)).clone()
     mask[first : first + size] |= unpack(bits, begin + size)[begin:]
     into.copy_(pack(mask))
 
 
-def measure(bits: Tensor, numbers: Tensor | None = None) -> tuple[int, int]:
+@setup_operator
+def measure_bits(bits: Tensor, numbers: Tensor | None = None) -> tuple[int, int]:
     """(how many bits are set, the sum of their `numbers`, int64 [n], 0 without)."""
-    chosen = members(bits)
+    chosen = list_bits.portable(bits)
     return len(chosen), 0 if numbers is None else int(numbers.index_select(0, chosen).sum())
 
 
-def members(bits: Tensor) -> Tensor:
+@setup_operator
+def list_bits(bits: Tensor) -> Tensor:
     """The numbers of the bits that are set, int64 [k] ascending."""
     return unpack(bits, 8 * len(bits)).nonzero().flatten()
 
 
-def fill(bits: Tensor, values: Tensor, value: float) -> None:
+@setup_operator
+def fill_bits(bits: Tensor, values: Tensor, value: float) -> None:
     """values[v] = value for the vertices of a bitmap, of values [n]."""
     values.masked_fill_(unpack(bits, len(values)), value)

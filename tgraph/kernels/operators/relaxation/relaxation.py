@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import chosen_operator
 from tgraph.core.frontier import Frontier
 from tgraph.core.rows import gather_rows
 from tgraph.core.subgraph import Subgraph
@@ -18,6 +19,7 @@ from tgraph.kernels.reductions import Reduction
 PROBE = 4
 
 
+@chosen_operator
 def relax(
     sub: Subgraph,
     values: Tensor,

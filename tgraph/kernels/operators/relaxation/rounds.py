@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import PORTABLE, supports_all
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Scratch
@@ -63,3 +64,6 @@ class Rounds:
         if bool(best == nothing):
             return best
         return torch.as_tensor(across(best, self._edge, self._best_weight)).to(best.dtype)
+
+
+PORTABLE.offer("rounds", Rounds, supports_all)
