@@ -10,6 +10,7 @@ import tgraph as tg
 from tgraph.core.system import native
 from tgraph.errors import ArgumentError
 from tgraph.kernels import BACKENDS, Implementation
+from tgraph.kernels.layout import aggregation as layout
 from tgraph.kernels.native.aggregation import csr_sums
 from tgraph.kernels.native.attention import attention
 from tgraph.tuning import layer_advice
@@ -44,8 +45,17 @@ def served(monkeypatch):
             monkeypatch.setitem(backend.operators, operation, watched)
     for operation in ("attend", "attend_backward"):  # kernels that are called at once
         monkeypatch.setattr(attention, operation, spy("native", operation, getattr(attention, operation)))
-    for name in ("sum_rows", "sum_columns"):
-        monkeypatch.setattr(csr_sums, name, spy("native", "aggregate", getattr(csr_sums, name)))
+    at_once = dict.fromkeys(("sum_rows", "sum_columns", "best_of_rows"), "aggregate")
+    at_once |= {"argbest_of_rows": "aggregate", "best_of_columns": "argreduce"}
+    for name, operation in at_once.items():
+        monkeypatch.setattr(csr_sums, name, spy("native", operation, getattr(csr_sums, name)))
+
+    def in_layout(*arguments, given=layout.at_once):
+        received = given(*arguments)
+        calls.extend([] if received is None else [("layout", "aggregate")])
+        return received
+
+    monkeypatch.setattr(layout, "at_once", in_layout)
     return calls
 
 

@@ -26,11 +26,12 @@ from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Mode, Received, Subgraph, arc_weights, whole
-from tgraph.core.system.library import in_functorch, needs_grad
+from tgraph.core.system.library import in_functorch, is_plain, needs_grad
 from tgraph.errors import ArgumentError
 from tgraph.kernels import choose, exactness, find
 from tgraph.kernels.autograd import differentiable, eager
 from tgraph.kernels.call import Call
+from tgraph.kernels.layout import aggregation as layout
 from tgraph.kernels.layout import spreading
 from tgraph.kernels.operators.changes import are_vertices
 from tgraph.kernels.reductions import check_edge_operation, reduction_of
@@ -172,10 +173,10 @@ def _aggregate(
         differentiable.prepare(sub if isinstance(sub, Graph) else sub.graph, edge != "copy")
     elif (recorder := recording.get()) is not None:
         return cast(Tensor, recorder.aggregate(sub, data, reduce, edge, weights, dtype))
-    elif isinstance(sub, Graph) and weights is None and dtype is None and reduce in ("sum", "mean"):
-        summed = _at_once(sub, data, reduce == "mean", edge)
-        if summed is not None:
-            return summed
+    elif isinstance(sub, Graph) and dtype is None:
+        received = _at_once(sub, data, reduce, edge, weights)
+        if received is not None:
+            return received
     selected = whole(sub, sub.everything(), "pull") if isinstance(sub, Graph) else sub
     call = _checked_call(selected, data, reduce, edge, weights, dtype)
     if not data.is_floating_point():
@@ -200,27 +201,33 @@ def _values(given: Received | Tensor) -> Tensor:
     return given.values if isinstance(given, Received) else given
 
 
-def _at_once(graph: Graph, data: Tensor, mean: bool, edge: str) -> Tensor | None:
-    """The sum or mean over a whole graph by `kernels.autograd.eager`, None where that does not serve it."""
-    if graph.layout is not None or edge not in ("copy", "mul") or not isinstance(data, Tensor):
+def _at_once(graph: Graph, data: Tensor, reduce: str, edge: str, weights: Tensor | float | None) -> Tensor | None:
+    """The reduction over a whole graph by its layout or by `eager`, None where these do not support it."""
+    if not isinstance(data, Tensor) or not data.is_floating_point() or data.dim() not in (1, 2):
         return None
-    if data.dim() not in (1, 2):
+    if graph.layout is not None:
+        return layout.at_once(graph, data, reduce, edge) if weights is None else None
+    if edge not in ("copy", "mul") or reduce not in eager.REDUCTIONS:
         return None
-    arcs = graph.kept("pulled", lambda: _pulled(graph))
-    own = None
+    arcs, by_arc, transposed = graph.kept("pulled", lambda: _pulled(graph)), None, None
     if edge == "mul":
-        own = graph.weights
-        if own is None or own.requires_grad:
+        given = graph.weights if weights is None else weights
+        if not isinstance(given, Tensor) or given.shape != (graph.num_arcs,) or given.dtype != data.dtype:
             return None
-        own = graph.transpose_detached().weights
+        if not given.requires_grad and given is graph.weights:
+            by_arc = graph.transpose_detached().weights
+        elif is_plain(given):
+            by_arc = given.index_select(0, graph.transpose_permutation)
+        else:
+            return None
+        transposed = lambda: given  # noqa: E731
     try:
         columns = data if data.dim() == 2 else data.unsqueeze(1)
     except RuntimeError:  # torch makes no view of a storage that was cut; what is wrong is said by `_checked_call`
         return None
-    if not eager.serves(arcs.neighbors, arcs.num_columns, columns, own):
-        return None
-    received = eager.aggregate(arcs, columns, mean, own, None if own is None else lambda: graph.weights)
-    return received if data.dim() == 2 else received.squeeze(1)
+    empty = reduction_of(reduce).identity(data.dtype) if reduce in ("min", "max") else 0.0
+    received = eager.aggregate(arcs, columns, reduce, by_arc, transposed, empty=empty)
+    return received if received is None or data.dim() == 2 else received.squeeze(1)
 
 
 def _pulled(graph: Graph) -> Csr:

@@ -119,7 +119,7 @@ def test_sums_and_their_gradients(sizes, mean, weighted, often, many, monkeypatc
     data = torch.randn(sizes[0], 3, dtype=torch.float64, requires_grad=True)
     weights = torch.rand(arcs.num_arcs, dtype=torch.float64) if weighted else None
     assert eager.serves(arcs.neighbors, arcs.num_columns, data, weights)
-    found = eager.aggregate(arcs, data, mean, weights)
+    found = eager.aggregate(arcs, data, "mean" if mean else "sum", weights)
     expected = by_message(arcs, data, mean, weights)
     torch.testing.assert_close(found, expected)
     if found.numel():
@@ -131,12 +131,18 @@ def test_sums_and_their_gradients(sizes, mean, weighted, often, many, monkeypatc
         torch.testing.assert_close(one, other)
 
 
-def test_numerical_gradients():
-    arcs = arcs_of(5, 4, 12)
-    data = torch.randn(5, 2, dtype=torch.float64, requires_grad=True)
-    for mean in (True, False):
-        assert torch.autograd.gradcheck(lambda x, mean=mean: eager.aggregate(arcs, x, mean), (data,))
-        assert torch.autograd.gradgradcheck(lambda x, mean=mean: eager.aggregate(arcs, x, mean), (data,))
+@pytest.mark.parametrize("reduce", eager.REDUCTIONS)
+@pytest.mark.parametrize("sizes", [(5, 4), (3, 6), (5, 5)])
+def test_numerical_gradients(reduce, sizes):
+    arcs = arcs_of(*sizes, 12)
+    data = torch.randn(sizes[0], 2, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda x: eager.aggregate(arcs, x, reduce), (data,))
+    assert torch.autograd.gradgradcheck(lambda x: eager.aggregate(arcs, x, reduce), (data,))
+    if reduce in ("sum", "mean"):
+        weights = torch.rand(arcs.num_arcs, dtype=torch.float64, requires_grad=True)
+        for inputs in ((data, weights), (data.detach(), weights)):
+            assert torch.autograd.gradcheck(lambda x, w: eager.aggregate(arcs, x, reduce, w), inputs)
+            assert torch.autograd.gradgradcheck(lambda x, w: eager.aggregate(arcs, x, reduce, w), inputs)
 
 
 def test_gradients_of_several_at_once():
@@ -155,7 +161,9 @@ def test_what_is_left_to_the_operators():
     assert not eager.serves(arcs.neighbors, arcs.num_columns, data[:, 0])
     assert not eager.serves(arcs.neighbors, arcs.num_columns, data[:5])
     assert not eager.serves(arcs.neighbors, arcs.num_columns, data.to("meta"))
-    assert not eager.serves(arcs.neighbors, arcs.num_columns, data, torch.ones(arcs.num_arcs, requires_grad=True))
+    assert not eager.serves(arcs.neighbors, arcs.num_columns, data, torch.ones(arcs.num_arcs).double())
+    assert eager.aggregate(arcs, data, "prod") is eager.aggregate(arcs, data.half(), "max") is None
+    assert eager.aggregate(arcs, data, "max", torch.ones(arcs.num_arcs)) is None
     with watched():
         assert not eager.serves(arcs.neighbors, arcs.num_columns, data)
     seen = []
@@ -183,7 +191,7 @@ def test_weights_of_the_transpose_are_asked_for_where_they_are_known(mean, monke
         asked.append(weights[arcs.transposed(numbered=True)[2]])
         return asked[0]
 
-    found = torch.autograd.grad(eager.aggregate(arcs, data, mean, weights, transposed).sum(), data)
+    found = torch.autograd.grad(eager.aggregate(arcs, data, "mean" if mean else "sum", weights, transposed).sum(), data)
     expected = torch.autograd.grad(by_message(arcs, data, mean, weights).sum(), data)
     torch.testing.assert_close(found, expected)
     assert len(asked) == 1
@@ -216,7 +224,7 @@ def test_gradients_are_the_same_bits_before_and_after_arcs_are_turned_around(col
     upstream = torch.randn(200, columns, dtype=dtype)
     held = native.load().limit_threads(threads)
     try:
-        outs = [eager.aggregate(arcs, data, not weighted, weights) for _ in range(eager.OFTEN + 2)]
+        outs = [eager.aggregate(arcs, data, "sum" if weighted else "mean", weights) for _ in range(eager.OFTEN + 2)]
         found = [torch.autograd.grad(out, data, upstream)[0] for out in outs]
     finally:
         native.load().limit_threads(held)
@@ -237,7 +245,7 @@ def test_what_destinations_add_of_their_own(columns, many, weighted, monkeypatch
     weights = torch.rand(arcs.num_arcs, dtype=torch.float64) if weighted else None
     expected = by_message(arcs, data, False, weights) + 1.5 * data
     for _ in range(eager.OFTEN + 2):
-        found = eager.aggregate(arcs, data, False, weights, own=1.5)
+        found = eager.aggregate(arcs, data, "sum", weights, own=1.5)
         torch.testing.assert_close(found, expected)
         one, other = (torch.autograd.grad(out.sin().sum(), data, retain_graph=True)[0] for out in (found, expected))
         torch.testing.assert_close(one, other)
@@ -249,7 +257,7 @@ def test_what_destinations_add_of_their_own(columns, many, weighted, monkeypatch
 @pytest.mark.parametrize("columns", [1, 5, 16, 70])
 @pytest.mark.parametrize("greatest", [True, False])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_the_best_of_what_is_sent(columns, greatest, dtype):
+def test_the_best_of_what_is_sent(columns, greatest, dtype, monkeypatch):
     arcs = arcs_of(300, 400, 1000)  # some destinations have no in-arcs
     data = torch.randn(300, columns, dtype=dtype)
     data[3, 0], data[4, -1] = torch.nan, -torch.inf
@@ -257,4 +265,30 @@ def test_the_best_of_what_is_sent(columns, greatest, dtype):
     index = arcs.row_of_arc()[:, None].expand_as(sent)
     reduce = "amax" if greatest else "amin"
     expected = torch.zeros(400, columns, dtype=dtype).scatter_reduce(0, index, sent, reduce, include_self=False)
-    assert torch.equal(csr_sums.best_of_rows(arcs, data, greatest).nan_to_num(nan=9), expected.nan_to_num(nan=9))
+    data.requires_grad_()
+    reduce = "max" if greatest else "min"
+    for many in (0, csr_sums.MANY):
+        monkeypatch.setattr(csr_sums, "MANY", many)
+        found = eager.aggregate(arcs, data.detach(), reduce)
+        assert torch.equal(found.nan_to_num(nan=9), expected.nan_to_num(nan=9))
+        found = eager.aggregate(arcs, data.detach(), reduce, empty=7.0)
+        assert bool((found[arcs.offset.diff() == 0] == 7).all())
+    found = eager.aggregate(arcs, data, reduce)
+    assert torch.equal(found.nan_to_num(nan=9), expected.nan_to_num(nan=9))
+    upstream = torch.randn(400, columns, dtype=dtype)
+    first = (sent == expected[index[:, 0]]) | sent.isnan()  # of equal ones the gradient goes to the first
+    place = torch.where(first, torch.arange(len(sent))[:, None], len(sent))
+    place = torch.full((400, columns), len(sent)).scatter_reduce(0, index, place, "amin")
+    sender = torch.cat((arcs.neighbors.long(), torch.tensor([300])))[place]
+    to_data = torch.zeros(301, columns, dtype=dtype).scatter_add(0, sender, upstream)[:300]
+    torch.testing.assert_close(torch.autograd.grad(found, data, upstream)[0], to_data)
+
+
+@pytest.mark.parametrize("reduce", ["min", "max"])
+def test_gradients_of_the_best_for_several_at_once(reduce):
+    arcs = arcs_of(6, 5)
+    data = torch.randn(6, 2, dtype=torch.float64, requires_grad=True)
+    out, upstream = eager.aggregate(arcs, data, reduce), torch.randn(3, 5, 2, dtype=torch.float64)
+    (found,) = torch.autograd.grad(out, data, upstream, is_grads_batched=True, retain_graph=True)
+    singly = [torch.autograd.grad(out, data, each, retain_graph=True)[0] for each in upstream]
+    torch.testing.assert_close(found, torch.stack(singly))

@@ -25,10 +25,13 @@ _NATIVE = BACKENDS["native"].operators
 OFTEN = 4
 
 
+REDUCTIONS = ("sum", "mean", "min", "max")
+
+
 def serves(neighbors: Tensor, rows: int, data: Tensor, weights: Tensor | None = None) -> bool:
-    """Whether the functions of this module support these: plain tensors of the CPU, data [rows, columns] of float32 or
-    float64 and weights [num_arcs] of the same dtype without a gradient; no backend is chosen or recorded."""
-    if weights is not None and (weights.requires_grad or weights.dtype != data.dtype):
+    """Whether `aggregate` supports these: plain tensors of the CPU, data [rows, columns] of float32 or float64 and
+    weights [num_arcs] of the same dtype; no backend is chosen or recorded."""
+    if weights is not None and weights.dtype != data.dtype:
         return False
     if _NATIVE["sum_csr"].refuses(neighbors, rows, data, weights) is not None:
         return False
@@ -38,31 +41,42 @@ def serves(neighbors: Tensor, rows: int, data: Tensor, weights: Tensor | None = 
 def aggregate(
     arcs: Csr,
     data: Tensor,
-    mean: bool = False,
+    reduce: str = "sum",
     weights: Tensor | None = None,
     transposed: Callable[[], Tensor | None] | None = None,
     own: float = 0.0,
-) -> Tensor:
-    """The sum, or mean, of what the sources of each destination send, [num_destinations, columns].
+    empty: float = 0.0,
+) -> Tensor | None:
+    """The reduction of what the sources of each destination send, [num_destinations, columns]; None where these kernels
+    do not support the call.
 
-    weights : what is sent is multiplied by, one for each arc. transposed : gives the same in the order of
-        `arcs.transposed()`, where that is known; a gradient asks for it. own : so many times its own data is added to
-        the sum, not mean, of each destination, which is the source of the same number then.
+    reduce : "sum", "mean", "min" or "max". weights : [num_arcs], which a sum or mean multiplies by. transposed : gives
+        the same in the order of `arcs.transposed()`, where that is known; a gradient asks for it. own : so many times
+        its own data is added to the sum of each destination, which is the source of the same number then. empty : the
+        min or max of destinations without arcs.
     """
-    if data.requires_grad and torch.is_grad_enabled():
-        return _apply_sum(data, arcs, mean, weights, transposed, own)
+    if reduce not in REDUCTIONS or not serves(arcs.neighbors, arcs.num_columns, data, weights):
+        return None
+    if reduce == "min" or reduce == "max":
+        if weights is not None:
+            return None
+        if data.requires_grad and torch.is_grad_enabled():
+            return _apply_best(data, arcs, reduce, empty)
+        return csr_sums.best_of_rows(arcs, data, reduce, empty)
+    return _sum(arcs, data, reduce == "mean", weights, transposed, own)
+
+
+def _sum(
+    arcs: Csr,
+    data: Tensor,
+    mean: bool,
+    weights: Tensor | None,
+    transposed: Callable[[], Tensor | None] | None,
+    own: float = 0.0,
+) -> Tensor:
+    if torch.is_grad_enabled() and (data.requires_grad or (weights is not None and weights.requires_grad)):
+        return _apply_sum(data, weights, arcs, mean, transposed, own)
     return csr_sums.sum_rows(arcs, data, mean, weights, own)
-
-
-def serves_best(arcs: Csr, data: Tensor) -> bool:
-    """Whether `best` supports these: as `serves`, and so few numbers that no row is worth cutting."""
-    return serves(arcs.neighbors, arcs.num_columns, data) and arcs.num_arcs * data.shape[1] <= csr_sums.MANY
-
-
-def best(arcs: Csr, data: Tensor, greatest: bool) -> Tensor:
-    """The least or greatest that the sources of each destination send, without gradient, [num_destinations, columns]; 0
-    for destinations without arcs."""
-    return csr_sums.best_of_rows(arcs, data, greatest)
 
 
 class _Sum(torch.autograd.Function):
@@ -70,36 +84,81 @@ class _Sum(torch.autograd.Function):
     def forward(
         ctx: Any,
         data: Tensor,
+        weights: Tensor | None,
         arcs: Csr,
         mean: bool,
-        weights: Tensor | None,
         transposed: Callable[[], Tensor | None] | None,
         own: float,
     ) -> Tensor:
-        ctx.arcs, ctx.mean, ctx.weights, ctx.transposed, ctx.own = arcs, mean, weights, transposed, own
+        ctx.arcs, ctx.mean, ctx.transposed, ctx.own = arcs, mean, transposed, own
+        if weights is not None:
+            ctx.save_for_backward(weights, data if weights.requires_grad else None)
         return csr_sums.sum_rows(arcs, data, mean, weights, own)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        arcs, weights = ctx.arcs, ctx.weights
-        at_once = serves(arcs.neighbors, arcs.offset.shape[0] - 1, grad, weights)
-        recorded = torch.is_grad_enabled()
-        if at_once and not recorded and not _uses_transpose(arcs, grad.shape[1]):
-            return csr_sums.sum_columns(arcs, grad, ctx.mean, weights, ctx.own), *_NONE
-        back = arcs.transpose()
-        transposed_weights = None if weights is None else _transposed_weights(arcs, weights, ctx.transposed)
-        if ctx.mean and weights is None and at_once and not recorded:
-            transposed_weights = mean_weights(arcs.offset, back.neighbors, grad.dtype)
-        elif ctx.mean:
-            grad = grad * arcs.inverse_degree(grad.dtype)
-        if at_once:
-            return aggregate(back, grad, False, transposed_weights, lambda: weights, ctx.own), *_NONE
-        received = _by_message(back, grad, transposed_weights)
-        return received.add(grad, alpha=ctx.own) if ctx.own else received, *_NONE
+        weights, data = ctx.saved_tensors or (None, None)
+        to_data = _gradient_of_data(ctx, grad, weights) if ctx.needs_input_grad[0] else None
+        to_weights = None if data is None else _gradient_of_weights(ctx.arcs, grad, data, ctx.mean)
+        return to_data, to_weights, None, None, None, None
 
 
 _apply_sum = applied(_Sum)
-_NONE = (None,) * 5  # the gradients of arguments that have none
+
+
+def _gradient_of_data(ctx: Any, grad: Tensor, weights: Tensor | None) -> Tensor:
+    arcs = ctx.arcs
+    at_once = serves(arcs.neighbors, arcs.offset.shape[0] - 1, grad, weights)
+    recorded = torch.is_grad_enabled()
+    if at_once and not recorded and not _uses_transpose(arcs, grad.shape[1]):
+        return csr_sums.sum_columns(arcs, grad, ctx.mean, weights, ctx.own)
+    back = arcs.transpose()
+    transposed_weights = None if weights is None else _transposed_weights(arcs, weights, ctx.transposed)
+    if ctx.mean and weights is None and at_once and not recorded:
+        transposed_weights = mean_weights(arcs.offset, back.neighbors, grad.dtype)
+    elif ctx.mean:
+        grad = grad * arcs.inverse_degree(grad.dtype)
+    if at_once:
+        return _sum(back, grad, False, transposed_weights, lambda: weights, ctx.own)
+    received = _by_message(back, grad, transposed_weights)
+    return received.add(grad, alpha=ctx.own) if ctx.own else received
+
+
+def _gradient_of_weights(arcs: Csr, grad: Tensor, data: Tensor, mean: bool) -> Tensor:
+    if mean:
+        grad = grad * arcs.inverse_degree(grad.dtype)
+    if not torch.is_grad_enabled() and serves(arcs.neighbors, arcs.offset.shape[0] - 1, grad):
+        return csr_sums.products_at_arcs(arcs, grad, data)
+    return (grad.index_select(0, arcs.row_of_arc()) * data.index_select(0, arcs.neighbors)).sum(1)
+
+
+class _Best(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, data: Tensor, arcs: Csr, reduce: str, empty: float) -> Tensor:
+        best, index = csr_sums.argbest_of_rows(arcs, data, reduce, empty)
+        ctx.arcs = arcs
+        ctx.save_for_backward(index)
+        return best
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        arcs, (index,) = ctx.arcs, ctx.saved_tensors
+        if not torch.is_grad_enabled() and serves(arcs.neighbors, arcs.offset.shape[0] - 1, grad):
+            return csr_sums.best_of_columns(arcs, grad, index), None, None, None
+        return _to_senders(arcs, grad, index), None, None, None
+
+
+_apply_best = applied(_Best)
+
+
+def _to_senders(arcs: Csr, grad: Tensor, index: Tensor) -> Tensor:
+    """The sum at each source of the gradients of the columns that it was the best in, by torch's operators."""
+    given = grad.new_zeros((arcs.num_columns, grad.shape[1]))
+    if not arcs.num_arcs:
+        return given
+    place = (arcs.offset[:-1, None] + index).clamp_(min=0)
+    sender = arcs.neighbors.index_select(0, place.view(-1)).view(index.shape)
+    return given.scatter_add(0, sender.to(torch.int64), grad.masked_fill(index < 0, 0))
 
 
 def _uses_transpose(arcs: Csr, columns: int) -> bool:

@@ -7,13 +7,42 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import watchers
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Received, Subgraph, Weights
-from tgraph.core.system.library import needs_grad
+from tgraph.core.system.library import is_plain, needs_grad
 from tgraph.kernels.call import Call
 from tgraph.kernels.layout.arcs import KERNEL, computed_in, edge_of, given, layout_of, receiving
 from tgraph.kernels.messages import column, messages_of, sent_dtype
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
+
+_FLOATS = (torch.float32, torch.float64)
+
+
+def at_once(graph: Graph, data: Tensor, reduce: str, edge: str) -> Tensor | None:
+    """The reduction of data [n] or [n, columns], float32 or float64, over a whole graph with its own weights, where no
+    backend is chosen by name; None where `aggregate` decides, such as for graphs that are streamed or distributed."""
+    stored = graph.layout
+    assert stored is not None
+    if stored.spreads or stored.streams or watchers() or data.dtype not in _FLOATS or not is_plain(data):
+        return None
+    if len(data) != graph.num_vertices or not data.numel() or reduce not in ("sum", "mean", "min", "max"):
+        return None
+    if edge != "copy" and (stored.weight_dtype != data.dtype or reduce == "mean"):
+        return None
+    rows, kernel = graph.transpose_detached(), KERNEL.get(reduce, reduce)
+    reverse = rows.layout
+    assert reverse is not None
+    if reverse.refuses(kernel, edge, data.dtype) is not None:
+        return None
+    recorded = needs_grad(data)
+    if recorded and (kernel != "sum" or edge in ("min", "max")):
+        return None
+    columns = data if data.dim() == 2 else data.unsqueeze(1)
+    pulled = _Sum.apply(columns, rows, edge) if recorded else reverse.pull(columns, kernel, edge)
+    if reduce == "mean":
+        pulled = pulled / rows.out_degree.clamp(min=1).to(pulled.dtype)[:, None]
+    return pulled if data.dim() == 2 else pulled.squeeze(1)
 
 
 def refuses(call: Call, sub: Subgraph) -> str | None:

@@ -54,13 +54,7 @@ def aggregate(adjacency: Adjacency, data: Tensor, reduce: str = "sum", weights: 
     assert not isinstance(weights, SpreadWeights), "they go with that adjacency"
     if isinstance(weights, Scale):
         return _scaled(adjacency, data, weights)
-    if reduce in ("sum", "mean") and (received := _at_once(adjacency, data, reduce == "mean", weights)) is not None:
-        return received
-    if (
-        reduce in ("min", "max")
-        and weights is None
-        and (received := _best_at_once(adjacency, data, reduce)) is not None
-    ):
+    if (received := _at_once(adjacency, data, reduce, weights)) is not None:
         return received
     graph = adjacency.in_layout if isinstance(adjacency, GraphAdjacency) else None
     if graph is not None and weights is None and reduce in ("sum", "mean"):
@@ -107,7 +101,7 @@ def aggregate_with_own(adjacency: Adjacency, data: Tensor, weights: ArcWeights |
     kernel supports it."""
     if data.layout != torch.strided or adjacency.num_sources != adjacency.num_targets:
         return None
-    return _at_once(adjacency, data, False, weights, own)
+    return _at_once(adjacency, data, "sum", weights, own)
 
 
 def arc_weights(adjacency: Adjacency, edge_weight: Tensor | None) -> ArcWeights | SpreadWeights | None:
@@ -173,29 +167,17 @@ def _aggregate_narrow(
 
 
 def _at_once(
-    adjacency: Adjacency, data: Tensor, mean: bool, weights: ArcWeights | None, own: float = 0.0
+    adjacency: Adjacency, data: Tensor, reduce: str, weights: ArcWeights | None, own: float = 0.0
 ) -> Tensor | None:
-    """The sum or mean by `kernels.autograd.eager`, or None where it does not support the call."""
+    """The reduction by `kernels.autograd.eager`, or None where it does not support the call."""
     if torch.compiler.is_compiling() or (isinstance(adjacency, GraphAdjacency) and adjacency.in_layout):
         return None
-    arcs, values = adjacency.csr or adjacency.arcs(of_edges=False), None if weights is None else weights.values
-    if not eager.serves(arcs.neighbors, arcs.num_columns, data, values):
-        return None
-    if weights is None or values is None:
-        return eager.aggregate(arcs, data, mean, own=own)
-    if values.dim() != 1:
-        return None
-    return eager.aggregate(arcs, data, mean, values, lambda: weights.transposed(adjacency), own)
-
-
-def _best_at_once(adjacency: Adjacency, data: Tensor, reduce: str) -> Tensor | None:
-    """The min or max by `kernels.autograd.eager`, without gradients; None where it does not support the call."""
-    if torch.compiler.is_compiling() or needs_grad(data):
-        return None
-    if isinstance(adjacency, GraphAdjacency) and adjacency.in_layout:
-        return None
     arcs = adjacency.csr or adjacency.arcs(of_edges=False)
-    return eager.best(arcs, data, reduce == "max") if eager.serves_best(arcs, data) else None
+    if weights is None:
+        return eager.aggregate(arcs, data, reduce, own=own)
+    if weights.values.dim() != 1:
+        return None
+    return eager.aggregate(arcs, data, reduce, weights.values, lambda: weights.transposed(adjacency), own)
 
 
 def _scaled(adjacency: Adjacency, data: Tensor, weights: Scale) -> Tensor:

@@ -193,8 +193,7 @@ def argreduce(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | None, be
     The first of equal ones; -1 where there was none. The senders are vertices in a pull and rows in a push.
     """
     sender, arc = torch.empty_like(best, dtype=torch.int64), torch.empty_like(best, dtype=torch.int64)
-    kernels = compiled()
-    kernels.winners(
+    compiled().argreduce(
         *structure(sub.selection),
         sub.active_mask,
         sub.mode == "pull",
@@ -217,7 +216,7 @@ def segment_argreduce(sub: Subgraph, data: Tensor, reduction: Reduction) -> tupl
     best, index = fresh(shape, data.dtype), fresh(shape, index_dtype_of(data.dtype))
     if sub.selection.is_whole:  # some rows read less than moving all data takes
         settle(data, sub.selection.stored_neighbors.shape[0])
-    compiled().pull_won(
+    compiled().segment_argreduce(
         *structure(sub.selection),
         sub.active_mask,
         flat(data),
@@ -240,7 +239,7 @@ def scatter_argreduce(sub: Subgraph, grad: Tensor, index: Tensor) -> Tensor:
     `index` of `segment_argreduce`: [n, columns]."""
     columns = grad.shape[1]
     result = fresh((sub.selection.stored_offset.shape[0] - 1, columns), grad.dtype)
-    compiled().give_won(*structure(sub.selection), flat(grad), columns, flat(index), flat(result))
+    compiled().scatter_argreduce(*structure(sub.selection), flat(grad), columns, flat(index), flat(result))
     return result
 
 

@@ -9,9 +9,10 @@ from tgraph.core.csr import Csr
 from tgraph.core.system import native
 from tgraph.core.system.library import is_plain
 from tgraph.core.system.pages import LARGE, fresh, settle
-from tgraph.kernels.native.aggregation.arcs import PULL, flat
+from tgraph.kernels.native.aggregation.arcs import PULL, flat, index_dtype_of
 from tgraph.kernels.native.base.support import compiled, implements, unavailable
 from tgraph.kernels.operators.aggregation import narrow as declared
+from tgraph.kernels.reductions import REDUCTIONS
 
 DTYPES = (torch.float32, torch.float64)
 
@@ -55,11 +56,11 @@ def sum_rows(arcs: Csr, data: Tensor, mean: bool, weights: Tensor | None, own: f
     large = max(rows, data.shape[0]) * columns * data.element_size() >= LARGE
     out = fresh((rows, columns), data.dtype) if large else torch.empty((rows, columns), dtype=data.dtype, device="cpu")
     sent = data.detach() if data.requires_grad else data
+    weights = weights.detach() if weights is not None and weights.requires_grad else weights
     if (columns >= NARROW or own) and num_arcs * columns <= MANY:
         kernels.take_sums(neighbors, offset, sent, columns, weights, mean, own, out)
         return out
-    if sent.shape[0] < rows:  # a kernel expects data of as many vertices as there are rows
-        sent = torch.nn.functional.pad(sent, (0, 0, 0, rows - sent.shape[0]))
+    sent = as_many_as_rows(sent, rows)
     if large:
         settle(sent, num_arcs)
     edge = "copy" if weights is None else "mul"
@@ -86,17 +87,58 @@ def sum_columns(arcs: Csr, grad: Tensor, mean: bool, weights: Tensor | None, own
     columns = grad.shape[1]
     out = fresh((arcs.num_columns, columns), grad.dtype)
     kernels = compiled()
-    kernels.give_sums(arcs.neighbors, arcs.offset, flat(grad), columns, weights, mean, own, out)
+    kernels.give_sums(arcs.neighbors, arcs.offset, flat(grad), columns, flat(weights), mean, own, out)
     return out
 
 
-def best_of_rows(arcs: Csr, data: Tensor, greatest: bool) -> Tensor:
-    """The least or greatest over the arcs of each row, by column; 0 for rows without arcs."""
+def best_of_rows(arcs: Csr, data: Tensor, reduce: str, empty: float) -> Tensor:
+    """The "min" or "max" over the arcs of each row, by column; `empty` for rows without arcs."""
     arcs.ensure_valid()
-    rows, columns = arcs.num_rows, data.shape[1]
+    offset, neighbors, rows, columns = arcs.offset, arcs.neighbors, arcs.num_rows, data.shape[1]
     out = fresh((rows, columns), data.dtype)
-    compiled().take_best(arcs.neighbors, arcs.offset, flat(data), columns, greatest, out)
+    if columns >= NARROW and neighbors.shape[0] * columns <= MANY:
+        compiled().take_best(neighbors, offset, flat(data), columns, reduce == "max", empty, out)
+        return out
+    sent = as_many_as_rows(flat(data), rows)
+    settle(sent, neighbors.shape[0])
+    pull, identity = getattr(compiled(), PULL[data.dtype]), REDUCTIONS[reduce].identity(data.dtype)
+    pull(neighbors, offset, None, -1, None, sent, columns, None, 1, reduce, "copy", identity, False, out)
+    return out if empty == identity else out.masked_fill_((offset.diff() == 0)[:, None], empty)
+
+
+def argbest_of_rows(arcs: Csr, data: Tensor, reduce: str, empty: float) -> tuple[Tensor, Tensor]:
+    """`best_of_rows`, and by which of its arcs each row received it, from 0 on: the first of equal ones, -1 for rows
+    without arcs; int32, int64 for float64."""
+    arcs.ensure_valid()
+    shape = arcs.num_rows, data.shape[1]
+    out, index = fresh(shape, data.dtype), fresh(shape, index_dtype_of(data.dtype))
+    sent = flat(data)
+    settle(sent, arcs.num_arcs)
+    rows = arcs.neighbors, arcs.offset, None, -1, None
+    compiled().segment_argreduce(*rows, sent, shape[1], reduce == "max", empty, out, index)
+    return out, index
+
+
+def best_of_columns(arcs: Csr, grad: Tensor, index: Tensor) -> Tensor:
+    """The gradient of `argbest_of_rows` by its `index`: [num_columns, columns]."""
+    out = fresh((arcs.num_columns, grad.shape[1]), grad.dtype)
+    rows = arcs.neighbors, arcs.offset, None, -1
+    compiled().scatter_argreduce(*rows, flat(grad), grad.shape[1], index, out)
     return out
+
+
+def products_at_arcs(arcs: Csr, row_data: Tensor, data: Tensor) -> Tensor:
+    """The product of the data at the two ends of each arc, summed over the columns, [num_arcs]: the gradient of
+    `sum_rows` in the weights."""
+    out = torch.empty(arcs.num_arcs, dtype=data.dtype, device="cpu")
+    rows = arcs.neighbors, arcs.offset, None, -1, None
+    compiled().arc_products(*rows, flat(row_data), as_many_as_rows(flat(data), arcs.num_rows), data.shape[1], 1, out)
+    return out
+
+
+def as_many_as_rows(data: Tensor, rows: int) -> Tensor:
+    """The data with zeros for further rows: kernels of selections expect one for each row."""
+    return data if data.shape[0] >= rows else torch.nn.functional.pad(data, (0, 0, 0, rows - data.shape[0]))
 
 
 def needs_transpose(num_arcs: int, columns: int) -> bool:

@@ -97,13 +97,13 @@ TGRAPH_INLINE void best_block(const BatchArcs<A>& with, Range arcs, const A* dat
 }
 
 template <class Reduce, class A>
-TGRAPH_MULTIVERSION_NARROW void best_row(const BatchArcs<A>& with, int64_t row, const A* data, A* out) {
+TGRAPH_MULTIVERSION_NARROW void best_row(const BatchArcs<A>& with, int64_t row, const A* data, A empty, A* out) {
     constexpr int lanes = 32 / sizeof(A);
     const Range arcs = with.of(row);
     const int64_t columns = with.columns;
     A* const to = out + row * columns;
     if (arcs.begin == arcs.end) {
-        for (int64_t f = 0; f < columns; ++f) to[f] = 0;
+        std::fill_n(to, columns, empty);
         return;
     }
     int64_t f = 0;
@@ -173,17 +173,18 @@ void take_sums(In<int32_t> neighbors, In<int64_t> offset, In<Passed<Stored>> dat
     });
 }
 
-// out[row] = min or max over its neighbors, per column; 0 for an empty row.
+// out[row] = min or max over its neighbors, per column; `empty` for a row without any.
 template <class A>
-void take_best(In<int32_t> neighbors, In<int64_t> offset, In<A> data, int64_t columns, bool greatest, Out<A> out) {
+void take_best(In<int32_t> neighbors, In<int64_t> offset, In<A> data, int64_t columns, bool greatest, A empty,
+               Out<A> out) {
     const BatchArcs<A> with = batch_arcs(neighbors, offset, columns, In<A>(), false, A{0}, data.shape(0));
     if (static_cast<int64_t>(out.shape(0)) != with.rows * columns)
         throw std::invalid_argument("out: expected [rows, columns]");
     each_batch_row(with, [&](int64_t row) {
         if (greatest)
-            best_row<Greater>(with, row, data.data(), out.data());
+            best_row<Greater>(with, row, data.data(), empty, out.data());
         else
-            best_row<Lesser>(with, row, data.data(), out.data());
+            best_row<Lesser>(with, row, data.data(), empty, out.data());
     });
 }
 
@@ -203,7 +204,7 @@ template <class A>
 void bind(Module& module) {
     module.def("take_sums", &take_sums<A, A>, "neighbors, offset, data, columns, weights?, mean, own, out");
     module.def("give_sums", &give_sums<A>, "neighbors, offset, numbers, columns, weights?, mean, own, out");
-    module.def("take_best", &take_best<A>, "neighbors, offset, data, columns, greatest, out");
+    module.def("take_best", &take_best<A>, "neighbors, offset, data, columns, greatest, empty, out");
 }
 
 }  // namespace

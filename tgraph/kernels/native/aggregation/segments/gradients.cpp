@@ -38,7 +38,7 @@ void arc_products(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int6
     const int64_t arcs = selection.num_arcs();
     check_columns(columns, heads);
     if (static_cast<int64_t>(row_data.shape(0)) != selection.count * columns ||
-        static_cast<int64_t>(data.shape(0)) != selection.num_vertices * columns ||
+        static_cast<int64_t>(data.shape(0)) % columns ||
         static_cast<int64_t>(out.shape(0)) != arcs * heads)
         throw std::invalid_argument("row_data, data or out: expected [rows, columns], [n, columns], [arcs, heads]");
     constexpr int64_t grain = 1 << 12;
@@ -125,7 +125,7 @@ struct ArgBest {
 // Argmin or argmax: finds, for each receiver and column, the message that equals `best`, the result of the reduction.
 // In a pull the rows receive, in a push the neighbors.
 template <class A>
-void winners(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active, bool pulls,
+void argreduce(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active, bool pulls,
              In<A> data, int64_t columns, In<A> weights, int64_t heads, std::string_view edge, In<A> best,
              Out<int64_t> sender, Out<int64_t> arc) {
     const SelectionArgument argument(neighbors, offset, rows, width, active);
@@ -174,15 +174,14 @@ TGRAPH_MULTIVERSION void update_best(A* best, ArgIndex<A>* arg, const A* message
 // Max or min over the neighbors of each row per column, with its position among the arcs of the row: the first of equal
 // ones; the identity and -1 for none.
 template <class A>
-void pull_won(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active, In<A> data,
-              int64_t columns, bool largest, A identity, Out<A> best, Out<ArgIndex<A>> won) {
+void segment_argreduce(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active, In<A> data,
+              int64_t columns, bool largest, A identity, Out<A> best, Out<ArgIndex<A>> arg) {
     const SelectionArgument argument(neighbors, offset, rows, width, active);
     const Selection selection = *argument;
     check_columns(columns, 1);
     const int64_t size = selection.count * columns;
-    if (static_cast<int64_t>(data.shape(0)) != selection.num_vertices * columns ||
-        static_cast<int64_t>(best.shape(0)) != size || static_cast<int64_t>(won.shape(0)) != size)
-        throw std::invalid_argument("data, best or won: expected [n, columns] and [rows, columns]");
+    if (static_cast<int64_t>(data.shape(0)) % columns || static_cast<int64_t>(best.shape(0)) != size || static_cast<int64_t>(arg.shape(0)) != size)
+        throw std::invalid_argument("data, best or arg: expected [n, columns] and [rows, columns]");
     const int64_t arcs = selection.num_arcs();
     constexpr int64_t lookahead = 16;
     const auto bytes = columns * static_cast<int64_t>(sizeof(A));
@@ -192,7 +191,7 @@ void pull_won(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t 
         for (int64_t r = range.begin; r < range.end; ++r) {
             const int64_t first = selection.begin(r);
             A* const to = best.data() + r * columns;
-            ArgIndex<A>* const by = won.data() + r * columns;
+            ArgIndex<A>* const by = arg.data() + r * columns;
             std::fill_n(to, columns, identity);
             std::fill_n(by, columns, ArgIndex<A>{-1});
             for (int64_t j = 0; j < selection.degree(r); ++j) {
@@ -219,18 +218,18 @@ TGRAPH_INLINE void fetch_outputs(const Selection& selection, int64_t r, const Ar
         fetch(out + selection.neighbors[first + std::clamp<int64_t>(arg[r * columns + f], 0, last)] * columns + f);
 }
 
-// The gradient of `pull_won`: out[u, f] = the sum of grad[r, f] over the rows r whose argbest in column f is neighbor
+// The gradient of `segment_argreduce`: out[u, f] = the sum of grad[r, f] over the rows r whose argbest in column f is neighbor
 // u. Threads own columns, so that no two write to the same location; sums are in the order of the rows.
 template <class A>
-void give_won(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<A> grad, int64_t columns,
-              In<ArgIndex<A>> won, Out<A> out) {
+void scatter_argreduce(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<A> grad, int64_t columns,
+              In<ArgIndex<A>> arg, Out<A> out) {
     const SelectionArgument argument(neighbors, offset, rows, width, {});
     const Selection selection = *argument;
-    const int64_t n = selection.num_vertices, k = selection.count;
     check_columns(columns, 1);
-    if (static_cast<int64_t>(out.shape(0)) != n * columns || static_cast<int64_t>(grad.shape(0)) != k * columns ||
-        static_cast<int64_t>(won.shape(0)) != k * columns)
-        throw std::invalid_argument("grad, won or out: expected [rows, columns] and [n, columns]");
+    const int64_t n = static_cast<int64_t>(out.shape(0)) / columns, k = selection.count;
+    if (static_cast<int64_t>(out.shape(0)) % columns || static_cast<int64_t>(grad.shape(0)) != k * columns ||
+        static_cast<int64_t>(arg.shape(0)) != k * columns)
+        throw std::invalid_argument("grad, arg or out: expected [rows, columns] and [n, columns]");
     constexpr int64_t line = 64 / sizeof(A);
     const int64_t lines = (columns + line - 1) / line;
     const int parts = static_cast<int>(std::min<int64_t>(part_count(selection.num_arcs() * columns), lines));
@@ -241,16 +240,16 @@ void give_won(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t 
         for (int64_t u = 0; u < n; ++u) std::fill_n(out.data() + u * columns + first, size, A{0});
         for (int64_t r = 0; r < k; ++r) {
             const int64_t begin = selection.begin(r), degree = selection.degree(r);
-            if (r + 1 < k) fetch_outputs<A>(selection, r + 1, won.data(), columns, {first, first + size}, out.data());
+            if (r + 1 < k) fetch_outputs<A>(selection, r + 1, arg.data(), columns, {first, first + size}, out.data());
             for (int64_t f = r * columns + first; f < r * columns + first + size; ++f) {
-                const int64_t arc = won.data()[f];
+                const int64_t arc = arg.data()[f];
                 if (arc >= degree) fits.store(false, std::memory_order_relaxed);
                 if (arc < 0 || arc >= degree) continue;
                 out.data()[selection.neighbors[begin + arc] * columns + f - r * columns] += grad.data()[f];
             }
         }
     });
-    if (!fits) throw std::invalid_argument("won: expected arcs of the rows");
+    if (!fits) throw std::invalid_argument("arg: expected arcs of the rows");
 }
 
 // out[i] = grad times the product of all messages but message i, per column: prefix products times suffix products, so
@@ -301,12 +300,12 @@ template <class A>
 void bind_gradients_of(Module& module) {
     module.def("arc_products", &arc_products<A>,
                "neighbors, offset, rows?, width, active?, row_data, data, columns, heads, out");
-    module.def("winners", &winners<A>,
+    module.def("argreduce", &argreduce<A>,
                "neighbors, offset, rows?, width, active?, pulls, data, columns, weights?, heads, edge, best, sender, "
                "arc");
-    module.def("pull_won", &pull_won<A>,
-               "neighbors, offset, rows?, width, active?, data, columns, largest, identity, best, won");
-    module.def("give_won", &give_won<A>, "neighbors, offset, rows?, width, grad, columns, won, out");
+    module.def("segment_argreduce", &segment_argreduce<A>,
+               "neighbors, offset, rows?, width, active?, data, columns, largest, identity, best, arg");
+    module.def("scatter_argreduce", &scatter_argreduce<A>, "neighbors, offset, rows?, width, grad, columns, arg, out");
 }
 
 }  // namespace
