@@ -1,4 +1,4 @@
-"""What centralities by distance share: distances from some vertices, group after group, over the weights or in hops."""
+"""Distances for centralities: from some vertices, group after group, over the weights or in hops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What centralities by electric current share: the graph as a network of resistors, and its potentials.
+"""Electric currents, for centralities: the graph as a network of resistors, and its potentials.
 
 A current of one in at a vertex u, spread evenly over all vertices out, gives the potentials x with L x = e_u - 1 / n,
 where L is the Laplacian: sums of conductances on its diagonal, less the conductance of each edge. Those of mean 0 are

@@ -1,4 +1,4 @@
-"""What the power iterations share: their steps, the dtype of the scores, and what vertices send."""
+"""Power iterations: their steps, the dtype of the scores, and the sums that vertices send."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def fitted(values: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def strength(program: tg.Program, graph: tg.Graph, edge: str) -> Tensor:
-    """What leaves each vertex, [n]: its degree for edge="copy", for "mul" the sum of the weights of its arcs.
+    """The out-strength of each vertex, [n]: its degree for edge="copy", for "mul" the sum of the weights of its arcs.
 
     Raises ArgumentError for weights that are no measure, or so small that one cannot divide by their sum.
     """

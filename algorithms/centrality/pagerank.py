@@ -151,7 +151,7 @@ class PageRank(AffineProgram):
         return leaving.sign().div_(leaving.clamp(min=torch.finfo(leaving.dtype).tiny))
 
     def to_final_sum(self, rank: Tensor) -> Tensor | float:
-        """What to multiply `rank` by so that it sums to what the final ranks do, as in a power iteration it soon does.
+        """The factor of `rank` for which it has the sum of the final ranks, as soon in a power iteration.
 
         An iteration makes a sum s into 1 - damping + damping * (s - lost).
 

@@ -1,4 +1,4 @@
-"""What all similarities share: the pairs that they are asked for, and the neighbours that count."""
+"""Pairs of vertices and their neighbours, for all similarities."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class DirectionPolicy:
         return self.direction
 
     def state(self) -> dict[str, Any]:
-        """What the directions to come depend on, for a checkpoint."""
+        """State of the policy, for a checkpoint."""
         return {"unexplored": self.unexplored, "direction": self.direction, "last_size": self._last_size}
 
     def restore(self, state: dict[str, Any]) -> None:

@@ -38,7 +38,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Implementation(NamedTuple):
-    """What a backend offers for an operator: run(*arguments), and refuses(*arguments), None or why it does not support
+    """An implementation of an operator: run(*arguments), and refuses(*arguments), None or why it does not support
     these."""
 
     run: Callable[..., Any]

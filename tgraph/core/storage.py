@@ -1,4 +1,4 @@
-"""What a graph asks of whatever stores its arcs: a `tgraph.core.csr.Csr`, or a layout of `tgraph.formats`."""
+"""Interfaces of the storage of arcs: a `tgraph.core.csr.Csr`, or a layout of `tgraph.formats`."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Storage(Protocol):
 
 
 class Layout(Storage, Protocol):
-    """What the engine and the kernels ask of a layout; `tgraph.formats.Layout` documents each member."""
+    """The interface of a layout for the engine and the kernels; `tgraph.formats.Layout` documents each member."""
 
     @property
     def name(self) -> str: ...

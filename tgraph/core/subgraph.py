@@ -221,7 +221,7 @@ class Subgraph:
 
 @dataclass(frozen=True)
 class Received:
-    """What the vertices received: `values` [r, ...], at the vertices [r], or at all of them in order where None.
+    """Results of an aggregate: `values` [r, ...], at the vertices [r], or at all of them in order where None.
 
     >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
     >>> received = tg.Received(torch.tensor([5.0, 7.0]), torch.tensor([1, 2]))

@@ -22,7 +22,7 @@ OriginalIds = Tensor | np.ndarray | Sequence[Hashable]
 
 
 class GraphVertices:
-    """What a Graph offers of its vertices, which are named by their index 0..n-1."""
+    """Vertices of a Graph, named by their index 0..n-1."""
 
     num_vertices: int  # n, isolated vertices included
     num_arcs: int  # m, the arcs stored: an undirected edge counts twice, an undirected self-loop once

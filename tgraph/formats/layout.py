@@ -207,7 +207,7 @@ class Layout(ABC):
 
     @abstractmethod
     def options(self) -> dict[str, Any]:
-        """What `from_tensors` needs besides the tensors: numbers, strings and lists of these."""
+        """Arguments of `from_tensors` besides the tensors: numbers, strings and lists of these."""
 
     @classmethod
     @abstractmethod

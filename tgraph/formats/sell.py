@@ -135,7 +135,7 @@ class SELL(Uncompressed):
 
 @operator
 def _pull_slices(slices: Slices, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
-    """What every row of slices receives from data [n, columns]."""
+    """The reduction of each row of slices over data [n, columns]."""
     offset, neighbors, weights = SELL(slices, 1)._rows_at(None)
     received = reduce_rows(offset, neighbors, weights, data, reduction, edge)
     order = slices.order

@@ -186,8 +186,8 @@ def select_rows(src: Tensor, dst: Tensor, weights: Tensor | None, vertices: Tens
 
 
 def reduced_in(dtype: torch.dtype, reduction: Reduction) -> torch.dtype:
-    """What to reduce in: float32 for sums and products of 16-bit floats. A bfloat16 sum of ones would stop growing at
-    256."""
+    """The dtype to reduce in: float32 for sums and products of 16-bit floats. A bfloat16 sum of ones would stop
+    growing at 256."""
     narrow = dtype in (torch.float16, torch.bfloat16) and reduction.name in ("sum", "prod")
     return torch.float32 if narrow else dtype
 

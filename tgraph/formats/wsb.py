@@ -132,8 +132,8 @@ def _tile_rows(tiles: Tiles, first: int, last: int) -> Csr:
 
 @operator
 def _pull_tiles(tiles: Tiles, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
-    """What every row of tiles receives from data [n, columns]: by dense products, or over the decoded rows, on the CPU
-    those of some windows at a time."""
+    """The reduction of each row of tiles over data [n, columns]: by dense products, or over the decoded rows, on the
+    CPU those of some windows at a time."""
     multiplies = reduction.name == "sum" and edge in ("copy", "mul") and data.is_floating_point()
     # The dense product of a tile multiplies data by zeros, which is NaN for infinity and NaN.
     if multiplies and bool(torch.isfinite(data).all()):

@@ -102,7 +102,7 @@ def find(name: str, call: Call, refused: Mapping[str, str] = MappingProxyType({}
 
 
 def by_rule(call: Call, refused: Mapping[str, str] = MappingProxyType({})) -> Choice:
-    """What "auto" takes where nothing was measured: the first backend that supports the call and does not yield."""
+    """The choice of "auto" without measurements: the first backend that supports the call and does not yield."""
     refused = dict(refused) if refused else {}
     for name, backend in BACKENDS.items():
         if name in refused:

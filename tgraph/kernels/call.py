@@ -54,8 +54,8 @@ class Call:
 
     @property
     def materialises_messages(self) -> str | None:
-        """What makes the gradient of an `aggregate` differ from message to message otherwise than by a factor, or
-        None: the fused operators have no gradient of it."""
+        """The part of an `aggregate` whose gradient differs by more than a factor from message to message, for which
+        the fused operators have no gradient; None without such a part."""
         if self.operation != "aggregate" or self.reduction is None or not self._is_recorded:
             return None
         if self.reduction.name == "prod":

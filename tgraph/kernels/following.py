@@ -29,7 +29,7 @@ def refuses() -> str | None:
 
 
 class Report(NamedTuple):
-    """What changes did to the arcs of p pairs.
+    """Effects of changes on the arcs of p pairs.
 
     pair : int64 [p], as a change that deletes them, ascending. worse : uint8 [p], for whom the best arc is gone or got
     worse. before, after : int64 [p], how many arcs there were and are. sum_before, sum_after : float64 [p], of their
@@ -162,7 +162,7 @@ def settle(
 
 
 def settle_scratch() -> Any:
-    """What calls of `settle` on one graph share."""
+    """Scratch memory that calls of `settle` on one graph share."""
     return _module().SettleScratch()
 
 

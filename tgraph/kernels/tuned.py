@@ -1,4 +1,4 @@
-"""What `tgraph.tune` has measured: the fastest backend for sums and for maxima over graphs like one measured.
+"""Measurements of `tgraph.tune`: the fastest backend for sums and for maxima over graphs like one measured.
 
 The choices are kept in a file of the user's cache folder, by everything that they depend on: device, driver, torch,
 threads, the degrees of the graph to within a factor of two, dtype, and the columns of the data rounded up to a power
@@ -55,7 +55,7 @@ def _degrees(graph: Graph) -> Degrees:
 
 
 def key(graph: Graph, reduce: str, columns: int, dtype: torch.dtype) -> str:
-    """What a choice depends on, as one line that a reader of the file understands."""
+    """The key of a choice, as one line that a reader of the file understands."""
     width = 1 << max(columns - 1, 0).bit_length()
     parts = (machine(graph.device), _degrees(graph), f"{MEASURED[reduce]} of {dtype}", f"columns {width}")
     return "; ".join(map(str, parts))
@@ -131,7 +131,7 @@ def forget() -> None:
 
 
 def _read() -> dict[str, Measured]:
-    """What the file holds; nothing where there is none, or none that can be read as such."""
+    """The content of the file; empty without a file, or with one that cannot be read as such."""
     try:
         entries = json.loads((cache.folder() / FILE).read_text(encoding="utf-8"))
         return {name: Measured(str(entry["choice"]), dict(entry["milliseconds"])) for name, entry in entries.items()}

@@ -1,1 +1,1 @@
-"""What a user writes programs with: the five operators, `Program` and `Relaxation`."""
+"""The interface for programs: the five operators, `Program` and `Relaxation`."""

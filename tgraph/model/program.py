@@ -110,7 +110,7 @@ class Program:
         return None
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps of the program: by default every attribute that is plain (numbers, text, tensors,
+        """State of the program for a checkpoint: by default every attribute that is plain (numbers, text, tensors,
         numpy arrays, and lists, tuples and dicts of these), and the `state()` of one that has a `restore` as well.
 
         Any other attribute must be after the run what `init` made it; a program of which one is not overrides both
@@ -149,7 +149,7 @@ class Program:
         return values
 
     def followed(self) -> Any:
-        """What `tgraph.dynamic.follow` goes by on a graph that changes: a declaration such as
+        """The rule of `tgraph.dynamic.follow` on a graph that changes: a declaration such as
         `tgraph.dynamic.LinearSystem`; None, as by default, for a Relaxation, which its semiring declares, and for
         programs that cannot be followed.
 

@@ -199,7 +199,7 @@ class AffineMap:
         return dangling_mass(x, self._scale) if kept is None else kept
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps: the numbers of the last step, which another sum might round otherwise.
+        """State for a checkpoint: the numbers of the last step, which another sum might round otherwise.
 
         >>> graph = tg.Graph.from_edges([0, 1], [1, 2])
         >>> affine = tg.primitives.linear.AffineMap()

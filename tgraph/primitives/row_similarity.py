@@ -1,4 +1,4 @@
-"""What the rows of two vertices have in common: for given pairs, and for the most similar others of each vertex."""
+"""Common neighbours of two vertices: for given pairs, and for the most similar others of each vertex."""
 
 from __future__ import annotations
 

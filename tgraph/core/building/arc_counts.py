@@ -9,7 +9,7 @@ from tgraph.core.building import sorting
 
 
 class ArcCounts:
-    """What is counted over stretches of adjacent rows, which are handed in in any order.
+    """Counts over stretches of adjacent rows, which are added in any order.
 
     loops : arcs from a vertex to itself. repeats : arcs that an equal one precedes in their row. repeated_loops : those
     of them that are self-loops. Rows ascend.

@@ -1,1 +1,1 @@
-"""What depends on the machine and on torch: the compiled kernels, devices, registered operators, folders."""
+"""Access to the machine and to torch: the compiled kernels, devices, registered operators, folders."""

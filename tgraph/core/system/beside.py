@@ -43,7 +43,7 @@ def installed_kernels() -> Path | None:
 
 
 def how_to_get_kernels() -> str:
-    """What to do where this package has no compiled kernels."""
+    """The remedy where this package has no compiled kernels."""
     compiler = "a C++20 compiler (g++ or clang++) and Python's headers"
     if not is_clone():
         return f"install {compiler}, then reinstall tgraph"

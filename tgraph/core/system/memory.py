@@ -36,7 +36,7 @@ def available_memory() -> int | None:
 
 
 def _left_by_groups() -> Iterator[int]:
-    """What each group of this process with a limit leaves, by either version of control groups."""
+    """Memory left in each control group of this process that has a limit, by either version of these."""
     for group in _groups():
         for limit, used in (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")):
             with contextlib.suppress(OSError, ValueError):  # "max" where there is no limit

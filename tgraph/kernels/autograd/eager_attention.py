@@ -27,7 +27,7 @@ def serves(arcs: Csr, inputs: Inputs, backend: str) -> bool:
 
 
 def attend(arcs: Csr, inputs: Inputs, spec: AttentionSpec) -> Tensor:
-    """What every destination receives, [n_dst, heads, columns]."""
+    """The result of each destination, [n_dst, heads, columns]."""
     if torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in inputs):
         return _apply(*inputs, arcs, spec)
     return compiled.attend(inputs, arcs, spec)[0]

@@ -20,7 +20,7 @@ name = "cuda"
 
 
 def refuses_call(own: Callable[[Call], str | None]) -> Callable[[Call], str | None]:
-    """Why a `Call` is not served: the reasons that hold for all operators, then its `own`."""
+    """Why a `Call` is not supported: the reasons that hold for all operators, then its `own`."""
 
     def refuses(call: Call) -> str | None:
         if call.data.device.type != "cuda":

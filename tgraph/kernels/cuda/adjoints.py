@@ -1,4 +1,4 @@
-"""What the gradients of an aggregate take beyond an aggregate, by CUDA kernels.
+"""The operators that gradients of an aggregate need beside the aggregate, by CUDA kernels.
 
 What vertices receive from rows is pulled by the vertices, so that sums do not depend on which thread comes first: all
 arcs along the transpose, those of some rows in an order of their own, sorted by receiver.

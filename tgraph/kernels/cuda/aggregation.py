@@ -117,7 +117,7 @@ def _messages(
 
 
 def reduced(rows: Rows, messages: Messages, reduction: Reduction) -> Tensor:
-    """What the rows receive, [k, columns], flags as numbers."""
+    """The reduction of each row, [k, columns], flags as numbers."""
     if reduction.name == "mean" and rows.active_mask is not None:
         return _mean_of_active(rows, messages)
     data = messages.data

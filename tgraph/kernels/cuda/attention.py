@@ -110,7 +110,7 @@ def attend_backward(
 
 
 def number_of(dtype: torch.dtype) -> torch.dtype:
-    """What data of a dtype is computed in."""
+    """The dtype that data of a dtype is computed in."""
     return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
 
 
@@ -190,7 +190,7 @@ def _join(bins: DegreeBins, slots: Tensor | None, total: Tensor | None) -> None:
 
 
 class Share(NamedTuple):
-    """What teams of the same shape do.
+    """The work of teams of one shape.
 
     tiles : [t, 4] of `DegreeBins`, or None where they have whole rows.
     rows : which, or None for all.

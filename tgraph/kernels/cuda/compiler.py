@@ -39,7 +39,7 @@ PATIENCE = 120  # seconds to wait for another process that compiles the same sou
 
 @dataclass(frozen=True)
 class Binary:
-    """What kernels were compiled to: a cubin, and the symbol in it for each kernel by its expression."""
+    """Compiled kernels: a cubin, and the symbol in it for each kernel by its expression."""
 
     code: bytes
     symbols: dict[str, str]
@@ -128,7 +128,7 @@ def extra() -> str:
 
 
 def architecture(capability: tuple[int, int]) -> str | None:
-    """What to compile for on a device of that compute capability, None where NVRTC does not know it.
+    """The architecture to compile for on a device of that compute capability, None where NVRTC does not know it.
 
     Machine code also runs on later devices of the same major number.
     """
@@ -198,7 +198,7 @@ def _write(entry: Path, binary: Binary) -> None:
 
 
 def _read(entry: Path) -> Binary | None:
-    """What `_write` wrote, None where it is missing or damaged, or others could have written it."""
+    """The file that `_write` wrote, None where it is missing or damaged, or others could have written it."""
     try:
         with entry.open("rb") as file:
             cache.check_is_private(os.fstat(file.fileno()), entry)

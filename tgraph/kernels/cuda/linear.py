@@ -13,7 +13,7 @@ from tgraph.kernels.reductions import REDUCTIONS
 
 
 def refuses(call: Call) -> str | None:
-    """Why a call is not served: its gradient, or values that the kernels do not add in float64."""
+    """Why a call is not supported: its gradient, or values that the kernels do not add in float64."""
     if call.needs_gradient:
         return "it computes no gradients"
     if call.data.dtype not in (torch.float32, torch.float64):

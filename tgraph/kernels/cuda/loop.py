@@ -68,14 +68,14 @@ class FarPile:
 
     @property
     def arguments(self) -> list[Argument]:
-        """What the kernels take: the pile, the bitmap of all that were ever put off, and the border."""
+        """Arguments of the kernels: the pile, the bitmap of all that were ever put off, and the border."""
         return [None] * 3 if self._list is None else [self._list, self._bits, self._border]
 
     def __bool__(self) -> bool:
         return self._list is not None
 
     def take(self, ids: Tensor) -> Tensor:
-        """Those vertices of the pile that come next, [k], written to the front of `ids`; the border moves on."""
+        """The next vertices of the pile, [k], written to the front of `ids`; the border moves on."""
         assert self._list is not None
         pile = self._list[: self.size]
         pile = pile[self._values.index_select(0, pile) > self._border]
@@ -157,7 +157,7 @@ class Fixpoint:
         return not self.active, len(rounds)
 
     def rounds(self) -> list[Round]:
-        """What the rounds of the last `advance` did."""
+        """Records of the rounds of the last `advance`."""
         return self._rounds
 
     def _step(self, limit: int) -> list[Round]:

@@ -63,7 +63,7 @@ class Layout(NamedTuple):
 
 
 def result_dtype(dtype: torch.dtype, reduce: str) -> torch.dtype:
-    """What data of a dtype is reduced to."""
+    """The dtype that data of a dtype is reduced in."""
     return torch.int64 if dtype == torch.int32 and reduce in ("sum", "prod") else dtype
 
 
@@ -78,7 +78,7 @@ def pull(
     mean: bool = False,
     argreduce: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
-    """What every row receives, [k, columns], and the arc that attains it, int64 [k, columns], if `argreduce`.
+    """The reduction of each row, [k, columns], and the arc that attains it, int64 [k, columns], if `argreduce`.
 
     rows : who receives from whom.
     data : [n, columns], of a dtype in TYPES. weights : [arcs, heads] of the same dtype, or None for a copy.

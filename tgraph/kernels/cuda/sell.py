@@ -27,15 +27,15 @@ def instantiations() -> Iterator[Kernel]:
 
 
 def refuses(slices: Slices, data: Tensor, edge: str) -> str | None:
-    """Why a pull of data [n, columns] is not served, None where it is."""
+    """Why a pull of data [n, columns] is not supported, None if it is."""
     if data.device.type != "cuda":
         return f"it computes on a CUDA device, the data is on {data.device}"
     return runtime.unavailable() or (None if data.dtype in TYPES else f"it has no kernel for {data.dtype}")
 
 
 def pull(slices: Slices, data: Tensor, reduce: str, edge: str, identity: float) -> Tensor:
-    """What every row receives from contiguous data [n, columns], in the dtype of it, which the weights have too: added
-    along the row. int32 is not added or multiplied."""
+    """The reduction of each row over contiguous data [n, columns], in the dtype of it, which the weights have too:
+    added along the row. int32 is not added or multiplied."""
     n, columns = data.shape
     result = torch.empty_like(data)
     layout = layout_of(data, None, reduce)

@@ -28,7 +28,7 @@ def instantiations() -> Iterator[Kernel]:
 
 
 def refuses(call: Call) -> str | None:
-    """Why labels are not served, None where they are."""
+    """Why labels are not supported, None if they are."""
     if not call.data.is_contiguous():
         return "it writes labels that lie side by side, these are a strided view"
     return None

@@ -32,7 +32,7 @@ def instantiations() -> Iterator[Kernel]:
 
 
 def refuses(tiles: Tiles, data: Tensor) -> str | None:
-    """Why a pull of data [n, columns] is not served, None where it is."""
+    """Why a pull of data [n, columns] is not supported, None if it is."""
     if data.device.type != "cuda":
         return f"it computes on a CUDA device, the data is on {data.device}"
     if tiles.columns.dtype != torch.int32:
@@ -51,8 +51,8 @@ def multiplies(data: Tensor, reduce: str, edge: str) -> bool:
 
 
 def pull(tiles: Tiles, data: Tensor, reduce: str, edge: str, identity: float) -> Tensor:
-    """What every row receives from contiguous data [n, columns], in the dtype of it, which the weights have too: added
-    along the row, 16-bit numbers and their products in float32. int32 is not added or multiplied."""
+    """The reduction of each row over contiguous data [n, columns], in the dtype of it, which the weights have too:
+    added along the row, 16-bit numbers and their products in float32. int32 is not added or multiplied."""
     result, columns = torch.empty_like(data), data.shape[1]
     weights = None if edge == "copy" else tiles.weights
     start = None if weights is None else tiles.start

@@ -26,7 +26,7 @@ from tgraph.kernels.operators.relaxation.relaxation import relax
 
 
 def refuses_call(own: Callable[[Call, Subgraph], str | None]) -> Callable[[Call], str | None]:
-    """Why a `Call` is not served: the reasons that hold for all operators, then its `own`."""
+    """Why a `Call` is not supported: the reasons that hold for all operators, then its `own`."""
 
     def refuses(call: Call) -> str | None:
         if call.sub is None or call.sub.graph.layout is None:

@@ -100,7 +100,7 @@ def _reads_rows(call: Call, sub: Subgraph) -> bool:
 
 
 def _silent(reduction: Reduction, dtype: torch.dtype, grows: bool) -> float | int | bool:
-    """What a vertex sends that has nothing to send."""
+    """The message of a vertex that has nothing to send."""
     if grows and not dtype.is_floating_point:
         return 2 * _FAR if reduction.name == "min" else -2 * _FAR
     return reduction.identity(dtype)

@@ -1,5 +1,5 @@
-"""What a layout offers whose rows are spread over processes, each with its own vertices: their number is k here, and
-the h mirrors are the vertices of others that their arcs touch."""
+"""The operations of a layout whose rows are distributed over processes, each with its own vertices: their number is
+k here, and the h mirrors are the vertices of others that their arcs touch."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ from tgraph.kernels.reductions import Reduction
 
 
 class StreamedLayout(Protocol):
-    """What a layout that streams offers besides the pull of all layouts. Weights are a number for all arcs, or None for
-    those of the arcs; `tgraph.stream.run.streamed.Streamed` documents each member."""
+    """The operations of a layout that streams, besides the pull of all layouts. Weights are a number for all arcs,
+    or None for those of the arcs; `tgraph.stream.run.streamed.Streamed` documents each member."""
 
     def relax_rows(
         self, sub: Subgraph, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None

@@ -31,7 +31,7 @@ _HELD_AT_ONCE = 1 << 22
 
 
 class Inputs(NamedTuple):
-    """What attention reads: [n_src, ...], [n_dst, ...], [n_src, heads, columns], [edges, ...] and [heads, columns].
+    """The inputs of attention: [n_src, ...], [n_dst, ...], [n_src, heads, columns], [edges, ...] and [heads, columns].
 
     `value` is None where the source is the value, `vector` where the score has none.
     """
@@ -44,7 +44,7 @@ class Inputs(NamedTuple):
 
     @property
     def sent(self) -> Tensor:
-        """What the sources are asked for, [n_src, heads, columns]."""
+        """The values that the sources send, [n_src, heads, columns]."""
         return self.source if self.value is None else self.value
 
 
@@ -87,7 +87,7 @@ def threshold(dropout: float) -> int:
 
 
 def gain(dropout: float) -> float:
-    """What an arc that stays is multiplied by."""
+    """The factor of an arc that dropout leaves."""
     return 1 / (1 - dropout) if dropout < 1 else 0.0
 
 
@@ -157,7 +157,7 @@ def by_arc(inputs: Inputs, arcs: Csr, some: slice = slice(None)) -> Inputs:
 
 
 def attend_recorded(inputs: Inputs, arcs: Csr, spec: AttentionSpec) -> Tensor:
-    """What each row receives, of all arcs at once: torch differentiates it as often as one likes."""
+    """The result of each row, with messages for all arcs at once: differentiable any number of times."""
     slot, mask = arcs.row_of_arc(), kept(spec, 0, arcs.num_arcs, inputs.sent.shape[1])
     return gathered(by_arc(inputs, arcs), spec, slot, arcs.num_rows, mask)[0]
 
@@ -237,7 +237,8 @@ def attend_backward(
 def gradients(
     inputs: Inputs, spec: AttentionSpec, mask: Tensor | None, grad: Tensor, delta: Tensor, statistics: Tensor
 ) -> Inputs:
-    """Those of all inputs for each arc, that of the vector summed over them; all arguments have a row for each arc.
+    """The gradients of all inputs for each arc, that of the vector summed over them; all arguments have a row for each
+    arc.
 
     delta : the products of grad and result, summed over the columns: the sum of alpha times its gradient.
     statistics : as of `weights`.

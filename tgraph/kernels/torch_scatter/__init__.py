@@ -25,7 +25,7 @@ DTYPES = (
 
 
 def refuses(call: Call) -> str | None:
-    """Why a call is not served, None where it is."""
+    """Why a call is not supported, None if it is."""
     if why := missing(call.data.device) or not_plain(call):
         return why
     reduction, dtype = cast(Reduction, call.reduction), _message_dtype(call)

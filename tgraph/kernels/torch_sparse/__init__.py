@@ -22,7 +22,7 @@ DTYPES = (torch.float32, torch.float64)
 
 
 def refuses(call: Call) -> str | None:
-    """Why a call is not served, None where it is."""
+    """Why a call is not supported, None if it is."""
     data = call.data
     if data.device.type == "cpu" and not torch.backends.mkl.is_available():
         return "this torch is built without MKL"

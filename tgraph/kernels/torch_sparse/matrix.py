@@ -68,7 +68,7 @@ def _shares(values: Tensor, stored: Tensor) -> bool:
 
 
 def multiply(matrix: Matrix, mode: Mode, data: Tensor, values: Tensor | None) -> Tensor:
-    """What the receivers get from the data [n] or [n, columns], times values [m] in the order of the matrix."""
+    """The product of the matrix and the data [n] or [n, columns], times values [m] in the order of the matrix."""
     if mode == "push":
         values = None if values is None else matrix.values_of_transposed(values)
         matrix = matrix.transposed()

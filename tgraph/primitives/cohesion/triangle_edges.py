@@ -1,4 +1,4 @@
-"""What the triangles of an undirected simple graph add up to: per edge, per vertex by values of edges, and by kinds.
+"""Sums over the triangles of an undirected simple graph: per edge, per vertex by values of edges, and by kinds.
 
 Each function takes a graph without parallel edges and self-loops, as `simple_graph.simple` returns it, and lists every
 triangle once (Chiba and Nishizeki, SIAM J. Computing 1985): O(m^1.5).

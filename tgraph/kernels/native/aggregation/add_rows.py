@@ -14,7 +14,7 @@ INDEX_DTYPES = (torch.int32, torch.int64)
 
 
 def refuses(values: Tensor, index: Tensor, size: int) -> str | None:
-    """Why `add_rows` does not serve a call, None where it does."""
+    """Why `add_rows` does not support a call, None if it does."""
     if values.dtype not in DTYPES or index.dtype not in INDEX_DTYPES:
         return f"it has no kernel for values of {values.dtype} by an index of {index.dtype}"
     if index.dim() != 1 or values.shape[:1] != index.shape or not values.numel():
@@ -24,7 +24,6 @@ def refuses(values: Tensor, index: Tensor, size: int) -> str | None:
 
 @implements("add_rows", refuses)
 def add_rows(values: Tensor, index: Tensor, size: int) -> Tensor:
-    """As the portable one, `tgraph.kernels.autograd.segments.add_rows`."""
     out = fresh((size, *values.shape[1:]), values.dtype)
     columns = values.numel() // values.shape[0]
     compiled().add_rows(flat(values), index, columns, out)

@@ -90,7 +90,7 @@ def aggregate(
 
 
 def _as_received(values: Tensor, reduction: Reduction, dtype: torch.dtype) -> Tensor:
-    """What the kernels gave in the dtype of the result."""
+    """The result of the kernels in the dtype of the reduction."""
     if reduction.logical:
         return values != 0
     return values if values.dtype == dtype else values.to(dtype)

@@ -131,7 +131,7 @@ def push(
     identity: float = 0,
     scratch: Scratch | None = None,
 ) -> tuple[Tensor, Tensor | None]:
-    """What every vertex receives from the rows, whose data is [k, columns]: ([n, columns], None).
+    """The reduction at every vertex of what rows with data [k, columns] send: ([n, columns], None).
 
     With a `scratch`, what those received that were reached, in the order in which they were reached first, and who
     they are: ([r, columns], [r]), which costs O(k + arcs) only.
@@ -230,7 +230,7 @@ def segment_argreduce(sub: Subgraph, data: Tensor, reduction: Reduction) -> tupl
 
 
 def index_dtype_of(dtype: torch.dtype) -> torch.dtype:
-    """What `segment_argreduce` counts the arcs of a row in: as wide as the data, which it is selected together with."""
+    """The dtype of positions within a row in `segment_argreduce`, as wide as the data: both are selected together."""
     return torch.int64 if dtype == torch.float64 else torch.int32
 
 

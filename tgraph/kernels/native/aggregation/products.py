@@ -11,7 +11,7 @@ DTYPES = (torch.float32, torch.float64)
 
 
 def refuses(grad: Tensor, messages: Tensor, offset: Tensor) -> str | None:
-    """Why a call is not served, None where it is."""
+    """Why a call is not supported, None if it is."""
     if not messages.is_cpu or messages.dtype not in DTYPES or not messages.numel():
         return "it computes float32 and float64 on the CPU, of some messages"
     return unavailable()

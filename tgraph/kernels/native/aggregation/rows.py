@@ -22,12 +22,12 @@ def refuses(
     edge: str,
     inside: bool = False,
 ) -> str | None:
-    """Why `reduce_rows` does not serve a call, None where it does."""
+    """Why `reduce_rows` does not support a call, None if it does."""
     return refuses_pair(data.dtype, reduction.name, edge) or refuses_data(data)
 
 
 def refuses_float64(x: Tensor, weight_dtype: torch.dtype | None) -> str | None:
-    """Why `sum_in_float64` does not serve a call, None where it does."""
+    """Why `sum_in_float64` does not support a call, None if it does."""
     if x.dtype != torch.float32 or weight_dtype not in (None, torch.float32):
         return "it adds float32 in float64, with weights of float32"
     return refuses_data(x)
@@ -42,7 +42,7 @@ def refuses_sending(
     edge: str,
     result: Tensor,
 ) -> str | None:
-    """Why `send_rows` does not serve a call, None where it does."""
+    """Why `send_rows` does not support a call, None if it does."""
     if reduction.name != "sum" or edge not in ("copy", "mul") or data.shape[1] != 1:
         return "it adds single numbers, multiplied by weights or not"
     if data.dtype not in (torch.float32, torch.float64) or result.dtype != torch.float64:
@@ -60,7 +60,6 @@ def reduce_rows(
     edge: str,
     inside: bool = False,
 ) -> Tensor:
-    """As the portable one, `tgraph.formats.uncompressed.reduce_rows`."""
     per_head = None if weights is None else weights[:, None]
     rows = Selection(offset.to(torch.int64), neighbors)
     return pull(rows, data, reduction.name, edge, per_head, identity=reduction.identity(data.dtype))

@@ -16,7 +16,7 @@ from tgraph.kernels.reductions import Reduction
 
 
 def refuses(slices: Slices, data: Tensor, reduce: str, edge: str) -> str | None:
-    """Why a pull of data [n, columns] is not served, None where it is."""
+    """Why a pull of data [n, columns] is not supported, None if it is."""
     if slices.neighbors.dtype != torch.int32:
         return "it reads int32 neighbors"
     return refuses_pair(data.dtype, reduce, edge) or refuses_data(data)
@@ -25,7 +25,7 @@ def refuses(slices: Slices, data: Tensor, reduce: str, edge: str) -> str | None:
 def pull(
     slices: Slices, data: Tensor, reduce: str, edge: str, identity: float, total: torch.dtype | None = None
 ) -> Tensor:
-    """What every row receives from data [n, columns], in the dtype of it, which the weights have too: added along the
+    """The reduction of each row over data [n, columns], in the dtype of it, which the weights have too: added along the
     row, whatever the number of threads. float32 may be reduced in a `total` of float64."""
     total = total or data.dtype
     result, weights = torch.empty_like(data, dtype=total), slices.weights

@@ -50,7 +50,6 @@ def tiles_of(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> Tiles
 
 @implements(declared.tile_degrees, _refuses_tiles)
 def degrees(tiles: Tiles) -> Tensor:
-    """As the portable one."""
     return _degrees(tiles, 0, tiles.num_rows)
 
 

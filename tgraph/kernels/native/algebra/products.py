@@ -16,7 +16,7 @@ DTYPES = (torch.int64, torch.float32, torch.float64)
 
 
 def _refuses(matrix: SparseMatrix, dtype: torch.dtype | None) -> str | None:
-    """Why products of int64, float32 and float64, of vertices of int32, are not served, None where they are."""
+    """Why products of int64, float32 and float64, of vertices of int32, are not supported, None if they are."""
     if dtype is not None and dtype not in DTYPES:
         return f"it multiplies int64, float32 and float64, not {dtype}"
     if matrix.columns.dtype != torch.int32:
@@ -27,7 +27,7 @@ def _refuses(matrix: SparseMatrix, dtype: torch.dtype | None) -> str | None:
 def refuses_product(
     a: SparseMatrix, b: SparseMatrix, reduce: str, edge: str, dtype: torch.dtype | None, *others: object
 ) -> str | None:
-    """Why `spgemm` does not serve a call, None where it does."""
+    """Why `spgemm` does not support a call, None if it does."""
     return _refuses(a, dtype)
 
 
@@ -41,12 +41,12 @@ def refuses_pairs(
     edge: str,
     dtype: torch.dtype,
 ) -> str | None:
-    """Why `dot_pairs` does not serve a call, None where it does."""
+    """Why `dot_pairs` does not support a call, None if it does."""
     return _refuses(a, dtype)
 
 
 def refuses_nearest(ids: Tensor | None, a: SparseMatrix, *others: object) -> str | None:
-    """Why `nearest_rows` does not serve a call, None where it does."""
+    """Why `nearest_rows` does not support a call, None if it does."""
     return _refuses(a, torch.float64)
 
 
@@ -60,7 +60,6 @@ def spgemm(
     mask: SparseMatrix | None = None,
     complement: bool = False,
 ) -> SparseMatrix:
-    """See `tgraph.kernels.operators.algebra.spgemm.spgemm`."""
     kernels = compiled()
     masked = (None, None) if mask is None else mask[:2]
     room = kernels.spgemm_room(*a[:2], *b[:2], *masked, complement)
@@ -84,7 +83,6 @@ def dot_pairs(
     edge: str,
     dtype: torch.dtype,
 ) -> tuple[Tensor, Tensor]:
-    """See `tgraph.kernels.operators.algebra.dot.dot_pairs`."""
     kernels = compiled()
     found = torch.empty(len(others), dtype=dtype, device="cpu")
     meets = torch.empty(len(others), dtype=torch.bool, device="cpu")
@@ -97,7 +95,6 @@ def dot_pairs(
 def nearest_rows(
     ids: Tensor | None, a: SparseMatrix, b: SparseMatrix, sizes: Tensor, score: str, k: int, others_only: bool
 ) -> tuple[Tensor, Tensor]:
-    """See `tgraph.kernels.operators.algebra.nearest.nearest_rows`."""
     rows = len(a.offset) - 1
     columns = torch.full((rows, k), -1, dtype=torch.int64, device="cpu")
     scores = torch.zeros((rows, k), dtype=torch.float64, device="cpu")

@@ -73,7 +73,7 @@ def attention_weights(inputs: Inputs, arcs: Csr, spec: AttentionSpec, statistics
 
 
 def _arrays(inputs: Inputs, arcs: Csr, spec: AttentionSpec) -> Any:
-    """What all passes of a call read, as the kernels take it."""
+    """The inputs of all passes of a call, as the kernels take them."""
     heads, columns = inputs.sent.shape[1:]
     for tensor in (inputs.source, inputs.target, inputs.sent):
         settle(tensor, arcs.num_arcs)

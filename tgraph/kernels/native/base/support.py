@@ -97,7 +97,7 @@ def refuses_wide(neighbors: Tensor) -> str | None:
 
 
 def refuses_first(first: Tensor, *others: object, **named: object) -> str | None:
-    """Why an operator whose first argument tells the device of all does not serve them, None where it does."""
+    """Why an operator whose first argument tells the device of all does not support them, None if it does."""
     return refuses_data(first)
 
 
@@ -117,7 +117,7 @@ def refuses_wide_graph(graph: Graph, *others: object, **named: object) -> str | 
 
 
 def refuses_call(own: Callable[[Call], str | None]) -> Callable[[Call], str | None]:
-    """Why a `Call` is not served: the reasons that hold for all operators, then its `own`."""
+    """Why a `Call` is not supported: the reasons that hold for all operators, then its `own`."""
 
     def refuses(call: Call) -> str | None:
         if not call.data.is_cpu:

@@ -21,7 +21,7 @@ def _refuses(dtypes: tuple[torch.dtype, ...], values: Tensor) -> str | None:
 
 
 def refuses_filling(values: Tensor, value: float) -> str | None:
-    """Why `fill` does not serve a call, None where it does."""
+    """Why `fill` does not support a call, None if it does."""
     return _refuses(DTYPES, values)
 
 

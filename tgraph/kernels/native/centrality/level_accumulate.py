@@ -22,14 +22,14 @@ from tgraph.kernels.operators.centrality import level_accumulate as declared
 def refuses(
     graph: Graph, order: Tensor, level_offset: Tensor, bias: Tensor, descending: bool, logarithms: bool
 ) -> str | None:
-    """Why a bias is not served, None where it is."""
+    """Why a bias is not supported, None if it is."""
     if bias.dtype != torch.float64:
         return f"it adds in float64, not in {bias.dtype}"
     return "it records no gradients" if needs_gradient(bias) else refuses_tensors(bias) or refuses_wide_graph(graph)
 
 
 def refuses_levels(depth: Tensor, count: int) -> str | None:
-    """Why depths are not served, None where they are."""
+    """Why depths are not supported, None if they are."""
     return refuses_data(depth) if depth.dtype == torch.int32 else f"it sorts int32 depths, not {depth.dtype}"
 
 
@@ -49,7 +49,6 @@ def levels(depth: Tensor, count: int) -> tuple[Tensor, Tensor]:
 def sweep(
     graph: Graph, order: Tensor, level_offset: Tensor, bias: Tensor, descending: bool, logarithms: bool
 ) -> Tensor:
-    """See `tgraph.primitives.level_accumulate.sweep`."""
     reverse, added = graph.transpose(), bias.contiguous()
     arcs = [tensor for side in (graph, reverse) for tensor in (side.offset, side.neighbors)]
     zero = -math.inf if logarithms else 0

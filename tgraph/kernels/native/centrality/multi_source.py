@@ -12,7 +12,6 @@ from tgraph.kernels.operators.centrality import multi_source as declared
 
 @implements(declared.count_levels, refuses_wide_graph)
 def count_levels(graph: Graph, sources: Tensor) -> Tensor:
-    """See `tgraph.primitives.multi_source.level_counts`."""
     found = compiled().count_levels(*_arcs(graph), sources.contiguous())
     counts = torch.zeros((len(sources), found.num_levels), dtype=torch.int64, device="cpu")
     found.copy_to(counts.view(-1))
@@ -21,7 +20,6 @@ def count_levels(graph: Graph, sources: Tensor) -> Tensor:
 
 @implements(declared.count_hops, refuses_wide_graph)
 def count_hops(graph: Graph, sources: Tensor) -> Tensor:
-    """See `tgraph.primitives.multi_source.hops`."""
     distance = torch.empty((len(sources), graph.num_vertices), dtype=torch.int32, device="cpu")
     compiled().count_hops(*_arcs(graph), sources.contiguous(), distance.view(-1))
     return distance

@@ -11,7 +11,7 @@ from tgraph.kernels.operators.centrality import path_counts as declared
 
 
 def refuses(graph: Graph, distance: Tensor, *others: object) -> str | None:
-    """Why distances are not served, None where they are."""
+    """Why distances are not supported, None if they are."""
     if distance.dtype not in (torch.int64, torch.float64):
         return f"it takes distances in int64 or float64, not in {distance.dtype}"
     return refuses_data(distance) or refuses_wide_graph(graph)
@@ -19,7 +19,6 @@ def refuses(graph: Graph, distance: Tensor, *others: object) -> str | None:
 
 @implements(declared.count_paths, refuses)
 def count_paths(graph: Graph, distance: Tensor, weighted: bool, even: bool) -> tuple[Tensor, Tensor]:
-    """See `tgraph.primitives.path_counts.count_paths`."""
     counts = torch.zeros(distance.shape, dtype=torch.float64, device="cpu")
     onward = torch.zeros_like(counts)
     sides = (*_arcs(graph, distance, weighted), *_arcs(graph.transpose(), distance, weighted))
@@ -29,7 +28,6 @@ def count_paths(graph: Graph, distance: Tensor, weighted: bool, even: bool) -> t
 
 @implements(declared.add_along_arcs, refuses)
 def add_along_arcs(graph: Graph, distance: Tensor, weighted: bool, left: Tensor, right: Tensor, sums: Tensor) -> Tensor:
-    """See `tgraph.primitives.path_counts.add_along_arcs`."""
     values = [values.contiguous().view(-1) for values in (distance, left, right)]
     compiled().add_along_arcs(*_arcs(graph, distance, weighted), *values, sums)
     return sums

@@ -12,7 +12,6 @@ from tgraph.kernels.operators.centrality import sample_paths as declared
 
 @implements(declared.paths_inside, refuses_wide_graph)
 def paths_inside(graph: Graph, key: int, first: int, count: int) -> Tensor:
-    """See `tgraph.primitives.sample_paths.inside`."""
     inside = torch.zeros(graph.num_vertices, dtype=torch.int64, device="cpu")
     arcs = [part for side in (graph, graph.transpose()) for part in (side.offset, side.neighbors)]
     compiled().sample_paths(*arcs, key, first, count, inside)

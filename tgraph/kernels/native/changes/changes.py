@@ -57,7 +57,6 @@ def _refuses_reading(
 def sort_changes(
     rows: Tensor, columns: Tensor, there: bool, parallel: Parallel, numbered: bool
 ) -> tuple[Tensor, Tensor | None, int]:
-    """As the portable one, `tgraph.kernels.operators.changes.sort_changes`."""
     changes, items = _empty(fresh, len(rows), numbered)
     ends = (each.to(torch.int64) for each in (rows, columns))
     count, largest = compiled().sort_changes(*ends, there, PARALLEL.index(parallel), changes, items)
@@ -68,7 +67,6 @@ def sort_changes(
 
 @implements(declared.merge_changes, _refuses_merging)
 def merge_changes(runs: Sequence[Tensor], parallel: Parallel, numbered: bool) -> tuple[Tensor, Tensor | None]:
-    """As the portable one, `tgraph.kernels.operators.changes.merge_changes`."""
     changes, items = _empty(mapped, sum([run.shape[0] for run in runs]), numbered)
     count = compiled().merge_changes(runs, PARALLEL.index(parallel), changes, items)
     return _shortened(changes, count), None if items is None else _shortened(items, count)
@@ -78,7 +76,6 @@ def merge_changes(runs: Sequence[Tensor], parallel: Parallel, numbered: bool) ->
 def locate_changes(
     offset: Tensor, neighbors: Tensor, changes: Tensor, parallel: Parallel, num_rows: int
 ) -> tuple[Tensor, Located]:
-    """As the portable one, `tgraph.kernels.operators.changes.locate_changes`."""
     changed = mapped((num_rows + 1,), torch.int64)
     place, target = (mapped((len(changes),), torch.int64) for _ in range(2))
     skip = mapped((len(changes),), torch.int32)
@@ -89,7 +86,6 @@ def locate_changes(
 
 @implements(declared.splice, _refuses_splicing)
 def splice(base: Tensor, items: Tensor | None, located: Located, out: Tensor | None = None) -> Tensor:
-    """As the portable one, `tgraph.kernels.operators.changes.splice`."""
     out = mapped((located.size,), base.dtype) if out is None else out
     bits = None if items is None else _as_bits(items)
     compiled().splice(_as_bits(base), bits, located.changes, located.place, located.skip, located.target, _as_bits(out))
@@ -107,7 +103,6 @@ def are_vertices(vertices: Tensor, num_vertices: int) -> bool:
 def read_rows(
     arcs: tuple[Tensor, ...], runs: Sequence[Readable], rows: Tensor, parallel: Parallel
 ) -> tuple[Tensor, ...]:
-    """As the portable one, `tgraph.kernels.operators.changes.read_rows`."""
     module, (offset, neighbors, *base) = compiled(), arcs
     kept = [run.kept or _kept(module, run) for run in runs]
     bits, rule = [_as_bits(column) for column in base], PARALLEL.index(parallel)

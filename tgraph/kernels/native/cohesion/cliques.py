@@ -13,7 +13,6 @@ from tgraph.kernels.operators.cohesion import cliques as declared
 
 @implements(declared.clique_sizes, refuses_rows)
 def clique_sizes(offset: Tensor, neighbors: Tensor, order: Tensor) -> Tensor:
-    """As the portable one."""
     found = torch.empty_like(offset)
     compiled().clique_sizes(offset.contiguous(), neighbors.contiguous(), order.contiguous(), found)
     return found
@@ -21,7 +20,6 @@ def clique_sizes(offset: Tensor, neighbors: Tensor, order: Tensor) -> Tensor:
 
 @implements(declared.maximal_cliques, refuses_rows)
 def maximal_cliques(offset: Tensor, neighbors: Tensor, order: Tensor) -> tuple[Tensor, Tensor]:
-    """As the portable one."""
     listed = compiled().list_cliques(offset.contiguous(), neighbors.contiguous(), order.contiguous())
     offset = torch.empty(listed.count + 1, dtype=torch.int64, device="cpu")
     members = torch.empty(listed.size, dtype=torch.int64, device="cpu")
@@ -31,7 +29,6 @@ def maximal_cliques(offset: Tensor, neighbors: Tensor, order: Tensor) -> tuple[T
 
 @implements(declared.largest_clique, refuses_rows)
 def largest_clique(offset: Tensor, neighbors: Tensor, order: Tensor) -> Tensor:
-    """As the portable one."""
     members = torch.empty_like(order)
     size = compiled().largest_clique(offset.contiguous(), neighbors.contiguous(), order.contiguous(), members)
     return members[:size].clone()
@@ -39,5 +36,4 @@ def largest_clique(offset: Tensor, neighbors: Tensor, order: Tensor) -> Tensor:
 
 @implements(declared.count_cliques, refuses_rows)
 def count_cliques(offset: Tensor, neighbors: Tensor, order: Tensor, k: int) -> int:
-    """As the portable one."""
     return cast(int, compiled().count_cliques(offset.contiguous(), neighbors.contiguous(), order.contiguous(), k))

@@ -17,7 +17,6 @@ from tgraph.kernels.operators.cohesion import triangle_edges, truss
 
 @implements(triangle_edges.edge_triangles, refuses_rows)
 def edge_triangles(offset: Tensor, neighbors: Tensor, mirror: Tensor) -> Tensor:
-    """As the portable one."""
     found = torch.empty(len(neighbors), dtype=torch.int64, device="cpu")
     compiled().edge_triangles(offset, neighbors, found)
     return found + sorting.take(found, mirror)
@@ -25,7 +24,6 @@ def edge_triangles(offset: Tensor, neighbors: Tensor, mirror: Tensor) -> Tensor:
 
 @implements(triangle_edges.triangle_products, refuses_rows)
 def triangle_products(offset: Tensor, neighbors: Tensor, value: Tensor, mirror: Tensor) -> Tensor:
-    """As the portable one."""
     found = torch.empty(len(offset) - 1, dtype=torch.float64, device="cpu")
     compiled().triangle_products(offset, neighbors, value, mirror, found)
     return found
@@ -33,7 +31,6 @@ def triangle_products(offset: Tensor, neighbors: Tensor, value: Tensor, mirror: 
 
 @implements(triangle_edges.triangle_codes, refuses_rows)
 def triangle_codes(offset: Tensor, neighbors: Tensor, code: Tensor, mirror: Tensor) -> Tensor:
-    """As the portable one."""
     found = torch.empty(64, dtype=torch.int64, device="cpu")
     compiled().triangle_codes(offset, neighbors, code, found)
     return found.view(4, 4, 4)
@@ -41,7 +38,6 @@ def triangle_codes(offset: Tensor, neighbors: Tensor, code: Tensor, mirror: Tens
 
 @implements(truss.peel_edges, refuses_first)
 def peel_edges(offset: Tensor, neighbors: Tensor, edge: Tensor, ends: Tensor, triangles: Tensor) -> Tensor:
-    """As the portable one."""
     found = triangles.clone()
     compiled().peel_edges(offset, neighbors, edge, ends[0], ends[1], found)
     return found

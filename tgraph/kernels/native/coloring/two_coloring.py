@@ -12,6 +12,5 @@ from tgraph.kernels.operators.coloring import two_coloring as declared
 
 @implements(declared.color_by_depth, refuses_wide_graph)
 def color_by_depth(graph: Graph) -> tuple[Tensor, int]:
-    """See `tgraph.primitives.components.color_by_depth`."""
     depth = torch.empty(graph.num_vertices, dtype=torch.int64, device="cpu")
     return depth, compiled().color_by_depth(graph.offset, graph.neighbors, depth)

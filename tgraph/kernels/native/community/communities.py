@@ -14,7 +14,6 @@ from tgraph.kernels.quotient import Moves, Quotient
 def move_vertices(
     graph: Quotient, community: Tensor, bound: Tensor | None, batch: Tensor | None, moves: Moves
 ) -> tuple[Tensor, int]:
-    """See `tgraph.primitives.communities.move`."""
     held = community.to(graph.neighbors.dtype, copy=True)
     held_bound, held_batch = (None if each is None else each.to(held.dtype) for each in (bound, batch))
     quotient = graph.offset, graph.neighbors, graph.weights, graph.out_strength, graph.in_strength
@@ -25,7 +24,6 @@ def move_vertices(
 
 @implements(declared.contract_groups, refuses_graph)
 def contract_groups(graph: Quotient, group: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
-    """See `tgraph.primitives.communities.contract`."""
     dtype, kernels = graph.neighbors.dtype, compiled()
     contraction = kernels.Contraction32 if dtype == torch.int32 else kernels.Contraction64
     found = contraction(graph.offset, graph.neighbors, graph.weights, group.to(dtype), count)
@@ -38,7 +36,6 @@ def contract_groups(graph: Quotient, group: Tensor, count: int) -> tuple[Tensor,
 
 @implements(declared.number_groups, refuses_first)
 def number_groups(label: Tensor) -> tuple[Tensor, Tensor]:
-    """See `tgraph.primitives.communities.number`."""
     group, first = torch.empty_like(label), torch.empty_like(label)
     count = compiled().number_groups(label, group, first)
     return group, first[:count].clone()
@@ -46,7 +43,6 @@ def number_groups(label: Tensor) -> tuple[Tensor, Tensor]:
 
 @implements(declared.sum_inside, refuses_first)
 def sum_inside(offset: Tensor, neighbors: Tensor, weights: Tensor | None, group: Tensor, loops: float) -> Tensor:
-    """See `tgraph.primitives.communities.inside`."""
     inside = torch.empty(len(group), dtype=torch.float64, device="cpu")
     compiled().sum_inside(offset, neighbors, weights, group.to(neighbors.dtype), loops, inside)
     return inside

@@ -16,7 +16,7 @@ VERTICES_PER_PART = 1 << 14
 
 
 def refuses(call: Call) -> str | None:
-    """Why labels are not served, None where they are."""
+    """Why labels are not supported, None if they are."""
     if not call.data.is_contiguous():
         return "it writes labels that lie side by side, these are a strided view"
     return None
@@ -36,7 +36,6 @@ def join(sub: Subgraph, label: Tensor) -> bool:
 
 @implements(declared.outside, refuses_call(refuses))
 def outside(sub: Subgraph, label: Tensor, root: int, width: int) -> Frontier:
-    """See `tgraph.primitives.union_find.outside`."""
     offset, kernels = sub.graph.row_offset(), compiled()
     starts = torch.empty(max(1, len(label) // VERTICES_PER_PART) + 1, dtype=torch.int64, device="cpu")
     num_arcs = kernels.count_outside(offset, label, root, width, starts)

@@ -22,7 +22,6 @@ def _refuses(rows: Matrix, *others: Any) -> str | None:
 
 @implements(declared.find_parents, _refuses)
 def find_parents(rows: Matrix, columns: Matrix, price: int, bounds: Tensor) -> tuple[Tensor, Tensor]:
-    """See `tgraph.kernels.operators.compressed.cbm.find_parents`."""
     parent = torch.empty(len(rows.offset) - 1, dtype=rows.columns.dtype, device="cpu")
     earlier = torch.empty_like(parent)
     compiled().find_parents(*rows, *columns, price, bounds, parent, earlier)
@@ -31,7 +30,6 @@ def find_parents(rows: Matrix, columns: Matrix, price: int, bounds: Tensor) -> t
 
 @implements(declared.count_deltas, _refuses)
 def count_deltas(rows: Matrix, parent: Tensor) -> tuple[Tensor, Tensor]:
-    """See `tgraph.kernels.operators.compressed.cbm.count_deltas`."""
     more, less = torch.empty_like(parent), torch.empty_like(parent)
     compiled().count_deltas(*rows, parent, more, less)
     return more, less
@@ -39,7 +37,6 @@ def count_deltas(rows: Matrix, parent: Tensor) -> tuple[Tensor, Tensor]:
 
 @implements(declared.list_deltas, _refuses)
 def list_deltas(rows: Matrix, parent: Tensor, more: Tensor, less: Tensor) -> tuple[Tensor, Tensor]:
-    """See `tgraph.kernels.operators.compressed.cbm.list_deltas`."""
     size = more.long() + less + (parent >= 0)
     ends = size.cumsum(0)
     count = int(ends[-1]) if len(ends) else 0

@@ -35,7 +35,7 @@ PAIRS = {
 
 
 def refuses(dag: Dag, data: Tensor, reduce: str, edge: str = "copy", *scales: Tensor | None) -> str | None:
-    """Why `evaluate` does not serve a call, None where it does."""
+    """Why `evaluate` does not support a call, None if it does."""
     if (reduce, edge) not in PAIRS:
         return f"{reduce!r} of {edge!r} is not compiled"
     if data.dtype not in {*KERNELS, *WIDER} or (data.dtype == torch.uint8 and edge != "copy"):
@@ -44,7 +44,7 @@ def refuses(dag: Dag, data: Tensor, reduce: str, edge: str = "copy", *scales: Te
 
 
 def refuses_step(dag: Dag, step: AffineStep) -> str | None:
-    """Why `affine_step` does not serve a call, None where it does."""
+    """Why `affine_step` does not support a call, None if it does."""
     vectors = (step.before, step.scale, step.bias, step.measure)
     if any(isinstance(each, Tensor) and each.dtype != step.x.dtype for each in vectors):
         return "its vectors are of one dtype"

@@ -11,19 +11,19 @@ DTYPES = (torch.float32, torch.float64)
 
 
 def refuses_degrees(offset: Tensor, dtype: torch.dtype) -> str | None:
-    """Why `inverse_root_degree` does not serve a call, None where it does."""
+    """Why `inverse_root_degree` does not support a call, None if it does."""
     return refuses_tensors(offset) if dtype in DTYPES else f"it has no kernel for {dtype}"
 
 
 def refuses_ends(scale: Tensor, offset: Tensor, neighbors: Tensor) -> str | None:
-    """Why `multiply_ends` does not serve a call, None where it does."""
+    """Why `multiply_ends` does not support a call, None if it does."""
     if scale.dtype not in DTYPES or neighbors.dtype != torch.int32:
         return f"it has no kernel for {scale.dtype} and neighbors of {neighbors.dtype}"
     return refuses_tensors(scale, offset, neighbors)
 
 
 def refuses_mean(offset: Tensor, neighbors: Tensor, dtype: torch.dtype) -> str | None:
-    """Why `mean_weights` does not serve a call, None where it does."""
+    """Why `mean_weights` does not support a call, None if it does."""
     if dtype not in DTYPES or neighbors.dtype != torch.int32:
         return f"it has no kernel for {dtype} and neighbors of {neighbors.dtype}"
     return refuses_tensors(offset, neighbors)
@@ -31,7 +31,6 @@ def refuses_mean(offset: Tensor, neighbors: Tensor, dtype: torch.dtype) -> str |
 
 @implements("inverse_root_degree", refuses_degrees)
 def inverse_root_degree(offset: Tensor, dtype: torch.dtype) -> Tensor:
-    """As the portable one."""
     scale = torch.empty(offset.shape[0] - 1, dtype=dtype, device="cpu")
     compiled().inverse_root_degree(offset, scale)
     return scale
@@ -39,7 +38,6 @@ def inverse_root_degree(offset: Tensor, dtype: torch.dtype) -> Tensor:
 
 @implements("multiply_ends", refuses_ends)
 def multiply_ends(scale: Tensor, offset: Tensor, neighbors: Tensor) -> Tensor:
-    """As the portable one."""
     weights = torch.empty(neighbors.shape[0], dtype=scale.dtype, device="cpu")
     compiled().multiply_ends(scale, offset, neighbors, weights)
     return weights
@@ -47,7 +45,6 @@ def multiply_ends(scale: Tensor, offset: Tensor, neighbors: Tensor) -> Tensor:
 
 @implements("mean_weights", refuses_mean)
 def mean_weights(offset: Tensor, neighbors: Tensor, dtype: torch.dtype) -> Tensor:
-    """As the portable one."""
     weights = torch.empty(neighbors.shape[0], dtype=dtype, device="cpu")
     compiled().mean_weights(offset, neighbors, weights)
     return weights

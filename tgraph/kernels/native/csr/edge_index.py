@@ -13,7 +13,7 @@ from tgraph.kernels.native.base.support import compiled, implements, refuses_ten
 def refuses_ends(
     source: Tensor, target: Tensor, num_sources: int, num_targets: int, loops: int = 0, replace: bool = False
 ) -> str | None:
-    """Why a call is not served, None where it is."""
+    """Why a call is not supported, None if it is."""
     if max(num_sources, num_targets) >= 2**31 or source.shape[0] + loops >= 2**32:
         return "it numbers vertices in int32 and edges in 32 bits"
     return refuses_tensors(source, target)
@@ -23,7 +23,6 @@ def refuses_ends(
 def sort_by_target(
     source: Tensor, target: Tensor, num_sources: int, num_targets: int, loops: int = 0, replace: bool = False
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """As the portable one."""
     source, target = source.to(torch.int64), target.to(torch.int64)
     size = source.shape[0] + loops
     offset = torch.empty(num_targets + 1, dtype=torch.int64, device="cpu")

@@ -18,7 +18,6 @@ def _refuses(offset: Tensor, neighbors: Tensor, size: int) -> str | None:
 
 @implements(declared.encode_ascending, _refuses)
 def encode_ascending(offset: Tensor, neighbors: Tensor, size: int) -> tuple[Tensor, Tensor]:
-    """As the portable one, `tgraph.kernels.operators.csr.elias_fano.encode_ascending`."""
     kernels, given = compiled(), (offset, neighbors, size)
     sizes = torch.empty(len(offset) - 1, dtype=torch.int64)
     if not kernels.elias_fano_measure(*given, sizes):
@@ -33,7 +32,6 @@ def encode_ascending(offset: Tensor, neighbors: Tensor, size: int) -> tuple[Tens
 
 @implements(declared.decode_ascending, refuses_first)
 def decode_ascending(bits: Tensor, start: Tensor, rows: Tensor, offset: Tensor, size: int) -> Tensor:
-    """As the portable one, `tgraph.kernels.operators.csr.elias_fano.decode_ascending`."""
     neighbors = torch.empty(int(offset[-1]), dtype=sorting.index_dtype(size))
     wrong = compiled().elias_fano_decode(bits, start, rows, offset, size, neighbors)
     if wrong >= 0:

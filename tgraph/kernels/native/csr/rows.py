@@ -14,7 +14,7 @@ from tgraph.kernels.native.base.support import compiled, implements, refuses_fir
 
 
 def refuses_transpose(offset: Tensor, neighbors: Tensor, num_columns: int, numbered: bool) -> str | None:
-    """Why `transpose_arcs` does not serve a call, None where it does."""
+    """Why `transpose_arcs` does not support a call, None if it does."""
     if max(num_columns, offset.shape[0]) >= 2**31 or neighbors.shape[0] >= 2**32:
         return "it sorts records of 64 bits"
     return refuses_tensors(offset, neighbors)
@@ -24,7 +24,6 @@ def refuses_transpose(offset: Tensor, neighbors: Tensor, num_columns: int, numbe
 def transpose_arcs(
     offset: Tensor, neighbors: Tensor, num_columns: int, numbered: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """As the portable one, `tgraph.core.csr._transpose_arcs`."""
     size = neighbors.shape[0]
     back_offset = torch.zeros(num_columns + 1, dtype=torch.int64, device="cpu")
     back_neighbors = torch.empty(size, dtype=neighbors.dtype, device="cpu")
@@ -37,11 +36,9 @@ def transpose_arcs(
 
 @implements(symmetry_operators.symmetry_hash, refuses_first)
 def symmetry_hash(offset: Tensor, neighbors: Tensor, words: Tensor | None, begin: int, end: int) -> int:
-    """As the portable one, `tgraph.core.building.symmetry.symmetry_hash`."""
     return compiled().mirror(offset, neighbors, words, begin, end)
 
 
 @implements("arc_lookup", refuses_first)
 def arc_lookup(offset: Tensor, neighbors: Tensor) -> Any:
-    """As the portable one, `tgraph.io.arc_lookup`."""
     return compiled().arc_lookup(offset, neighbors)

@@ -20,14 +20,14 @@ def refuses(tensor: Tensor, *others: Any) -> str | None:
 
 
 def refuses_expansion(offset: Tensor, num_arcs: int, dtype: torch.dtype) -> str | None:
-    """Why `row_of_arcs` does not serve a call, None where it does."""
+    """Why `row_of_arcs` does not support a call, None if it does."""
     if dtype not in WORDS.values():
         return f"it has no kernel for {dtype}"
     return refuses_data(offset)
 
 
 def refuses_taking(data: Tensor, positions: Tensor) -> str | None:
-    """Why `take` does not serve a call, None where it does."""
+    """Why `take` does not support a call, None if it does."""
     if data.element_size() not in WORDS or data.dim() != 1:
         return f"it takes no {data.dtype} in {data.dim()} dimensions"
     if data.requires_grad or data.is_conj() or data.is_neg():
@@ -39,7 +39,6 @@ def refuses_taking(data: Tensor, positions: Tensor) -> str | None:
 def sort_arcs(
     src: Tensor, dst: Tensor, num_vertices: int, permutation: bool, both_ways: bool, wide: bool | None
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """As the portable one."""
     num_arcs = 2 * src.numel() - int((src == dst).sum()) if both_ways else src.numel()
     offset, neighbors, perm = _allocate(num_vertices, num_arcs, permutation)
     wide = _needs_wide_records(num_vertices, num_arcs) if wide is None else wide
@@ -53,7 +52,6 @@ def sort_arcs(
 def transpose_rows(
     offset: Tensor, neighbors: Tensor, permutation: bool, wide: bool | None
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """As the portable one."""
     num_vertices, num_arcs = offset.numel() - 1, neighbors.numel()
     result = _allocate(num_vertices, num_arcs, permutation, neighbors.dtype)
     wide = _needs_wide_records(num_vertices, num_arcs) if wide is None else wide
@@ -64,7 +62,6 @@ def transpose_rows(
 
 @implements(declared._select_arcs, refuses)
 def select_arcs(offset: Tensor, neighbors: Tensor, selection: str) -> tuple[Tensor, Tensor] | None:
-    """As the portable one."""
     offset, neighbors = offset, neighbors
     count = getattr(compiled(), f"count_{selection}")(offset, neighbors)
     if count == neighbors.numel():
@@ -76,13 +73,11 @@ def select_arcs(offset: Tensor, neighbors: Tensor, selection: str) -> tuple[Tens
 
 @implements(declared.has_parallel_arcs, refuses)
 def has_parallel_arcs(offset: Tensor, neighbors: Tensor) -> bool:
-    """As the portable one."""
     return compiled().count_distinct(offset, neighbors) < neighbors.numel()
 
 
 @implements(declared._row_of_arcs, refuses_expansion)
 def row_of_arcs(offset: Tensor, num_arcs: int, dtype: torch.dtype) -> Tensor:
-    """As the portable one."""
     rows = torch.empty(num_arcs, dtype=dtype, device="cpu")
     if num_arcs:
         compiled().expand_rows(offset, rows)
@@ -99,7 +94,6 @@ def take(data: Tensor, positions: Tensor) -> Tensor:
 
 @implements(declared._compact_dense, refuses)
 def compact_dense(src: Tensor, dst: Tensor, low: int, span: int) -> tuple[Tensor, Tensor, Tensor]:
-    """As the portable one."""
     kernels, table = compiled(), torch.zeros(span, dtype=index_dtype(span), device="cpu")
     for ids in (src, dst):
         kernels.mark_ids(ids, low, table)

@@ -12,14 +12,12 @@ from tgraph.kernels.operators.dag import topological as topological_operators
 
 @implements(topological_operators.has_cycle, refuses_wide_graph)
 def has_cycle(graph: Graph) -> bool:
-    """See `tgraph.primitives.topological.has_cycle`."""
     found = compiled().probe_cycle(graph.offset, graph.neighbors)
     return count_in_order(graph)[1] < graph.num_vertices if found < 0 else bool(found)
 
 
 @implements(two_coloring_operators.has_odd_cycle, refuses_wide_graph)
 def has_odd_cycle(graph: Graph) -> bool:
-    """See `tgraph.primitives.coloring.has_odd_cycle`."""
     found = compiled().probe_odd_cycle(graph.offset, graph.neighbors, not graph.directed)
     if found >= 0:
         return bool(found)

@@ -13,7 +13,7 @@ _WEIGHTS = (torch.int32, torch.int64, torch.float32, torch.float64)
 
 
 def refuses_longest(graph: Graph, weights: Tensor | None, generation: Tensor) -> str | None:
-    """Why a graph or its weights are not served, None where they are."""
+    """Why a graph or its weights are not supported, None if they are."""
     if reason := refuses_wide_graph(graph):
         return reason
     if weights is not None and weights.dtype not in _WEIGHTS:
@@ -25,7 +25,6 @@ def refuses_longest(graph: Graph, weights: Tensor | None, generation: Tensor) ->
 
 @implements(declared.topological_levels, refuses_wide_graph)
 def topological_levels(graph: Graph) -> Tensor:
-    """See `tgraph.primitives.topological.generations`."""
     return count_in_order(graph)[0]
 
 
@@ -37,7 +36,6 @@ def count_in_order(graph: Graph) -> tuple[Tensor, int]:
 
 @implements(declared.longest, refuses_longest)
 def longest(graph: Graph, weights: Tensor | None, generation: Tensor) -> tuple[Tensor, Tensor]:
-    """See `tgraph.primitives.topological.longest`."""
     floating = weights is not None and weights.is_floating_point()
     length = torch.empty(graph.num_vertices, dtype=torch.float64 if floating else torch.int64, device="cpu")
     before = torch.empty(graph.num_vertices, dtype=torch.int64, device="cpu")

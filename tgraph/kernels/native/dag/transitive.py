@@ -12,7 +12,6 @@ from tgraph.kernels.operators.dag import transitive as declared
 
 @implements(declared.replaced_arcs, refuses_wide_graph)
 def replaced_arcs(graph: Graph, generation: Tensor) -> Tensor:
-    """See `tgraph.primitives.topological.replaced_arcs`."""
     reverse = graph.transpose_detached()
     replaced = torch.zeros(graph.num_arcs, dtype=torch.bool, device="cpu")
     compiled().replaced_arcs(reverse.offset, reverse.neighbors, generation.argsort(stable=True), replaced)

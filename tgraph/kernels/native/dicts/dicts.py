@@ -17,13 +17,12 @@ _OTHER = 4
 
 
 def refuses(*arguments: Any) -> str | None:
-    """Why a call is not served, None where it is. What is found to be no plain dict goes to the portable one."""
+    """Why a call is not supported, None if it is. What is found to be no plain dict goes to the portable one."""
     return unavailable()
 
 
 @implements("dict_keys", refuses)
 def dict_keys(dicts: list[Any], index: dict[Any, int] | None, limit: int, count: int) -> Tensor:
-    """As the portable one."""
     numbers = torch.empty(count, dtype=index_dtype(limit), device="cpu")
     if compiled().read_keys(dicts, index, limit, numbers):
         return numbers
@@ -32,21 +31,18 @@ def dict_keys(dicts: list[Any], index: dict[Any, int] | None, limit: int, count:
 
 @implements("dict_lengths", refuses)
 def dict_lengths(dicts: list[Any]) -> Tensor:
-    """As the portable one."""
     lengths = torch.empty(len(dicts), dtype=torch.int64, device="cpu")
     return lengths if compiled().read_lengths(dicts, lengths) else PORTABLE.operators["dict_lengths"].run(dicts)
 
 
 @implements("are_numbered", refuses)
 def are_numbered(dicts: list[Any]) -> bool:
-    """As the portable one."""
     found = compiled().are_numbered(dicts)
     return PORTABLE.operators["are_numbered"].run(dicts) if found is None else found
 
 
 @implements("inner_lengths", refuses)
 def inner_lengths(dicts: list[Any], count: int) -> tuple[Tensor, bool]:
-    """As the portable one."""
     lengths = torch.empty(count, dtype=torch.int64, device="cpu")
     found, numbered = compiled().read_inner_lengths(dicts, lengths)
     return (lengths, numbered) if found else PORTABLE.operators["inner_lengths"].run(dicts, count)
@@ -54,14 +50,12 @@ def inner_lengths(dicts: list[Any], count: int) -> tuple[Tensor, bool]:
 
 @implements("dict_values", refuses)
 def dict_values(dicts: list[Any], taken: Tensor | None, count: int) -> list[Any]:
-    """As the portable one."""
     found = compiled().list_values(dicts, _bytes(taken), count)
     return PORTABLE.operators["dict_values"].run(dicts, taken, count) if found is None else found
 
 
 @implements("dict_column", refuses)
 def dict_column(dicts: list[Any], name: Any) -> tuple[Tensor | np.ndarray, Tensor | None] | None:
-    """As the portable one."""
     return _column("dict_column", len(dicts), (dicts, name), compiled().read_column, (dicts, name))
 
 
@@ -69,7 +63,6 @@ def dict_column(dicts: list[Any], name: Any) -> tuple[Tensor | np.ndarray, Tenso
 def entry_column(
     dicts: list[Any], taken: Tensor | None, count: int, name: Any
 ) -> tuple[Tensor | np.ndarray, Tensor | None] | None:
-    """As the portable one."""
     read = compiled().read_entry_column
     return _column("entry_column", count, (dicts, taken, count, name), read, (dicts, _bytes(taken), name))
 
@@ -78,7 +71,6 @@ def entry_column(
 def inner_column(
     dicts: list[Any], taken: Tensor | None, count: int, name: Any
 ) -> tuple[Tensor | np.ndarray, Tensor | None] | None:
-    """As the portable one."""
     read = compiled().read_inner_column
     return _column("inner_column", count, (dicts, taken, count, name), read, (dicts, _bytes(taken), name))
 
@@ -100,13 +92,11 @@ def _column(operator: str, size: int, arguments: tuple, read: Any, own: tuple) -
 def dicts_of_rows(
     offset: Tensor, keys: list[Any], key_of: Tensor, values: list[Any], value_of: Tensor
 ) -> list[dict[Any, Any]]:
-    """As the portable one."""
     return compiled().write_dicts(offset, keys, key_of, values, value_of)
 
 
 @implements("dicts_of_columns", refuses)
 def dicts_of_columns(names: list[Any], columns: list[list[Any]], kind: type, missing: Any) -> list[Any]:
-    """As the portable one."""
     return compiled().write_columns(names, columns, kind, missing)
 
 

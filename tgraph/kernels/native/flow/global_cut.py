@@ -11,7 +11,6 @@ from tgraph.kernels.operators.flow import global_cut as declared
 
 @implements(declared.global_cut, refuses_first)
 def global_cut(offset: Tensor, neighbors: Tensor, weights: Tensor) -> tuple[float, Tensor]:
-    """As the portable one, `tgraph.kernels.operators.flow.global_cut.global_cut`."""
     side = torch.zeros(len(offset) - 1, dtype=torch.uint8, device="cpu")
     value = compiled().global_cut(offset, neighbors, weights, side)
     return value, side.view(torch.bool)

@@ -9,13 +9,12 @@ from tgraph.kernels.native.base.support import compiled, implements, refuses_ten
 
 
 def refuses(code: Tensor, points: Tensor, mass: Tensor, width: float, theta: float) -> str | None:
-    """Why points are not served, None where they are."""
+    """Why points are not supported, None if they are."""
     return refuses_tensors(code, points, mass)
 
 
 @implements("sorted_repulsion", refuses)
 def sorted_repulsion(code: Tensor, points: Tensor, mass: Tensor, width: float, theta: float) -> Tensor:
-    """See `tgraph.primitives.repulsion.sorted_repulsion`."""
     forces = torch.empty_like(points)
     compiled().repulsion(code, points.view(-1), mass, width, theta, forces.view(-1))
     return forces

@@ -18,7 +18,7 @@ SWEEPS = 16  # that a solution takes at least, mostly
 
 
 def refuses(call: Call) -> str | None:
-    """Why a call is not served: as for an affine step, or the dtype of the neighbors."""
+    """Why a call is not supported: as for an affine step, or the dtype of the neighbors."""
     if call.sub is not None and call.sub.neighbors.dtype != torch.int32:
         return "blocks of rows are compiled for neighbors of int32"
     return linear.refuses(call)
@@ -27,7 +27,7 @@ def refuses(call: Call) -> str | None:
 def refuses_columns(
     offset: Tensor, neighbors: Tensor, weights: Tensor | None, scale: Tensor, x: Tensor, bias: Tensor, alpha: float
 ) -> str | None:
-    """Why a call is not served, None where it is."""
+    """Why a call is not supported, None if it is."""
     if any(each is not None and each.requires_grad for each in (weights, scale, x, bias)):
         return "it computes no gradients"
     if x.dtype not in (torch.float32, torch.float64) or not x.is_contiguous():

@@ -18,7 +18,7 @@ _WEIGHTS = (torch.float32, torch.float64, torch.int32, torch.int64)
 
 
 def refuses(call: Call) -> str | None:
-    """Why a call is not served: its gradient, or dtypes that the kernel was not compiled for."""
+    """Why a call is not supported: its gradient, or dtypes that the kernel was not compiled for."""
     if call.needs_gradient:
         return "it computes no gradients"
     if call.data.dtype not in (torch.float32, torch.float64):
@@ -50,7 +50,7 @@ def memory_of_next_x(step: AffineStep) -> Tensor:
 
 
 def coefficients(step: AffineStep) -> tuple[Tensor | float | None, ...]:
-    """What kernels take after x."""
+    """The arguments of kernels after x."""
     bias = step.bias
     return (
         flat(step.before),
@@ -71,7 +71,7 @@ def wanted(step: AffineStep) -> tuple[bool, bool]:
 def as_result(
     step: AffineStep, values: Tensor, next_x: Tensor | None, change: float, total: float, dangling_mass: float
 ) -> StepResult:
-    """What a kernel has written, next_x being None where it is the values, and the numbers that are wanted."""
+    """The tensors that a kernel has written, next_x None where it is the values, and the wanted numbers."""
     written = [tensor for tensor in (values, next_x) if tensor is not None and not tensor.is_inference()]
     torch.autograd.graph.increment_version(written)  # a backward pass that saved them must raise
     wants_total, wants_mass = wanted(step)

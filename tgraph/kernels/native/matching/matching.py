@@ -15,7 +15,6 @@ def _refuses(offset: Tensor, neighbors: Tensor, *others: object) -> str | None:
 
 @implements(suitor.heavy_matching, _refuses)
 def heavy_matching(offset: Tensor, neighbors: Tensor, weights: Tensor) -> Tensor:
-    """As the portable one."""
     mate = torch.empty(len(offset) - 1, dtype=torch.int64, device="cpu")
     wide = torch.float64 if weights.dtype.is_floating_point else torch.int64
     compiled().heavy_matching(offset, neighbors, weights.detach().to(wide), mate)
@@ -27,7 +26,6 @@ attach(suitor.random_matching, _refuses, per_vertex)
 
 @implements(bipartite.bipartite_matching, _refuses)
 def bipartite_matching(offset: Tensor, neighbors: Tensor, left: Tensor) -> tuple[Tensor, Tensor]:
-    """As the portable one."""
     mate = torch.empty(len(offset) - 1, dtype=torch.int64, device="cpu")
     reached = torch.empty(len(offset) - 1, dtype=torch.uint8, device="cpu")
     given = left.to(torch.uint8)

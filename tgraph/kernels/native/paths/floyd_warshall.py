@@ -10,5 +10,4 @@ from tgraph.kernels.operators.paths import floyd_warshall as declared
 
 @implements(declared.floyd_warshall, refuses_first)
 def floyd_warshall(distance: Tensor, predecessor: Tensor | None) -> int:
-    """As the portable one, `tgraph.kernels.operators.paths.floyd_warshall.floyd_warshall`."""
     return int(compiled().floyd_warshall(distance, predecessor, len(distance)))

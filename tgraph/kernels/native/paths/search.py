@@ -15,7 +15,6 @@ def _refuses(*arguments: object) -> str | None:
 
 @implements(declared.breadth_first, _refuses)
 def breadth_first(offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth: int) -> tuple[Tensor, Tensor, Tensor]:
-    """See `tgraph.primitives.search.breadth_first`."""
     order, parent, depth = torch.empty(3, len(offset) - 1, dtype=torch.int64)
     found = compiled().breadth_first(offset, neighbors, sources, max_depth, order, parent, depth)
     return order[:found], parent[:found], depth[:found]
@@ -25,7 +24,6 @@ def breadth_first(offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth:
 def dijkstra(
     offset: Tensor, neighbors: Tensor, weights: Tensor, sources: Tensor, cutoff: float | None, target: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor] | None:
-    """See `tgraph.primitives.search.dijkstra`."""
     n = len(offset) - 1
     order, met, parent = torch.empty(n, dtype=torch.int64), torch.empty(n, dtype=torch.int64), _none(n)
     distance = torch.full((n,), -1, dtype=weights.dtype)
@@ -42,13 +40,11 @@ def dijkstra(
 def meet(
     offset: Tensor, neighbors: Tensor, in_offset: Tensor, in_neighbors: Tensor, source: int, target: int
 ) -> list[int]:
-    """See `tgraph.primitives.search.meet`."""
     return compiled().meet(offset, neighbors, in_offset, in_neighbors, source, target)
 
 
 @implements(declared.depth_first, _refuses)
 def depth_first(offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth: int) -> tuple[Tensor, Tensor, Tensor]:
-    """See `tgraph.primitives.search.depth_first`."""
     n = len(offset) - 1
     preorder, postorder, parent = torch.empty(n, dtype=torch.int64), torch.empty(n, dtype=torch.int64), _none(n)
     found, left = compiled().depth_first(offset, neighbors, sources, max_depth, preorder, postorder, parent)
@@ -57,7 +53,6 @@ def depth_first(offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth: i
 
 @implements(declared.strong_components, _refuses)
 def strong_components(offset: Tensor, neighbors: Tensor) -> Tensor:
-    """See `tgraph.primitives.search.strong_components`."""
     component = torch.empty(len(offset) - 1, dtype=torch.int64)
     compiled().strong_components(offset, neighbors, component)
     return component
@@ -65,7 +60,6 @@ def strong_components(offset: Tensor, neighbors: Tensor) -> Tensor:
 
 @implements(declared.generations, _refuses)
 def generations(offset: Tensor, neighbors: Tensor, in_degree: Tensor) -> tuple[Tensor, Tensor]:
-    """See `tgraph.primitives.search.generations`."""
     n = len(offset) - 1
     order, generation = torch.empty(n, dtype=torch.int64), _none(n)
     listed = compiled().generations(offset, neighbors, in_degree.clone(), order, generation)
@@ -76,7 +70,6 @@ def generations(offset: Tensor, neighbors: Tensor, in_degree: Tensor) -> tuple[T
 def bellman_ford(
     offset: Tensor, neighbors: Tensor, weights: Tensor, sources: Tensor, early: bool
 ) -> tuple[list[int], list[list[int]], Tensor] | None:
-    """See `tgraph.primitives.search.bellman_ford`."""
     distance = torch.zeros(len(offset) - 1, dtype=weights.dtype)
     met, before = compiled().bellman_ford_in_order(offset, neighbors, weights, sources, early, distance)
     return (met, before, distance) if met or not len(sources) else None
@@ -93,7 +86,6 @@ def meet_weighted(
     source: int,
     target: int,
 ) -> tuple[list[int], float] | None:
-    """See `tgraph.primitives.search.meet_weighted`."""
     path, length, is_valid = compiled().meet_weighted(
         offset, neighbors, weights, in_offset, in_neighbors, in_weights, source, target
     )

@@ -15,7 +15,7 @@ _NUMBERS = (torch.int32, torch.int64, torch.float32, torch.float64)
 
 
 def refuses_parents(graph: Graph, distance: Tensor, parent: Tensor) -> str | None:
-    """Why distances are not served, None where they are."""
+    """Why distances are not supported, None if they are."""
     if distance.dtype not in (torch.int64, torch.float32, torch.float64):
         return f"it takes distances in int64, float32 or float64, not {distance.dtype}"
     return refuses_data(distance)
@@ -29,13 +29,11 @@ def hops(graph: Graph, source: int, target: int) -> int:
 
 @implements(declared.fewest_hops, refuses_graph)
 def fewest_hops(graph: Graph, source: int, target: int) -> Tensor:
-    """See `tgraph.primitives.shortest_paths.fewest_hops`."""
     return _vertices(_routes(graph, weighted=False).fewest_hops(source, target))
 
 
 @implements(declared.shortest_path, refuses_graph)
 def shortest_path(graph: Graph, source: int, target: int, bound: Tensor | None) -> tuple[Tensor, float]:
-    """See `tgraph.primitives.shortest_paths.shortest_path`."""
     if bound is None:
         path, length = _routes(graph, weighted=True).shortest_path(source, target)
         return _vertices(path), length
@@ -51,7 +49,6 @@ def shortest_path(graph: Graph, source: int, target: int, bound: Tensor | None) 
 
 @implements(declared.k_shortest, refuses_graph)
 def k_shortest(graph: Graph, source: int, target: int, count: int, weighted: bool) -> list[tuple[list[int], float]]:
-    """See `tgraph.primitives.shortest_paths.k_shortest`."""
     (offset, neighbors, weights), (in_offset, in_neighbors, in_weights) = rows(graph), rows(graph.transpose_detached())
     if not weighted:
         weights = in_weights = None

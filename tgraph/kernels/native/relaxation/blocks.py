@@ -14,14 +14,14 @@ from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction
 
 
 def refuses_relaxation(graph: Graph, block: Any, values: Tensor, *others: Any) -> str | None:
-    """Why `relax_block` does not serve a call, None where it does."""
+    """Why `relax_block` does not support a call, None if it does."""
     if values.dtype not in DTYPES or not values.is_contiguous():
         return f"it has no kernel for {values.dtype}, or for values that are not contiguous"
     return refuses_data(values)
 
 
 def refuses_join(section: Any, graph: Graph, label: Tensor) -> str | None:
-    """Why `join_blocks` does not serve a call, None where it does."""
+    """Why `join_blocks` does not support a call, None if it does."""
     return refuses_data(label) if label.is_contiguous() else "it takes contiguous labels"
 
 
@@ -42,7 +42,6 @@ def relax_block(
     splits: tuple[bool, bool],
     workspace: Any,
 ) -> tuple[Tensor, int, int, float]:
-    """As the portable one, `tgraph.stream.run.relax.relax_block`."""
     weight = weights.item() if isinstance(weights, Tensor) else weights  # None: those of the block
     per_arc = edge != "copy" and weight is None and block.weights is not None
     count, improved, left, best = compiled().relax_block(
@@ -67,7 +66,6 @@ def relax_block(
 
 @implements("join_blocks", refuses_join)
 def join_blocks(section: Any, graph: Graph, label: Tensor) -> bool:
-    """As the portable one, `tgraph.stream.run.union_find.join_blocks`."""
     kernels = compiled()
     if not kernels.flatten_labels(label):
         return False

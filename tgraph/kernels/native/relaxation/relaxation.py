@@ -102,7 +102,7 @@ class Fixpoint:
         return state == _DONE, self._relaxation.num_rounds
 
     def rounds(self) -> list[Round]:
-        """What the rounds of the last `advance` did."""
+        """Records of the rounds of the last `advance`."""
         return self._relaxation.rounds()
 
     def _set_transpose(self) -> None:

@@ -13,7 +13,6 @@ from tgraph.kernels.operators.sampling import labor as declared
 
 @implements(declared.least_arcs, refuses_first)
 def least_arcs(offset: Tensor, neighbors: Tensor, rows: Tensor, count: int, key: int) -> tuple[Tensor, Tensor]:
-    """As the portable one, `tgraph.kernels.operators.sampling.labor.least_arcs`."""
     found, arcs = fresh((len(rows),), torch.int64), fresh((len(rows), count), torch.int64)
     compiled().least_arcs(offset, neighbors, rows, count, key, arcs, found)
     return found, filled(arcs, found)

@@ -12,7 +12,6 @@ from tgraph.kernels.operators.sampling import members as declared
 
 @implements(declared.arcs_from, refuses_first)
 def arcs_from(offset: Tensor, neighbors: Tensor, rows: Tensor, sources: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """As the portable one, `tgraph.kernels.operators.sampling.members.arcs_from`."""
     found = fresh((len(rows),), torch.int64)
     arcs, places = compiled().arcs_from(offset, neighbors, rows, sources, found)
     return found, torch.from_numpy(arcs), torch.from_numpy(places)

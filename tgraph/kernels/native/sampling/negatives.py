@@ -21,7 +21,6 @@ def sample_negatives(
     by_degree: bool,
     key: int,
 ) -> Tensor:
-    """As the portable one, `tgraph.kernels.operators.sampling.negatives.sample_negatives`."""
     pairs = fresh((2, count), torch.int64)
     compiled().sample_negatives(offset, neighbors, num_columns, loops, sources, by_degree, key, pairs[0], pairs[1])
     return pairs

@@ -28,7 +28,6 @@ def sample_neighbors(
     latest: bool,
     latest_time: Tensor | None,
 ) -> Sampled:
-    """As the portable one, `tgraph.kernels.operators.sampling.neighbors.sample_neighbors`."""
     given = list(seeds.items())
     kernel = compiled().sample_neighbors
     vertices, trees, sizes, *arcs, counts = kernel(

@@ -15,7 +15,6 @@ def _refuses(known: Tensor, vertices: Tensor) -> str | None:
 
 @implements(declared.number_vertices, _refuses)
 def number_vertices(known: Tensor, vertices: Tensor) -> tuple[Tensor, Tensor]:
-    """As the portable one, `tgraph.kernels.operators.sampling.places.number_vertices`."""
     places = torch.empty(len(vertices), dtype=torch.int64)
     kernel = compiled().number_vertices
     return places, torch.from_numpy(kernel(known, vertices, places))

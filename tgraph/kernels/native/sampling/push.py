@@ -15,7 +15,6 @@ from tgraph.kernels.operators.sampling import push as declared
 def push_residuals(
     offset: Tensor, neighbors: Tensor, seeds: Tensor, alpha: float, epsilon: float, count: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """As the portable one, `tgraph.kernels.operators.sampling.push.push_residuals`."""
     count = min(count, len(offset) - 1)
     found, vertices = fresh((len(seeds),), torch.int64), fresh((len(seeds), count), torch.int64)
     scores = fresh((len(seeds), count), torch.float64)

@@ -29,7 +29,6 @@ def most_visited(
     count: int,
     key: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """As the portable one, `tgraph.kernels.operators.sampling.visits.most_visited`."""
     count = min(count, walks * traversals)
     found, vertices = fresh((len(start),), torch.int64), fresh((len(start), count), torch.int64)
     visits = fresh((len(start), count), torch.float32)

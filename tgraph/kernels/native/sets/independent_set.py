@@ -13,7 +13,6 @@ _JOINED = 1
 
 @implements(declared.independent_set, refuses_rows)
 def independent_set(offset: Tensor, neighbors: Tensor, key: int) -> Tensor:
-    """As the portable one, `tgraph.kernels.operators.sets.independent_set.independent_set`."""
     state = torch.empty(len(offset) - 1, dtype=torch.uint8, device="cpu")
     compiled().independent_set(offset, neighbors, key, state)
     return state == _JOINED

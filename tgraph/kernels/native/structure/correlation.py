@@ -18,6 +18,5 @@ def correlate_ends(
     second: Tensor,
     is_symmetric: bool,
 ) -> tuple[float, float, float]:
-    """As the portable one, `tgraph.kernels.operators.structure.correlation.correlate_ends`."""
     tensors = (each for each in (offset, neighbors, leaving, reaching, first, second))
     return compiled().correlate_ends(*tensors, is_symmetric)

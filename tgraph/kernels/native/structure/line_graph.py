@@ -11,7 +11,6 @@ from tgraph.kernels.operators.structure import line_graph as declared
 
 @implements(declared.line_rows, refuses_first)
 def line_rows(offset: Tensor, incident: Tensor, first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
-    """As the portable one, `tgraph.kernels.operators.structure.line_graph.line_rows`."""
     offset, degree = offset, offset.diff()
     line_offset = torch.zeros(len(first) + 1, dtype=torch.int64, device="cpu")
     torch.cumsum(degree[first] + degree[second] - 2, 0, out=line_offset[1:])

@@ -11,7 +11,6 @@ from tgraph.kernels.operators.structure import mutual as declared
 
 @implements(declared.count_mutual, refuses_first)
 def count_mutual(offset: Tensor, neighbors: Tensor) -> tuple[Tensor, Tensor]:
-    """As the portable one, `tgraph.kernels.operators.structure.mutual.count_mutual`."""
     mutual, distinct = torch.zeros(2, len(offset) - 1, dtype=torch.int64, device="cpu")
     compiled().count_mutual(offset, neighbors, mutual, distinct)
     return mutual, distinct

@@ -17,7 +17,6 @@ def _refuses(offset: Tensor, neighbors: Tensor, *others: object) -> str | None:
 
 @implements(declared.spanning_forest, _refuses)
 def spanning_forest(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> Tensor:
-    """As the portable one, `tgraph.kernels.operators.trees.spanning_forest.spanning_forest`."""
     chosen = torch.empty(len(neighbors), dtype=torch.uint8, device="cpu")
     if weights is None:
         weights_or_none = None
@@ -30,7 +29,6 @@ def spanning_forest(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -
 
 @implements(declared.both_ways, _refuses)
 def both_ways(offset: Tensor, neighbors: Tensor, chosen: Tensor) -> tuple[Tensor, Tensor]:
-    """As the portable one, `tgraph.kernels.operators.trees.spanning_forest.both_ways`."""
     kernels, marked = compiled(), chosen.to(torch.uint8, copy=True)
     stored, new_offset = offset, torch.empty(len(offset), dtype=torch.int64, device="cpu")
     count = kernels.mark_both_ways(stored, neighbors, marked, new_offset)

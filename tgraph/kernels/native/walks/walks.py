@@ -22,7 +22,6 @@ def random_walks(
     away: float,
     restart: float,
 ) -> Tensor:
-    """As the portable one, `tgraph.kernels.operators.walks.walks.random_walks`."""
     walks = fresh((len(start), length + 1), torch.int64)
     compiled().random_walks(offset, neighbors, total, start, length, key, back, away, restart, walks)
     return walks

@@ -1,4 +1,4 @@
-"""What the gradients of an aggregate take beyond an aggregate, in torch operators.
+"""The operators that gradients of an aggregate need beside the aggregate, in torch operators.
 
 Here `sub` is the arcs alone: data of its rows is [k, columns] and numbered like the rows held, data of the vertices
 [n, columns], and weights are [arcs, heads], each of them for columns / heads adjacent columns.
@@ -19,7 +19,7 @@ from tgraph.kernels.reductions import REDUCTIONS, Reduction
 
 @chosen_operator
 def push_rows(sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
-    """What every vertex receives from the rows, whose data is given: [n, columns]."""
+    """The reduction, at every vertex, of the messages that rows with the given data send: [n, columns]."""
     narrow = data.dtype in (torch.float16, torch.bfloat16)
     wide = data.float() if narrow else data
     messages = send(wide.index_select(0, sub.row_of_arc), edge, weights)

@@ -110,7 +110,7 @@ def reduce_slots(messages: Tensor, slot: Tensor, size: int, reduction: Reduction
 
 
 def receivers_of(sub: Subgraph) -> tuple[Tensor | None, Tensor, int]:
-    """Who receives in a push: the vertices reached, int64 [r], or None for all; which of them each arc reaches,
+    """The receivers of a push: the vertices reached, int64 [r], or None for all; which of them each arc reaches,
     int64 [e]; and how many they are."""
     reached = sub.neighbors.to(torch.int64)
     if sub.is_whole:

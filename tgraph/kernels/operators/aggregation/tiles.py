@@ -126,7 +126,7 @@ def arcs_of(tiles: Tiles, rows: Tensor | None) -> tuple[Tensor, Tensor, Tensor |
 
 
 def multiply(tiles: Tiles, data: Tensor) -> Tensor:
-    """What every row receives from finite floating data [n, F], times the weights where there are, in the dtype of the
+    """The sum of each row over finite floating data [n, F], times the weights where there are, in the dtype of the
     data: the product of each tile with the 8 rows of the data that it names, added along the window.
 
     16-bit numbers are multiplied and added in float32 and rounded at the end.

@@ -1,4 +1,4 @@
-"""What the triangles of an undirected simple graph add up to, in torch operators."""
+"""Sums over the triangles of an undirected simple graph, in torch operators."""
 
 from __future__ import annotations
 

@@ -31,12 +31,12 @@ class Matrix(NamedTuple):
 
 
 def child_dtype(num_rows: int) -> torch.dtype:
-    """What holds the numbers of n inputs and n outputs, and their complements."""
+    """The dtype that holds the numbers of n inputs and n outputs, and their complements."""
     return torch.int32 if num_rows < 2**30 else torch.int64
 
 
 def offset_dtype(count: int) -> torch.dtype:
-    """What holds the bounds of rows with `count` children in all."""
+    """The dtype that holds the bounds of rows with `count` children in all."""
     return torch.int32 if count < 2**31 else torch.int64
 
 

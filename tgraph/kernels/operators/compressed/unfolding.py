@@ -13,8 +13,8 @@ from tgraph.core.rows import gather_stretches
 def unfold_rows(
     offset: Tensor, entries: Tensor, num_vertices: int, num_virtual: int, num_arcs: int
 ) -> tuple[Tensor, Tensor] | None:
-    """What the rows behind the virtual ones stand for: (offset int64 [rows + 1], neighbors [arcs] of the dtype of the
-    entries), in the order of the entries. None where that is another number of arcs.
+    """The arcs that the rows behind the virtual ones stand for: (offset int64 [rows + 1], neighbors [arcs] of the dtype
+    of the entries), in the order of the entries. None where that is another number of arcs.
 
     offset : int64 [R + rows + 1], where the entries of each row begin, the R virtual rows first. entries : int32 or
     int64 [A], a vertex below n, or n + i for the i-th virtual row; a virtual row has earlier ones only. Costs the arcs

@@ -1,4 +1,4 @@
-"""What vertices of a directed graph without cycles reach, in torch operators.
+"""Descendants of the vertices of a directed graph without cycles, in torch operators.
 
 From the last generation to the first, the vertices that u reaches by two arcs or more are those that its out-neighbours
 reach:

@@ -57,7 +57,7 @@ class Relation(NamedTuple):
 
 
 class Sampled(NamedTuple):
-    """What was sampled, by type of vertices and by relation.
+    """A sample, by type of vertices and by relation.
 
     vertices : of each type, int64, in the order of their first occurrence, seeds first. trees : the seed in whose tree
     each of them is, where trees are disjoint. sizes : how many the seeds and each hop added.
@@ -251,7 +251,7 @@ def _by_weight(
 
 
 def _tried(weights: Tensor, bound: int, own: Tensor, tries: int, count: int, replace: bool) -> list[int]:
-    """What rejection sampling takes of one row, at most `count` arcs."""
+    """Rejection sampling of at most `count` arcs of one row."""
     place = random.uniform(own, torch.arange(tries)) * len(weights)
     arc = place.to(torch.int64)
     accepted = arc[(place - arc) * 2.0**bound < weights[arc]].tolist()
