@@ -33,12 +33,14 @@ from typing import Any
 import torch
 
 import tgraph as tg
+from bench.command import DATA, parsed
 from bench.graphs import Missing, real
 from bench.machine import describe_machine
-from bench.report import table
+from bench.measure import timed
+from bench.process import answer
+from bench.results import save, table
 from tgraph.stream import write_partitioned
 
-RESULTS = Path(__file__).parent / "results"
 MOST_OF_ONE_THREAD, MOST_OF_IDLE = 1.15, 2.2
 SETTINGS = ("idle", "loops 1", "loops 2", "loops 4", "pinned 1", "pinned 2", "pinned 4", "twice", "quota")
 
@@ -57,49 +59,45 @@ while os.getppid() == parent:
 
 
 def main() -> None:
-    options = parsed()
+    options = parse()
     if options.repeat_for is not None:
         repeat(options)
         return
     if options.group is not None:
         Path(options.group).write_text(str(os.getpid()))
-    settings = options.settings.split(",")
-    rows = list(measured(options, [setting for setting in settings if setting != "quota"]))
+    rows = list(measured(options, [setting for setting in options.settings if setting != "quota"]))
     if options.group is not None:
         print(json.dumps(rows))
         return
-    if "quota" in settings:
+    if "quota" in options.settings:
         rows += under_quota(options)
-    results = {"machine": describe_machine(), "rows": rows}
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "crowded.json").write_text(json.dumps(results, indent=1))
-    (RESULTS / "crowded.md").write_text(markdown(rows))
-    print(markdown(rows))
+    save("crowded", markdown(rows), {"machine": describe_machine(), "rows": rows})
 
 
-def parsed() -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--scale", type=int, default=18)
-    parser.add_argument("--side", type=int, default=1000)
-    parser.add_argument("--turns", type=int, default=15)
-    parser.add_argument("--only", default="")
-    parser.add_argument("--settings", default=",".join(SETTINGS))
-    parser.add_argument("--quick", action="store_true", help="small graphs, few turns")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--repeat-for", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--group", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+def parse() -> argparse.Namespace:
+    options = parsed(
+        __doc__,
+        known={"settings": SETTINGS},
+        hidden=("repeat_for", "group"),
+        scale=18, side=1000, turns=15, only=[], settings=SETTINGS, quick=False, data=DATA, repeat_for=int, group=str,
+    )  # fmt: skip
     if options.quick:
         options.scale, options.side, options.turns = 14, 200, 5
     return options
 
 
-# ---- What is called
+def others(options: argparse.Namespace, *arguments: Any) -> list[str]:
+    """The arguments of another process that makes the same calls."""
+    same = ("--scale", options.scale, "--side", options.side, "--turns", options.turns, "--data", options.data)
+    return ["bench.crowded", *map(str, same), *map(str, arguments)]
+
+
+# ---- The calls
 
 
 def calls(options: argparse.Namespace, folder: Path) -> Iterator[tuple[str, Call]]:
     """(name, call) for each requested call, made when it is next."""
-    wanted = options.only.split(",") if options.only else []
+    wanted = options.only
     graphs: dict[str, tg.Graph] = {}
 
     def graph(kind: str) -> tg.Graph:
@@ -206,7 +204,7 @@ EPOCHS: dict[str, Callable[[Path], Call]] = {
 
 @contextmanager
 def crowd(setting: str, name: str, options: argparse.Namespace) -> Iterator[None]:
-    """What else computes during a call."""
+    """Other processes that compute during a call."""
     kind, _, count = setting.partition(" ")
     if kind == "twice":
         with same_call(name, options):
@@ -238,8 +236,7 @@ def stop(running: list[subprocess.Popen]) -> None:
 @contextmanager
 def same_call(name: str, options: argparse.Namespace) -> Iterator[None]:
     """Another process that makes a call over and over."""
-    command = [sys.executable, "-m", "bench.crowded", "--only", name, "--repeat-for", str(os.getpid())]
-    command += ["--scale", str(options.scale), "--side", str(options.side), "--data", str(options.data)]
+    command = [sys.executable, "-m", *others(options, "--only", name, "--repeat-for", os.getpid())]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -266,11 +263,8 @@ def under_quota(options: argparse.Namespace) -> list[dict[str, Any]]:
     with group_of_one_cpu() as group:
         if group is None:
             return []
-        command = [sys.executable, "-m", "bench.crowded", "--group", str(group), "--settings", "idle"]
-        command += ["--turns", str(options.turns)]
-        command += ["--scale", str(options.scale), "--side", str(options.side), "--data", str(options.data)]
-        done = subprocess.run([*command, "--only", options.only], stdout=subprocess.PIPE, text=True, check=True)
-        return [row | {"setting": "quota"} for row in json.loads(done.stdout)]
+        rows = answer(*others(options, "--group", group, "--settings", "idle", "--only", ",".join(options.only)))
+        return [row | {"setting": "quota"} for row in rows]
 
 
 @contextmanager
@@ -318,9 +312,7 @@ def in_turns(call: Call, turns: int) -> dict[str, float]:
     for turn in range(turns + 1):
         for threads in (1, 2) if turn % 2 else (2, 1):
             torch.set_num_threads(threads)
-            start = time.perf_counter()
-            call()
-            times[threads].append((time.perf_counter() - start) * 1e3)
+            times[threads].append(1e3 * timed(call)[0])
     one, two = (statistics.median(times[threads][1:]) for threads in (1, 2))
     return {"one": one, "two": two, "ratio": two / one}
 

@@ -10,8 +10,6 @@ the compiled kernels that TGraph called are listed: none is an error.
 from __future__ import annotations
 
 import copy
-import statistics
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,12 +19,13 @@ from torch import Tensor
 from torch.nn import Linear, Module, ReLU, Sequential
 
 import tgraph as tg
+from bench import measure
 from tgraph.core.system import native
 
 LAYERS = ("GCN", "SAGE", "GIN", "GAT", "GATv2", "Transformer")
 ARCS = (500, 5_000, 50_000)
 DEGREE, COLUMNS, HEADS = 5, 64, 4
-SECONDS, BLOCK = 3.0, 5  # of a cell, about; timed steps of a system before the next one's turn
+SECONDS, BLOCKS, STEPS = 1.5, 16, 5  # of a system, about; turns; timed steps of a turn
 
 Step = Callable[[], Any]
 
@@ -65,25 +64,26 @@ def run_batches(sizes: tuple[int, ...] = ARCS) -> Iterator[dict[str, Any]]:
             edge_index = torch.randint(len(x), (2, arcs), generator=made_by)
             for way in ("forward", "both"):
                 model_steps = {
-                    "pyg edge_index": stepper(theirs, x, edge_index, way, new=True),
-                    "tgraph": stepper(ours, x, edge_index, way, new=True),
-                    "tgraph, same again": stepper(ours, x, edge_index, way, new=False),
+                    "pyg edge_index": stepper(theirs, x, (edge_index,), way, new=True),
+                    "tgraph": stepper(ours, x, (edge_index,), way, new=True),
+                    "tgraph, same again": stepper(ours, x, (edge_index,), way, new=False),
                 }
                 kernels = check(model_steps, {"pyg edge_index": theirs, "tgraph": ours})
                 cell = {"what": f"{name}, {arcs:,} arcs", "way": way, "kernels": kernels}
                 yield cell | {"systems": take_turns(model_steps)}
 
 
-def stepper(model: Module, x: Tensor, edge_index: Tensor, way: str, new: bool) -> Step:
-    """One step, `new` on a copy of the edge_index, for which nothing is cached."""
+def stepper(model: Module, x: Tensor, edges: tuple[Tensor, ...], way: str, new: bool) -> Step:
+    """One step, `new` on copies of the edges, for which nothing is cached."""
 
     def step() -> Tensor:
-        edges = edge_index.clone() if new else edge_index
+        given = [each.clone() for each in edges] if new else edges
         if way == "forward":
             with torch.no_grad():
-                return model(x, edges)
+                return model(x, *given)
         model.zero_grad()
-        out = model(x, edges)
+        x.grad = None
+        out = model(x, *given)
         out.square().mean().backward()
         return out
 
@@ -293,25 +293,12 @@ def called() -> Iterator[set[str]]:
 
 
 def take_turns(steps: dict[str, Step], count: int = 1) -> dict[str, Any]:
-    """{system: milliseconds of a step, ratio to TGraph}: medians over blocks of steps in turn, on `count` threads."""
+    """{system: milliseconds of a step, ratio to TGraph}, of blocks of steps in turn, on `count` threads."""
     threads = torch.get_num_threads()
     torch.set_num_threads(count)
     try:
-        first = sum(timed(step) for step in steps.values()) + sum(timed(step) for step in steps.values())
-        turns = int(min(max(2 * SECONDS / first / (BLOCK + 1), 5), 80))
-        times: dict[str, list[float]] = {name: [] for name in steps}
-        for _ in range(turns):
-            for name, step in steps.items():
-                step()  # what the others have left in the caches is not for this one to pay
-                times[name] += [timed(step) for _ in range(BLOCK)]
+        contestants = [measure.Called(name, lambda _, step=step: step()) for name, step in steps.items()]
+        settings = measure.Settings(repeat=STEPS, budget=SECONDS, slow=SECONDS)
+        return measure.against(measure.interleave(contestants, range(BLOCKS), settings))
     finally:
         torch.set_num_threads(threads)
-    ours = statistics.median(times["tgraph"])
-    medians = {name: statistics.median(found) for name, found in times.items()}
-    return {name: {"ms": median * 1e3, "ratio": median / ours} for name, median in medians.items()}
-
-
-def timed(step: Step) -> float:
-    start = time.perf_counter()
-    step()
-    return time.perf_counter() - start

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn import Linear, Module, ReLU, Sequential
 
 import tgraph as tg
-from bench.gnn_batches import Step, check, take_turns
+from bench.gnn_batches import check, stepper, take_turns
 
 SIZES = {"tiny": (1_500, 6_000), "middle": (20_000, 200_000), "large": (100_000, 2_000_000)}  # vertices, edges
 COLUMNS, EDGE_COLUMNS, RELATIONS, HEADS = 64, 8, 4, 4
@@ -111,7 +111,7 @@ def run_kinds(kinds: list[str], sizes: list[str], threads: list[int]) -> Iterato
 
 
 def problem(name: str, vertices: int, edges: int) -> tuple[Tensor, tuple[Tensor, ...]]:
-    """(x, what the layer takes beside it)"""
+    """The features, and the other arguments of the layer."""
     made_by = torch.Generator().manual_seed(edges)
     x = torch.randn(vertices, COLUMNS, generator=made_by, requires_grad=True)
     edge_index = torch.randint(vertices, (2, edges), generator=made_by)
@@ -124,20 +124,3 @@ def problem(name: str, vertices: int, edges: int) -> tuple[Tensor, tuple[Tensor,
         "written": torch.rand(edges, generator=made_by),
     }
     return x, (edge_index, of_edges[name]) if name in of_edges else (edge_index,)
-
-
-def stepper(model: Module, x: Tensor, edges: tuple[Tensor, ...], way: str, new: bool) -> Step:
-    """One step, `new` on copies of the edges, for which nothing is cached."""
-
-    def step() -> Tensor:
-        given = [each.clone() for each in edges] if new else edges
-        if way == "forward":
-            with torch.no_grad():
-                return model(x, *given)
-        model.zero_grad()
-        x.grad = None
-        out = model(x, *given)
-        out.square().mean().backward()
-        return out
-
-    return step

@@ -13,11 +13,9 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import re
 import statistics
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -28,7 +26,10 @@ from torch import Tensor
 
 import tgraph as tg
 from bench import gpu_layers
-from bench.report import table
+from bench import results as files
+from bench.command import RESULTS, parsed
+from bench.measure import timed
+from bench.results import table
 
 COPIED = 1 << 30  # bytes
 
@@ -66,20 +67,9 @@ def main() -> None:
 
 
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scale", type=int, default=20, help="2**SCALE vertices")
-    parser.add_argument("--degree", type=int, default=16, help="edges for each vertex")
-    parser.add_argument("--features", type=numbers, default=[1, 32, 128])
-    parser.add_argument("--heads", type=numbers, default=[32, 64], help="columns of each head of the attention layers")
-    parser.add_argument("--repeat", type=int, default=20, help="timed calls")
-    parser.add_argument("--device", default="cuda")
-    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results")
-    return parser.parse_args()
-
-
-def numbers(text: str) -> list[int]:
-    """The numbers of a comma-separated list, which may be empty."""
-    return [int(part) for part in text.split(",") if part]
+    return parsed(
+        __doc__, scale=20, degree=16, features=[1, 32, 128], heads=[32, 64], repeat=20, device="cuda", output=RESULTS
+    )
 
 
 def graphs(scale: int, degree: int) -> dict[str, tg.Graph]:
@@ -109,9 +99,7 @@ def milliseconds(call: Callable[[], Any], device: torch.device, repeat: int) -> 
             end.synchronize()
             times.append(start.elapsed_time(end))
         else:
-            began = time.perf_counter()
-            call()
-            times.append((time.perf_counter() - began) * 1e3)
+            times.append(1e3 * timed(call)[0])
     return statistics.median(times)
 
 
@@ -254,7 +242,7 @@ def measured(
 
 
 def difference(result: Tensor, expected: Tensor) -> str:
-    """What is wrong with a result; nothing where it is right. Sums of floats may differ by rounding."""
+    """The fault of a result, nothing where it is right. Sums of floats may differ by rounding."""
     result = result.cpu()
     if result.shape != expected.shape:
         return f"WRONG: shape {list(result.shape)}, not {list(expected.shape)}"
@@ -269,13 +257,12 @@ def difference(result: Tensor, expected: Tensor) -> str:
 def save(rows: list[Row], copy: float, device: torch.device, output: Path) -> None:
     """Write the table and the numbers."""
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
-    stem = output / f"gpu-{re.sub('[^a-z0-9]+', '-', name.lower()).strip('-')}"
-    output.mkdir(parents=True, exist_ok=True)
+    stem = f"gpu-{re.sub('[^a-z0-9]+', '-', name.lower()).strip('-')}"
     facts = {"device": name, "torch": torch.__version__, "cuda": str(torch.version.cuda), "copy_bytes_per_s": copy}
-    Path(f"{stem}.json").write_text(json.dumps({"facts": facts, "rows": [asdict(row) for row in rows]}, indent=1))
     ours = {(row.graph, row.task): row.milliseconds for row in rows if row.system == "tgraph"}
-    Path(f"{stem}.md").write_text(markdown(rows, ours, facts))
-    print(f"written: {stem}.md, {stem}.json")
+    found = {"facts": facts, "rows": [asdict(row) for row in rows]}
+    files.save(stem, markdown(rows, ours, facts), found, output, quiet=True)
+    print(f"written: {output / stem}.md, {output / stem}.json")
 
 
 def markdown(rows: list[Row], ours: dict[tuple[str, str], float | None], facts: dict[str, Any]) -> str:
@@ -293,7 +280,7 @@ def markdown(rows: list[Row], ours: dict[tuple[str, str], float | None], facts: 
         f"{facts['device']}, torch {facts['torch']}, CUDA {facts['cuda']}; a device copy moves "
         f"{facts['copy_bytes_per_s'] / 1e9:.0f} GB/s. Medians. Results of all systems but cuGraph are verified."
     )
-    return f"# Aggregation, attention and searches on {facts['device']}\n\n{about}\n\n{table(head, lines)}\n"
+    return f"# Aggregation, attention and searches on {facts['device']}\n\n{about}\n\n{table(head, lines)}"
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import tgraph as tg
 
 LAYERS, HEADS = ("GATConv", "GATv2Conv", "TransformerConv"), 4
 
-# What runs a layer, and returns what is verified.
+# Runs a layer, and returns the result that is verified.
 Step = Callable[[], Tensor]
 
 
@@ -68,7 +68,7 @@ def step(module: torch.nn.Module, x: Tensor, edge_index: Tensor, both: bool) -> 
 
 
 def difference(result: Tensor, expected: Tensor) -> str:
-    """What is wrong with a result; nothing where it is as near as float32 can be expected to be. A gradient jumps where
+    """The fault of a result, nothing where it is as near as float32 can be expected to be. A gradient jumps where
     a leaky_relu has its kink, so that single numbers may differ by rounding: what counts is the norm, by 2e-4 of which
     the gradients of GATConv differ, ours and PyG's alike."""
     error = float((result.cpu().double() - expected.double()).norm() / expected.double().norm().clamp(min=1e-30))

@@ -8,7 +8,7 @@ columns) and of an iteration of PageRank, compared with the plain CSR, interleav
 wide  : A X with 500 columns, and a GCN of two layers, compared with torch's SpMM (MKL) and the CSR.
 tiles : for each graph the density of WSB's tiles, and sums of 64 columns by it on a device, in float32 with and without
 TF32 and in bfloat16, compared with the CSR.
-curve : edges per second of building, over graphs of growing size.
+curve : edges per second of building, over graphs of growing size, up to --largest arcs.
 
 Every result is checked against the CSR's. Ratios of bytes are to a CSR of 4-byte neighbours and no weights, with
 offsets of 8 bytes, as a Graph has them, and of 4. Results go to bench/results/layouts.json and .md.
@@ -17,21 +17,20 @@ offsets of 8 bytes, as a Graph has them, and of 4. Results go to bench/results/l
 from __future__ import annotations
 
 import argparse
-import json
-import statistics
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 
 import torch
 from torch import Tensor
 
 import tgraph as tg
+from bench.command import DATA, RESULTS, parsed
 from bench.graphs import Missing, real
 from bench.machine import describe_machine
-from bench.report import table as markdown_table
+from bench.measure import in_turns, medians, timed
+from bench.results import save
+from bench.results import table as markdown_table
 from tgraph.formats import LAYOUTS
 
 NAMES = (
@@ -92,28 +91,17 @@ def main() -> None:
         results["tiles"] = [row for name, graph in graphs(arguments) for row in tiles(name, graph, arguments)]
     if "curve" in arguments.parts:
         results["curve"] = list(curve(arguments))
-    arguments.output.mkdir(parents=True, exist_ok=True)
-    (arguments.output / "layouts.json").write_text(json.dumps(results, indent=1))
-    text = "\n\n".join(
-        f"## {part}\n\n{rows_as_text(results[part])}"
-        for part in ("table", "wide", "tiles", "curve")
-        if results.get(part)
-    )
-    (arguments.output / "layouts.md").write_text(f"# Layouts\n\n{results['machine']}\n\n{text}\n")
-    print(text)
+    parts = (f"## {part}\n\n{rows_as_text(results[part])}" for part in PARTS if results.get(part))
+    save("layouts", "\n\n".join(["# Layouts", str(results["machine"]), *parts]), results, arguments.output)
 
 
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", type=lambda text: text.split(","), default=list(PARTS))
-    parser.add_argument("--graphs", type=lambda text: text.split(","), default=list(NAMES))
-    parser.add_argument("--layouts", type=lambda text: text.split(","), default=[n for n in LAYOUTS if n != "csr"])
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--repeat", type=int, default=7)
-    parser.add_argument("--largest", type=int, default=100_000_000, help="arcs of the last graph of the curve")
-    parser.add_argument("--device", default="cpu", help="where sums by tiles are computed")
-    parser.add_argument("--output", type=Path, default=Path("bench/results"))
-    return parser.parse_args()
+    return parsed(
+        __doc__,
+        known={"parts": PARTS},
+        parts=PARTS, graphs=NAMES, layouts=[name for name in LAYOUTS if name != "csr"], data=DATA, repeat=7,
+        largest=100_000_000, device="cpu", output=RESULTS,
+    )  # fmt: skip
 
 
 def graphs(arguments: argparse.Namespace) -> Iterator[tuple[str, tg.Graph]]:
@@ -127,16 +115,9 @@ def graphs(arguments: argparse.Namespace) -> Iterator[tuple[str, tg.Graph]]:
         yield name, tg.Graph(graph.offset, graph.neighbors, directed=graph.directed)
 
 
-def in_turns(calls: dict[str, Callable[[], object]], repeat: int) -> dict[str, float]:
-    """The median milliseconds of each call, after one that is not counted; they take turns."""
-    taken: dict[str, list[float]] = {name: [] for name in calls}
-    for turn in range(repeat + 1):
-        for name, call in calls.items():
-            begin = time.perf_counter()
-            call()
-            if turn:
-                taken[name].append(1000 * (time.perf_counter() - begin))
-    return {name: statistics.median(times) for name, times in taken.items()}
+def milliseconds(calls: dict[str, Callable[[], object]], repeat: int) -> dict[str, float]:
+    """The median of each call, in turn."""
+    return {name: 1000 * seconds for name, seconds in medians(in_turns(calls, repeat)).items()}
 
 
 # ---- table -----------------------------------------------------------------------------------------------------------
@@ -152,18 +133,16 @@ def table(arguments: argparse.Namespace) -> Iterator[Row]:
 
 
 def one_layout(name: str, graph: tg.Graph, layout: str, repeat: int) -> Row | None:
-    begin = time.perf_counter()
     try:
-        held = graph.to_format(layout)
+        built, held = timed(graph.to_format, layout)
     except tg.errors.ArgumentError as refusal:
         print(f"{name} {layout}: {refusal}")
         return None
-    built = time.perf_counter() - begin
     n, m = graph.num_vertices, graph.num_arcs
     times = {columns: sums(graph, held, columns, repeat) for columns in (1, 32)}
     ranks = {"csr": partial(ranked, graph), "layout": partial(ranked, held)}
     assert torch.allclose(ranks["csr"](), ranks["layout"](), atol=1e-6), f"{name}: {layout} has other ranks"
-    pagerank = in_turns(ranks, repeat)
+    pagerank = milliseconds(ranks, repeat)
     return Row(
         name, n, m, layout, held.nbytes, (8 * (n + 1) + 4 * m) / held.nbytes, (4 * (n + 1) + 4 * m) / held.nbytes,
         built, *times[1], *times[32], pagerank["layout"] / ROUNDS, pagerank["csr"] / ROUNDS,
@@ -183,7 +162,7 @@ def sums(graph: tg.Graph, held: tg.Graph, columns: int, repeat: int) -> tuple[fl
     data = torch.rand((graph.num_vertices, columns), generator=torch.Generator().manual_seed(0))
     calls = {"csr": partial(tg.aggregate, graph, data), "layout": partial(tg.aggregate, held, data)}
     assert torch.allclose(calls["csr"](), calls["layout"](), rtol=1e-4, atol=1e-3)
-    found = in_turns(calls, repeat)
+    found = milliseconds(calls, repeat)
     return found["layout"], found["csr"]
 
 
@@ -233,7 +212,7 @@ def gcn(product: Multiply, layers: list[Tensor], data: Tensor) -> Tensor:
 def compared(
     graph: str, task: str, calls: dict[str, Callable[[], object]], arguments: argparse.Namespace
 ) -> Iterator[Product]:
-    times = in_turns(calls, max(3, arguments.repeat // 2))
+    times = milliseconds(calls, max(3, arguments.repeat // 2))
     for system, taken in times.items():
         yield Product(graph, task, system, taken, times["mkl"] / taken, times["csr"] / taken)
 
@@ -246,9 +225,7 @@ TILED = {"float32": torch.float32, "tf32": torch.float32, "bfloat16": torch.bflo
 def tiles(name: str, graph: tg.Graph, arguments: argparse.Namespace) -> Iterator[dict[str, object]]:
     """WSB whatever its density."""
     graph = graph.to(arguments.device)
-    begin = time.perf_counter()
-    held = graph.to_format("wsb", min_density=0)
-    built = time.perf_counter() - begin
+    built, held = timed(graph.to_format, "wsb", min_density=0)
     for kind, dtype in TILED.items():
         if kind == "tf32" and graph.device.type != "cuda":
             continue
@@ -256,7 +233,7 @@ def tiles(name: str, graph: tg.Graph, arguments: argparse.Namespace) -> Iterator
         data = torch.rand((graph.num_vertices, 64), device=graph.device).to(dtype)
         calls = {each: partial(finished, other, data) for each, other in (("csr", graph), ("wsb", held))}
         assert torch.allclose(calls["csr"](), calls["wsb"](), rtol=2e-2, atol=1e-2), f"{name}: wsb has other sums"
-        times = in_turns(calls, arguments.repeat)
+        times = milliseconds(calls, arguments.repeat)
         row = {
             "graph": name, "density": held.layout.fill, "bytes over csr": held.nbytes / graph.nbytes,
             "build seconds": built, "data": kind, "csr ms": times["csr"], "wsb ms": times["wsb"],
@@ -283,9 +260,7 @@ def curve(arguments: argparse.Namespace) -> Iterator[dict[str, object]]:
             copies = 1
             while copies * graph.num_arcs <= arguments.largest:
                 several = repeated(graph, copies)
-                begin = time.perf_counter()
-                held = several.to_format(layout)
-                seconds = time.perf_counter() - begin
+                seconds, held = timed(several.to_format, layout)
                 yield {
                     "graph": f"{copies} x {name}", "layout": layout, "arcs": several.num_arcs, "seconds": seconds,
                     "arcs per second": several.num_arcs / seconds, "bytes per arc": held.nbytes / several.num_arcs,

@@ -1,4 +1,4 @@
-"""Results as Markdown tables. A ratio is a peer's time over TGraph's: above 1 TGraph is faster.
+"""The report of `bench.analytics`. A ratio is a peer's time over TGraph's: above 1 TGraph is faster.
 
     python -m bench.report bench/results/analytics.json
 
@@ -14,12 +14,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench import results as files
 from bench.cells import cells_of, ratio_of
 from bench.kernels import KERNELS
 from bench.measure import Spread, seconds
 from bench.plot import plot
-
-__all__ = ["markdown", "plot"]
+from bench.results import milliseconds, named, table
 
 SYSTEMS = ("gapbs", "networkit", "igraph", "scipy", "graphblas", "rustworkx", "networkx")
 MARKS = {"verified": "", "no second opinion": " ?", "another algorithm": " \\*"}
@@ -35,20 +35,15 @@ use one, and are measured once, beside the largest number; networkit's BFS and S
 
 def markdown(results: dict[str, Any]) -> str:
     """The whole report."""
-    parts = ["# Graph analytics beside other systems", about(results), LEGEND]
-    for runs in by_graph(results["runs"]).values():
+    parts = ["# Graph analytics beside other systems", f"{results['date']}. {named(results['machine'])}."]
+    parts += [f"{named(results['versions'])}.", LEGEND]
+    for runs in by_graph(results["runs"]):
         parts += [heading(runs[0]["graph"]), comparison(runs), notes(runs)]
     parts += [limits(results["runs"]), preparation(results["runs"]), memory(results), calls(results)]
     parts += [own(results), scaling(results["runs"])]
     if results["problems"]:
         parts.append("## Problems\n\n" + "\n".join(f"- {text}" for text in results["problems"]))
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def about(results: dict[str, Any]) -> str:
-    machine = ", ".join(f"{name} {value}" for name, value in results["machine"].items())
-    versions = ", ".join(f"{name} {value}" for name, value in results["versions"].items())
-    return f"{results['date']}. {machine}.\n\n{versions}."
+    return "\n\n".join(part for part in parts if part)
 
 
 def heading(graph: dict[str, Any]) -> str:
@@ -56,11 +51,9 @@ def heading(graph: dict[str, Any]) -> str:
     return f"## {graph['name']}\n\n{graph['num_vertices']:,} vertices, {graph['num_arcs']:,} stored arcs, {kind}."
 
 
-def by_graph(runs: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
-    for run in runs:
-        found.setdefault(run["graph"]["name"], []).append(run)
-    return found
+def by_graph(runs: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    names = dict.fromkeys(run["graph"]["name"] for run in runs)
+    return [[run for run in runs if run["graph"]["name"] == name] for name in names]
 
 
 def comparison(runs: Sequence[dict[str, Any]]) -> str:
@@ -134,7 +127,7 @@ def notes(runs: Sequence[dict[str, Any]]) -> str:
 
 
 def limits(runs: Sequence[dict[str, Any]]) -> str:
-    """What the probes found, and how the work of each kernel is counted."""
+    """The rates of the probes, and how the work of each kernel is counted."""
     if not runs:
         return ""
     rows = []
@@ -163,14 +156,10 @@ def preparation(runs: Sequence[dict[str, Any]]) -> str:
     if not runs:
         return ""
     systems = [name for name in ("tgraph", *SYSTEMS) if any(name in run["prepare"] for run in runs)]
-    rows = [
-        [
-            run["graph"]["name"],
-            str(run["threads"]),
-            *(f"{run['prepare'][name]:.3g}" if name in run["prepare"] else "" for name in systems),
-        ]
-        for run in runs
-    ]
+    rows = []
+    for run in runs:
+        seconds = (f"{run['prepare'][name]:.3g}" if name in run["prepare"] else "" for name in systems)
+        rows.append([run["graph"]["name"], str(run["threads"]), *seconds])
     lead = "Seconds to make each system's structures, weighted and unweighted, from arrays (TGraph: from its file)."
     return f"## Loading and conversion\n\n{lead}\n\n{table(['graph', 'threads', *systems], rows)}"
 
@@ -193,18 +182,12 @@ def calls(results: dict[str, Any]) -> str:
     if not results.get("calls"):
         return ""
     systems = [name for name in SYSTEMS if any(name in row["peers"] for row in results["calls"])]
-    rows = [
-        [
-            row["graph"],
-            str(row["edges"]),
-            row["algorithm"],
-            str(row["threads"]),
-            *(microseconds(row[part]) for part in ("first", "total", "kernels", "overhead")),
-            str(row["kernel_calls"]),
-            *(microseconds(row["peers"].get(name, "")) for name in systems),
-        ]
-        for row in results["calls"]
-    ]
+    rows = []
+    for row in results["calls"]:
+        times = (microseconds(row[part]) for part in ("first", "total", "kernels", "overhead"))
+        others = (microseconds(row["peers"].get(name, "")) for name in systems)
+        whose = [row["graph"], str(row["edges"]), row["algorithm"], str(row["threads"])]
+        rows.append([*whose, *times, str(row["kernel_calls"]), *others])
     parts = ["first call", "call", "in kernels", "overhead"]
     head = ["graph", "edges", "algorithm", "threads", *parts, "kernel calls", *systems]
     lead = (
@@ -231,7 +214,7 @@ def own(results: dict[str, Any]) -> str:
 def scaling(runs: Sequence[dict[str, Any]]) -> str:
     """How many times faster TGraph is with more threads than with the fewest, from the tables above."""
     rows = []
-    for measured in by_graph(runs).values():
+    for measured in by_graph(runs):
         fewest, *others = sorted(measured, key=lambda run: run["threads"])
         for run, kernel in itertools.product(others, KERNELS):
             one, many = (cells_of(each, kernel).get("tgraph") for each in (fewest, run))
@@ -247,10 +230,6 @@ def scaling(runs: Sequence[dict[str, Any]]) -> str:
     return f"## More threads\n\n{lead}\n\n{table(head, rows)}"
 
 
-def milliseconds(value: float | None) -> str:
-    return "" if value is None else f"{value * 1e3:.3g}" if value < 1 else f"{value * 1e3:.0f}"
-
-
 def microseconds(value: float | str) -> str:
     """A time, or the error."""
     return value if isinstance(value, str) else f"{value * 1e6:.3g}" if value < 1e-4 else f"{value * 1e6:.0f}"
@@ -264,13 +243,12 @@ def mark(verdict: str) -> str:
     return MARKS.get(verdict, " WRONG")
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def save(results: dict[str, Any], output: Path) -> list[Path]:
+    """Write the samples, the tables and the pictures."""
+    files.save("analytics", markdown(results), results, output, quiet=True)
+    return [output / "analytics.json", output / "analytics.md", *plot(results, output)]
 
 
 if __name__ == "__main__":
     source = Path(sys.argv[1])
-    found = json.loads(source.read_text())
-    source.with_suffix(".md").write_text(markdown(found))
-    print(*plot(found, source.parent))
+    print(*save(json.loads(source.read_text()), source.parent))

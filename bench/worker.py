@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -112,7 +113,7 @@ def compare(
         found = system.kernels().get(kernel)
         if found is None or [name, kernel] in task.skip:
             continue
-        contestants.append(measure.Called(name, found.call, partial(verified, check, name, found.read)))
+        contestants.append(measure.Called(name, found.call, verified(check, name, found)))
         counters[name] = found.iterations
     if kernel == "labels" and "tgraph" in counters:
         contestants[0].check = partial(verified_labels, check, systems["tgraph"], contestants[0].check)
@@ -123,8 +124,9 @@ def compare(
     return [cell(kernel, contestant, samples[contestant.name], check, counters) for contestant in contestants]
 
 
-def verified(check: Any, name: str, read: Any, argument: Any, result: Any) -> None:
-    check(name, argument, read(result))
+def verified(check: Any, name: str, kernel: peers.Kernel) -> Callable[[Any, Any], None]:
+    """The check of a system's result, read."""
+    return lambda argument, result: check(name, argument, kernel.read(result))
 
 
 def verified_labels(check: Any, system: Any, plain: Any, argument: Any, result: Any) -> None:
@@ -137,7 +139,7 @@ def verified_labels(check: Any, system: Any, plain: Any, argument: Any, result: 
 
 
 def cell(kernel: str, contestant: Any, samples: Any, check: Any, counters: dict[str, Any]) -> dict[str, Any]:
-    """What is kept of one system on one kernel."""
+    """The samples and the verdict of one system on one kernel."""
     name = contestant.name
     made = {"kernel": kernel, "system": name, "blocks": sorted(samples.blocks.items()), "error": samples.error}
     if samples.error is not None:

@@ -19,7 +19,6 @@ from bench import (
     gapbs,
     gpu,
     limits,
-    loaders,
     measure,
     peers,
     report,
@@ -217,22 +216,15 @@ def test_the_comparison_on_a_gpu_runs_on_a_cpu_as_well(tmp_path, monkeypatch):
     assert not [row for row in rows if row["note"] or not row["milliseconds"]]
 
 
-def test_loops_over_batches_are_compared(tmp_path, monkeypatch):
-    options = ["--scale", "7", "--batch", "20", "--batches", "2", "--features", "6", "--threads", "1"]
-    monkeypatch.setattr(sys, "argv", ["loaders", *options, "--output", str(tmp_path / "found.md")])
-    threads = torch.get_num_threads()
-    loaders.main()
-    torch.set_num_threads(threads)
-    assert (tmp_path / "found.md").read_text().count("| loop |") == 3 * len(loaders.LAYERS)
-
-
 def test_stores_are_compared_with_what_one_would_write_without_them(tmp_path, monkeypatch):
     options = ["--rows", "2000", "--columns", "3", "--batch", "50", "--turns", "1", "--folder", str(tmp_path)]
-    monkeypatch.setattr(sys, "argv", ["stores", *options, "--output", str(tmp_path / "found.md")])
+    monkeypatch.setattr(sys, "argv", ["stores", *options, "--output", str(tmp_path)])
     threads = torch.get_num_threads()
     stores.main()
     torch.set_num_threads(threads)
-    rows = [line.split(" | ") for line in (tmp_path / "found.md").read_text().splitlines() if line.startswith("| ")][1:]
+    rows = [line.split(" | ") for line in (tmp_path / "stores.md").read_text().splitlines() if line.startswith("| ")][
+        2:
+    ]
     assert all(rate != "0" for row in rows for rate in row[3:6] if rate.strip())
     kinds = [kind for kind in store_systems.KINDS if store_systems.missing(kind) is None]
     assert len(rows) == sum({"rocksdb": 1, "lmdb": 2}.get(kind, 3) for kind in kinds)

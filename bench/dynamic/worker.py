@@ -1,6 +1,6 @@
 """One system, one size of batches, in a process of its own.
 
-    python -m bench.dynamic.worker FOLDER SYSTEM BATCH --threads 2 --seconds 20 [--delete]
+    python -m bench.dynamic.worker --folder FOLDER --system tgraph --batch 1000 --threads 2 --seconds 20 [--delete]
 
 Inserts the arcs behind the base until they or the seconds are at an end, or takes the base for all arcs and deletes
 them in turn; prints as JSON how many arcs, in how many seconds, the seconds of each batch at some quantiles, and the
@@ -10,7 +10,6 @@ counted, and compared with the CSR where the system has one.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import json
 import time
@@ -20,8 +19,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from bench.command import parsed
 from bench.dynamic.stream import Stream
 from bench.dynamic.systems import SYSTEMS, TGraph
+from bench.measure import timed
 from bench.verify import require
 from tgraph.stream.memory import trim_heap
 
@@ -46,19 +47,15 @@ def run(stream: Stream, name: str, batch: int, threads: int, limit: float, delet
     step = system.delete if deletes else system.insert
     seconds, peak, looked, done = [], 0, 0.0, 0
     for arcs in stream.batches(batch, 0 if deletes else None):
-        begin = time.perf_counter()
-        step(arcs)
+        seconds.append(timed(step, arcs)[0])
         end = time.perf_counter()
-        seconds.append(end - begin)
         done += len(arcs[0])
         if end - looked > LOOKS:
             peak, looked = max(peak, resident()), end
         if sum(seconds) > limit:
             break
     expected = first - done if deletes else first + done
-    begin = time.perf_counter()
-    found = system.arcs()
-    settled = time.perf_counter() - begin
+    settled, found = timed(system.arcs)
     require(found == expected, f"{name}: {found} arcs, not {expected}")
     if isinstance(system, TGraph):
         system.store.compact()
@@ -68,18 +65,9 @@ def run(stream: Stream, name: str, batch: int, threads: int, limit: float, delet
     held = resident()
     if isinstance(system, TGraph):
         verify(stream, system, deletes, done)
-    ordered = np.sort(seconds)
-    return {
-        "arcs": done,
-        "seconds": float(sum(seconds)),
-        "median": float(np.median(ordered)),
-        "longest": float(ordered[-1]),
-        "settled": settled,
-        "held": held - before,
-        "peak": peak - before,
-        "kept": found,
-        "vertices": stream.num_vertices,
-    }
+    found_of = {"arcs": done, "seconds": float(sum(seconds)), "settled": settled, "kept": found}
+    found_of |= {"median": float(np.median(seconds)), "longest": max(seconds), "vertices": stream.num_vertices}
+    return found_of | {"held": held - before, "peak": peak - before}
 
 
 def verify(stream: Stream, system: TGraph, deletes: bool, done: int) -> None:
@@ -99,14 +87,8 @@ def verify(stream: Stream, system: TGraph, deletes: bool, done: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("system", choices=SYSTEMS)
-    parser.add_argument("batch", type=int)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=20)
-    parser.add_argument("--delete", action="store_true")
-    options = parser.parse_args()
+    known = {"system": tuple(SYSTEMS)}
+    options = parsed(__doc__, known, folder=Path, system="tgraph", batch=1000, threads=2, seconds=20.0, delete=False)
     stream = Stream(options.folder)
     found = run(stream, options.system, options.batch, options.threads, options.seconds, options.delete)
     print(json.dumps(found))

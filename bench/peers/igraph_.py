@@ -25,8 +25,14 @@ class System:
         edges = zip(source.tolist(), target.tolist(), strict=True)
         return ig.Graph(n=self.n, edges=edges, directed=self.directed)
 
-    def prepare(self) -> None:
+    @cached_property
+    def weighted(self) -> Any:
+        """The same graph, whose edges have weights as an attribute."""
         self.graph.es["weight"] = self.arrays.edges()[2].tolist()
+        return self.graph
+
+    def prepare(self) -> None:
+        self.weighted  # noqa: B018
 
     def kernels(self) -> dict[str, Kernel]:
         graph = self.graph

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 
 from bench.machine import describe_machine
-from bench.report import table
+from bench.results import table
 from bench.scaling import laws, measuring, model, picture
 from bench.scaling.model import Cluster, Load, Times
 from bench.scaling.placing import METHODS
