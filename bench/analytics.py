@@ -58,7 +58,10 @@ def main() -> None:
                 systems = ["torch", *(name for name in arguments.systems if name not in peers.SMALL_ONLY)]
                 results["memory"] = [memory.measure(system, folder, max(arguments.threads)) for system in systems]
             report.save(results, arguments.output)
-    for part, command in own_parts(arguments).items():
+    own = {"calls": ["bench.calls", "--json"], "user": ["bench.own", str(arguments.scale)]}
+    for part, command in own.items():
+        if part not in arguments.parts:
+            continue
         print(part, flush=True)
         results[part] = run_json(command, max(arguments.threads), results["problems"])
         report.save(results, arguments.output)
@@ -130,12 +133,6 @@ def slow_cells(run: dict[str, Any]) -> list[list[str]]:
         for cell in run["cells"]
         if cell["system"] not in ("tgraph", "gapbs") and cell["blocks"] and cell["blocks"][0][1][0] > PATIENCE
     ]
-
-
-def own_parts(arguments: argparse.Namespace) -> dict[str, list[str]]:
-    """{part: the module, with arguments, that prints it} for those wanted that need no peers."""
-    known = {"calls": ["bench.calls", "--json"], "user": ["bench.own", str(arguments.scale)]}
-    return {part: command for part, command in known.items() if part in arguments.parts}
 
 
 def library(arguments: argparse.Namespace, problems: list[str]) -> None:

@@ -1,6 +1,6 @@
 """Two threads compared with one, on cores that other processes use as well.
 
-    python -m bench.crowded [--scale 18] [--side 1000] [--turns 15] [--only bfs,...] [--settings idle,...] [--quick]
+    python -m bench.crowded [--scale 18] [--side 1000] [--turns 15] [--only bfs,...] [--settings idle,...]
 
 Calls with two threads and with one alternate, in each of these settings:
 
@@ -11,8 +11,8 @@ Calls with two threads and with one alternate, in each of these settings:
     quota         a control group, by version 1 or 2, gives the process one processor's worth of time
 
 Reported for each: milliseconds with two threads and with one, medians; their ratio, which should not exceed 1.15; and
-next to one busy loop the time with two threads over that on the idle machine, which should not exceed 2.2. GCN and GCN
-of PyG are epochs of training on planetoid-cora. Results go to bench/results/crowded.json and .md.
+next to one busy loop the time with two threads over that on the idle machine, which should not exceed 2.2. Results go
+to bench/results/crowded.json and .md.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
 import tgraph as tg
-from bench.command import DATA, parsed
-from bench.graphs import Missing, real
+from bench.command import parsed
 from bench.machine import describe_machine
 from bench.measure import timed
 from bench.process import answer
@@ -59,14 +59,17 @@ while os.getppid() == parent:
 
 
 def main() -> None:
-    options = parse()
+    options = parsed(
+        __doc__,
+        known={"settings": SETTINGS},
+        hidden=("repeat_for", "inner"),
+        scale=18, side=1000, turns=15, only=[], settings=SETTINGS, repeat_for=int, inner=False,
+    )  # fmt: skip
     if options.repeat_for is not None:
         repeat(options)
         return
-    if options.group is not None:
-        Path(options.group).write_text(str(os.getpid()))
     rows = list(measured(options, [setting for setting in options.settings if setting != "quota"]))
-    if options.group is not None:
+    if options.inner:
         print(json.dumps(rows))
         return
     if "quota" in options.settings:
@@ -74,21 +77,9 @@ def main() -> None:
     save("crowded", markdown(rows), {"machine": describe_machine(), "rows": rows})
 
 
-def parse() -> argparse.Namespace:
-    options = parsed(
-        __doc__,
-        known={"settings": SETTINGS},
-        hidden=("repeat_for", "group"),
-        scale=18, side=1000, turns=15, only=[], settings=SETTINGS, quick=False, data=DATA, repeat_for=int, group=str,
-    )  # fmt: skip
-    if options.quick:
-        options.scale, options.side, options.turns = 14, 200, 5
-    return options
-
-
 def others(options: argparse.Namespace, *arguments: Any) -> list[str]:
     """The arguments of another process that makes the same calls."""
-    same = ("--scale", options.scale, "--side", options.side, "--turns", options.turns, "--data", options.data)
+    same = ("--scale", options.scale, "--side", options.side, "--turns", options.turns)
     return ["bench.crowded", *map(str, same), *map(str, arguments)]
 
 
@@ -97,26 +88,15 @@ def others(options: argparse.Namespace, *arguments: Any) -> list[str]:
 
 def calls(options: argparse.Namespace, folder: Path) -> Iterator[tuple[str, Call]]:
     """(name, call) for each requested call, made when it is next."""
-    wanted = options.only
-    graphs: dict[str, tg.Graph] = {}
-
-    def graph(kind: str) -> tg.Graph:
-        if kind not in graphs:
-            rmat = kind == "rmat"
-            made = tg.generators.rmat(options.scale, weighted=True) if rmat else None
-            graphs[kind] = made or tg.generators.grid2d(options.side, options.side, weighted=True)
-        return graphs[kind]
-
-    for kind in ("rmat", "grid"):
-        for name, make in ALGORITHMS.items():
-            if not wanted or name in wanted or f"{name} {kind}" in wanted:
-                yield f"{name} {kind}", make(graph(kind), folder)
-    for name, epoch in EPOCHS.items():
-        if not wanted or name in wanted:
-            try:
-                yield name, epoch(options.data)
-            except (Missing, ImportError):
-                continue
+    makers = {
+        "rmat": partial(tg.generators.rmat, options.scale, weighted=True),
+        "grid": partial(tg.generators.grid2d, options.side, options.side, weighted=True),
+    }
+    for kind, make_graph in makers.items():
+        wanted = [name for name in ALGORITHMS if not options.only or {name, f"{name} {kind}"} & {*options.only}]
+        graph = make_graph() if wanted else None
+        for name in wanted:
+            yield f"{name} {kind}", ALGORITHMS[name](graph, folder)
 
 
 def hub(graph: tg.Graph) -> int:
@@ -140,13 +120,8 @@ def aggregate(graph: tg.Graph, _: Path) -> Call:
 def gatv2(graph: tg.Graph, _: Path) -> Call:
     """A layer forward and backward, 2 heads of 8."""
     layer, x = tg.nn.GATv2Conv(16, 8, heads=2), torch.rand(graph.num_vertices, 16, requires_grad=True)
-    edge_index = edges_of(graph)
+    edge_index = graph.to_edge_index()
     return lambda: layer(x, edge_index).sum().backward()
-
-
-def edges_of(graph: tg.Graph) -> torch.Tensor:
-    sources = torch.arange(graph.num_vertices).repeat_interleave(graph.offset.diff())
-    return torch.stack((sources, graph.neighbors.long()))
 
 
 def streamed(graph: tg.Graph, folder: Path) -> Call:
@@ -166,36 +141,6 @@ ALGORITHMS: dict[str, Callable[[tg.Graph, Path], Call]] = {
     "aggregate": aggregate,
     "gatv2": gatv2,
     "streamed": streamed,
-}
-
-
-def epoch_of(layer: Callable[..., torch.nn.Module], data: Path) -> Call:
-    """A step of training of two layers of 16 channels on planetoid-cora."""
-    graph = real("planetoid-cora", data)
-    n = graph.num_vertices
-    edge_index = edges_of(graph)
-    x, labels = torch.rand(n, 1433), torch.randint(7, (n,))
-    first, second = layer(1433, 16), layer(16, 7)
-    optimizer = torch.optim.Adam([*first.parameters(), *second.parameters()], lr=0.01)
-
-    def epoch() -> None:
-        optimizer.zero_grad()
-        out = second(torch.relu(first(x, edge_index)), edge_index)
-        torch.nn.functional.cross_entropy(out, labels).backward()
-        optimizer.step()
-
-    return epoch
-
-
-def pyg_epoch(data: Path) -> Call:
-    from torch_geometric.nn import GCNConv
-
-    return epoch_of(GCNConv, data)
-
-
-EPOCHS: dict[str, Callable[[Path], Call]] = {
-    "GCN": lambda data: epoch_of(tg.nn.GCNConv, data),
-    "GCN of PyG": pyg_epoch,
 }
 
 
@@ -263,13 +208,13 @@ def under_quota(options: argparse.Namespace) -> list[dict[str, Any]]:
     with group_of_one_cpu() as group:
         if group is None:
             return []
-        rows = answer(*others(options, "--group", group, "--settings", "idle", "--only", ",".join(options.only)))
+        rows = answer(*others(options, "--inner", "--settings", "idle", "--only", ",".join(options.only)), group=group)
         return [row | {"setting": "quota"} for row in rows]
 
 
 @contextmanager
 def group_of_one_cpu() -> Iterator[Path | None]:
-    """The file of a control group that takes processes."""
+    """A control group that may use one processor."""
     root, name = Path("/sys/fs/cgroup"), f"tgraph-bench-{os.getpid()}"
     for parent, limits in (
         (root / "cpu", {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": "100000"}),
@@ -283,7 +228,7 @@ def group_of_one_cpu() -> Iterator[Path | None]:
         try:
             for file, text in limits.items():
                 (group / file).write_text(text)
-            yield group / "cgroup.procs"
+            yield group
             return
         except OSError:
             continue

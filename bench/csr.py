@@ -9,7 +9,6 @@ the edge list (src and dst as int64), results included. The results are compared
 scipy also adds up parallel edges; it is timed as users call it.
 """
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from scipy.sparse import coo_array, csr_array
 
 from bench.command import parsed
 from bench.measure import in_turns, medians
+from bench.process import resident
 from tgraph.core.building import sorting
 from tgraph.core.system import native
 
@@ -76,13 +76,9 @@ def peak_memory(function) -> float:
         Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from the present
     except OSError:
         return float("nan")
-    before = _resident("VmRSS")
+    before = resident("VmRSS")
     function()
-    return _resident("VmHWM") - before
-
-
-def _resident(field: str) -> int:
-    return 1024 * int(re.search(rf"{field}:\s+(\d+)", Path("/proc/self/status").read_text())[1])
+    return resident("VmHWM") - before
 
 
 def verify(structure, weighted, merged, expected: csr_array) -> None:

@@ -33,7 +33,7 @@ from torch import Tensor
 import tgraph as tg
 from bench.command import parsed
 from bench.measure import timed
-from bench.process import within
+from bench.process import resident, within
 from bench.verify import require
 from examples.products import PEAKS, control_group
 from tgraph.core.building import sorting
@@ -127,13 +127,13 @@ def as_rank(options: argparse.Namespace) -> dict[str, Any]:
     small = tg.distributed.spread(tg.generators.grid2d(8, 8))
     for program in programs.values():  # what they import is not of the graph
         values_of(program, small)
-    resident = {"start": _resident()}
+    held = {"start": resident("VmHWM")}
     graph = tg.distributed.open(options.folder / "graph.tg", memory=options.memory)
     seconds = {"open": time.perf_counter() - began}
-    resident["open"] = _resident()
+    held["open"] = resident("VmHWM")
     for name, program in programs.items():
         seconds[name], values = timed(values_of, program, graph)
-        resident[name] = _resident()
+        held[name] = resident("VmHWM")
         np.save(options.folder / f"{name}-{dist.get_rank()}.npy", values.to_local().numpy())
     layout: Any = graph.layout
     part, read = layout.part, layout.counts
@@ -141,7 +141,7 @@ def as_rank(options: argparse.Namespace) -> dict[str, Any]:
     sizes = {"arcs": part.num_arcs, "own": part.num_own, "mirrors": len(part.mirrors)}
     sizes["part"] = part.nbytes + (0 if read is None else VALUE * part.num_arcs)
     dist.destroy_process_group()
-    return {"seconds": seconds, "resident": resident, "read": str(read or "no blocks"), **sizes}
+    return {"seconds": seconds, "resident": held, "read": str(read or "no blocks"), **sizes}
 
 
 def values_of(program: tg.Program, graph: tg.Graph) -> Tensor:
@@ -150,12 +150,6 @@ def values_of(program: tg.Program, graph: tg.Graph) -> Tensor:
         return tg.run(program, graph).values
     except tg.errors.NotConvergedError as stopped:
         return stopped.run.values
-
-
-def _resident() -> float:
-    """The most that this process has had in memory so far, in bytes, its code included."""
-    status = Path("/proc/self/status").read_text()
-    return 1024 * int(status.partition("VmHWM:")[2].split()[0])
 
 
 # ---- all of them -----------------------------------------------------------------------------------------------------
@@ -205,12 +199,12 @@ def run(options: argparse.Namespace, folder: Path) -> None:
     for rank, (said, peak) in enumerate(zip(told, peaks, strict=True)):
         found = json.loads(said)
         seconds = ", ".join(f"{name} {value:.1f} s" for name, value in found["seconds"].items())
-        resident = ", ".join(f"{name} {value / 1e6:.0f}" for name, value in found["resident"].items())
+        held = ", ".join(f"{name} {value / 1e6:.0f}" for name, value in found["resident"].items())
         share = found["part"] + VALUE * (found["own"] + found["mirrors"])
         taken = max(found["resident"].values()) - found["resident"]["start"]
         print(
             f"rank {rank}: {found['own']:,} vertices, {found['arcs']:,} arcs, {found['mirrors']:,} mirrors, part of "
-            f"{found['part'] / 1e6:.0f} MB; {seconds}; at most MB resident after {resident}: since the start "
+            f"{found['part'] / 1e6:.0f} MB; {seconds}; at most MB resident after {held}: since the start "
             f"{taken / share:.2f} times the part and a value for each vertex in it; {found['read']}; {peak}",
             flush=True,
         )

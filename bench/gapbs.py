@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from bench.arrays import Arrays
-from bench.verify import Agreement, Components, Depths, Ranks, Scores, WrongResult, require
+from bench.verify import Agreement, Components, Depths, Ranks, Scores, require
 
 PROGRAMS = {
     "bfs": "bfs",
@@ -200,6 +200,3 @@ CONFIRM: dict[str, Callable[[Program, Any, str], None]] = {
     "triangles": confirm_triangles,
     "betweenness": confirm_scores,
 }
-
-
-__all__ = ["PROGRAMS", "Program", "WrongResult", "folder", "trial_times", "write_graph"]

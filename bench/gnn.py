@@ -1,17 +1,16 @@
 """Aggregations and GNN layers compared with PyG, torch-scatter and torch.sparse in time and memory, with gradients.
 
-    python -m bench.gnn [--parts sums,layers,memory,graphs,batches,examples,kinds] [--vertices 200000]
+    python -m bench.gnn [--parts sums,layers,memory,graphs,batches] [--vertices 200000]
                         [--edges 4000000] [--widths 64,128] [--repeat 5] [--data ../shared/data] [--graphs cora,...]
 
 sums   : sum and max over the in-arcs of a power-law graph, compared with torch's SpMM (int32 indices),
          index_add and torch-scatter; forward alone, and with the backward.
 layers : GCNConv, SAGEConv (mean, max), GATConv, GATv2Conv and TransformerConv (4 heads of 32) compared with PyG on
          an edge index and on a sparse adjacency.
-memory : what a layer takes at its peak beyond what was there before, forward and backward, each in a process of its
+memory : the peak of a layer beyond what was there before, forward and backward, each in a process of its
          own; that of TGraph also on twice as many edges: it should grow with the vertices, not the edges.
 graphs : the layers on real graphs, compared with PyG.
-batches, examples : models on mini-batches, and those of PyG's examples; see `bench.gnn_batches`.
-kinds : other layers, and one that a user writes; see `bench.gnn_kinds`.
+batches : models on mini-batches; see `bench.gnn_batches`.
 
 Systems take turns, and all results are checked against each other. A system that is not installed is left out. The
 bound of a forward aggregation is the time in which the same rows could be gathered, measured in the same run: see
@@ -34,24 +33,17 @@ from torch import Tensor
 import tgraph as tg
 from bench import measure
 from bench.command import DATA, parsed
-from bench.gnn_batches import run_batches, run_examples
-from bench.gnn_kinds import KINDS, SIZES, run_kinds
-from bench.graphs import Missing, real
+from bench.gnn_batches import run_batches
+from bench.graphs import GRAPHS, present
+from bench.limits import fastest
 from bench.machine import describe_machine
 from bench.process import launch, peak
 from bench.results import named, save, table
 
-PARTS = ("sums", "layers", "memory", "graphs", "batches", "examples", "kinds")
+PARTS = ("sums", "layers", "memory", "graphs", "batches")
 HEADS, CHANNELS = 4, 32
 MAY_DIFFER = 1e-3  # the share of a result
 LAYERS = ("GCNConv", "SAGEConv mean", "SAGEConv max", "GATConv", "GATv2Conv", "TransformerConv")
-REAL = (
-    "planetoid-cora", "planetoid-citeseer", "planetoid-pubmed", "amazon-photo", "coauthor-cs", "blogcatalog",
-    "ca-GrQc", "ca-HepPh", "email-Enron", "soc-Epinions1", "wiki-Vote", "cit-HepTh", "MIT8", "ego-Facebook",
-    "facebook-Cornell5", "CollegeMsg", "sx-mathoverflow", "ENZYMES", "IMDBMULTI", "PROTEINS", "USA-road-BAY",
-    "web-NotreDame", "cnr-2000",
-)  # fmt: skip
-
 Step = Callable[[], Tensor]
 
 
@@ -96,7 +88,7 @@ def power_law(vertices: int, edges: int, width: int, seed: int = 0) -> Problem:
     return Problem(edge_index, torch.randn(vertices, width, generator=made))
 
 
-# ---- what is compared ------------------------------------------------------------------------------------------------
+# ---- systems ------------------------------------------------------------------------------------------------
 
 
 def sums(problem: Problem) -> dict[str, dict[str, Callable[[Tensor], Tensor]]]:
@@ -177,7 +169,8 @@ def both(function: Callable[[Tensor], Tensor], x: Tensor, module: torch.nn.Modul
             module.zero_grad()
         result = function(leaf)
         if not upstream:
-            upstream.append(torch.randn(result.shape, generator=torch.Generator().manual_seed(1)))
+            drawn = torch.randn(result.shape, generator=torch.Generator().manual_seed(1))
+            upstream.append(drawn.to(result.device))
         result.backward(upstream[0])
         return leaf.grad  # type: ignore[return-value]
 
@@ -217,7 +210,7 @@ def gather_bound(problem: Problem) -> float:
         for rows in src.split(piece):
             torch.index_select(problem.x, 0, rows, out=room[: len(rows)])
 
-    return min(measure.in_turns({"gather": gather}, 3, warm=0)["gather"]) * 1e3
+    return fastest(gather, 3) * 1e3
 
 
 def run_sums(problem: Problem, repeat: int) -> Iterator[dict[str, Any]]:
@@ -322,17 +315,8 @@ def chosen(options: argparse.Namespace) -> Iterator[tuple[str, Iterator[dict[str
             yield f"{name}: peak memory", run_memory(options.vertices, options.edges, width)
     if "batches" in options.parts:
         yield "mini-batches, one thread, a new edge_index at each step", run_batches()
-    if "examples" in options.parts:
-        yield "training steps of examples, one thread", run_examples()
-    if "kinds" in options.parts:
-        yield "other layers, 64 columns", run_kinds(options.kinds, options.sizes, options.threads)
     if "graphs" in options.parts:
-        for each in options.graphs:
-            try:
-                graph = real(each, options.data)
-            except Missing as fault:
-                print(fault)
-                continue
+        for each, graph in present(options.graphs, options.data):
             yield each, run_layers(problem_of(graph), options.repeat)
 
 
@@ -348,9 +332,9 @@ def problem_of(graph: tg.Graph, width: int = 64) -> Problem:
 def parse() -> argparse.Namespace:
     return parsed(
         __doc__,
-        known={"parts": PARTS, "kinds": tuple(KINDS), "sizes": tuple(SIZES)},
-        parts=PARTS, kinds=tuple(KINDS), sizes=tuple(SIZES), threads=[1, 2], vertices=200_000, edges=4_000_000,
-        widths=[64, 128], repeat=5, data=DATA, graphs=REAL,
+        known={"parts": PARTS},
+        parts=PARTS, vertices=200_000, edges=4_000_000,
+        widths=[64, 128], repeat=5, data=DATA, graphs=GRAPHS,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ before. Results go to bench/results/gpu-NAME.md and .json.
 from __future__ import annotations
 
 import argparse
+import copy
 import importlib
 import re
 import statistics
@@ -25,13 +26,14 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from bench import gpu_layers
 from bench import results as files
 from bench.command import RESULTS, parsed
+from bench.gnn import Step, both, forward
 from bench.measure import timed
 from bench.results import table
 
 COPIED = 1 << 30  # bytes
+LAYERS, HEADS = ("GATConv", "GATv2Conv", "TransformerConv"), 4
 
 
 @dataclass
@@ -166,10 +168,36 @@ def peers(reverse: tg.Graph, x: Tensor, reduce: str) -> dict[str, Callable[[], T
 def layers(name: str, graph: tg.Graph, columns: int, repeat: int) -> list[Row]:
     """The attention layers, forward and with gradients."""
     return [
-        measured(name, task, system, step, expected, repeat, gpu_layers.difference)
-        for task, (systems, expected) in gpu_layers.tasks(graph, columns).items()
+        measured(name, task, system, step, expected, repeat, difference_by_norm)
+        for task, (systems, expected) in tasks(graph, columns).items()
         for system, step in systems.items()
     ]
+
+
+def tasks(graph: tg.Graph, columns: int) -> dict[str, tuple[dict[str, Step], Tensor]]:
+    """{task: ({system: step}, the result of the step on the CPU)}: each layer of HEADS heads with that many columns."""
+    host, found = graph.to("cpu"), {}
+    edge_index = torch.stack((torch.repeat_interleave(host.out_degree), host.neighbors.long()))
+    x = torch.randn((host.num_vertices, columns), generator=torch.Generator().manual_seed(0))
+    modules = {"tgraph": tg.nn, "PyG": installed("torch_geometric.nn")}
+    for kind in LAYERS:
+        torch.manual_seed(0)
+        layers = {name: getattr(of, kind)(columns, columns, heads=HEADS) for name, of in modules.items() if of}
+        for backward in (False, True):
+            task = f"{kind}, H={HEADS}, D={columns}, {'forward and backward' if backward else 'forward'}"
+            systems = {}
+            for name, layer in layers.items():
+                layer.load_state_dict(layers["tgraph"].state_dict())
+                there = copy.deepcopy(layer).to(graph.device)
+                systems[name] = step(there, x.to(graph.device), edge_index.to(graph.device), backward)
+            found[task] = systems, step(layers["tgraph"], x, edge_index, backward)()
+    return found
+
+
+def step(layer: torch.nn.Module, x: Tensor, edge_index: Tensor, backward: bool) -> Step:
+    """The result of a layer, or the gradient of x after those of all parameters were computed too."""
+    call = lambda x: layer(x, edge_index)  # noqa: E731
+    return both(call, x, layer) if backward else forward(call, x)
 
 
 def searches(name: str, graph: tg.Graph, repeat: int) -> list[Row]:
@@ -252,6 +280,14 @@ def difference(result: Tensor, expected: Tensor) -> str:
         empty = expected.isinf() & ((result == 0) | (result == expected))
         wrong = ~(empty | torch.isclose(result.double(), expected.double(), rtol=1e-4, atol=1e-7))
     return f"WRONG: {int(wrong.sum())} of {wrong.numel()} differ" if bool(wrong.any()) else ""
+
+
+def difference_by_norm(result: Tensor, expected: Tensor) -> str:
+    """The fault of a result, nothing where it is as near as float32 can be expected to be. A gradient jumps where
+    a leaky_relu has its kink, so that single numbers may differ by rounding: what counts is the norm, by 2e-4 of which
+    the gradients of GATConv differ, ours and PyG's alike."""
+    error = float((result.cpu().double() - expected.double()).norm() / expected.double().norm().clamp(min=1e-30))
+    return "" if error < 5e-4 else f"WRONG: by {error:.1e} of the norm"
 
 
 def save(rows: list[Row], copy: float, device: torch.device, output: Path) -> None:

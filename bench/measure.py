@@ -140,7 +140,7 @@ def against(samples: Mapping[str, Samples], ours: str = "tgraph") -> dict[str, d
         if sample.error is not None:
             found[name] = {"error": sample.error}
             continue
-        spread = ratio(sample.blocks, samples[ours].blocks)
+        spread = ratio(sample.blocks, samples[ours].blocks if ours in samples else {})
         found[name] = {"ms": seconds(sample.blocks).median * 1e3, "ratio": None if spread is None else spread.median}
     return found
 
@@ -178,3 +178,25 @@ def ratio(peer: dict[int, list[float]], ours: dict[int, list[float]]) -> Spread 
     common = sorted(peer.keys() & ours.keys())
     values = [statistics.median(peer[block]) / statistics.median(ours[block]) for block in common]
     return Spread.of(values) if values else None
+
+
+# ---- cells: the samples of a system on a kernel, as they are written
+
+
+def cells_of(run: dict[str, Any], kernel: str) -> dict[str, dict[str, Any]]:
+    """{system: its cell}, with blocks as a dictionary."""
+    found = (cell for cell in run["cells"] if cell["kernel"] == kernel)
+    return {cell["system"]: cell | {"blocks": dict(cell["blocks"])} for cell in found}
+
+
+def ratio_of(peer: dict[str, Any], ours: dict[str, Any] | None, per_iteration: bool = False) -> Spread | None:
+    """The peer's time over TGraph's, as a whole or by iteration; None where one of them is missing or wrong."""
+    if ours is None or any(cell["error"] or cell["verdict"].startswith("WRONG") for cell in (peer, ours)):
+        return None
+    found = ratio(peer["blocks"], ours["blocks"])
+    if not per_iteration or found is None:
+        return found
+    if not peer.get("iterations") or not ours.get("iterations"):
+        return None
+    factor = ours["iterations"] / peer["iterations"]
+    return Spread(found.median * factor, found.low * factor, found.high * factor)

@@ -6,8 +6,8 @@ import math
 from pathlib import Path
 from typing import Any
 
-from bench.cells import cells_of, ratio_of
 from bench.kernels import KERNELS
+from bench.measure import cells_of, ratio_of
 from bench.results import drawn
 
 STYLES = {

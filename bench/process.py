@@ -67,6 +67,12 @@ def launch(command: list[str], threads: int, group: Path | None = None) -> tuple
     return lines, UNIT * int(largest)
 
 
+def resident(kind: str) -> int:
+    """Bytes of this process's memory by Linux: VmRSS at present, VmHWM at most so far, RssAnon without mapped files."""
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(status.partition(f"{kind}:")[2].split()[0])
+
+
 def peak() -> int:
     """Bytes that this process has held at most, its code and mapped files included."""
     return UNIT * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

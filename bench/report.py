@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from bench import results as files
-from bench.cells import cells_of, ratio_of
 from bench.kernels import KERNELS
-from bench.measure import Spread, seconds
+from bench.measure import Spread, cells_of, ratio_of, seconds
 from bench.plot import plot
 from bench.results import milliseconds, named, table
 
@@ -44,6 +43,11 @@ def markdown(results: dict[str, Any]) -> str:
     if results["problems"]:
         parts.append("## Problems\n\n" + "\n".join(f"- {text}" for text in results["problems"]))
     return "\n\n".join(part for part in parts if part)
+
+
+def section(title: str, lead: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table under a title; empty without rows."""
+    return "\n\n".join(part for part in (f"## {title}", lead, table(head, rows)) if part) if rows else ""
 
 
 def heading(graph: dict[str, Any]) -> str:
@@ -91,7 +95,7 @@ def rows_of(
 
 def own_time(ours: dict[str, Any] | None, median: float | None) -> str:
     if ours is None:
-        return "not there yet"
+        return ""
     if ours["error"]:
         return f"failed: {ours['error']}"
     return milliseconds(median) + mark(ours["verdict"])
@@ -153,54 +157,44 @@ reached.
 
 def preparation(runs: Sequence[dict[str, Any]]) -> str:
     """Seconds that loading and conversion took, which are not counted above."""
-    if not runs:
-        return ""
     systems = [name for name in ("tgraph", *SYSTEMS) if any(name in run["prepare"] for run in runs)]
     rows = []
     for run in runs:
         seconds = (f"{run['prepare'][name]:.3g}" if name in run["prepare"] else "" for name in systems)
         rows.append([run["graph"]["name"], str(run["threads"]), *seconds])
     lead = "Seconds to make each system's structures, weighted and unweighted, from arrays (TGraph: from its file)."
-    return f"## Loading and conversion\n\n{lead}\n\n{table(['graph', 'threads', *systems], rows)}"
+    return section("Loading and conversion", lead, ["graph", "threads", *systems], rows)
 
 
 def memory(results: dict[str, Any]) -> str:
-    if not results.get("memory"):
-        return ""
     graph = results["runs"][0]["graph"]["name"] if results["runs"] else "the first graph"
 
     def megabytes(row: dict[str, Any], step: str) -> str:
         return f"{row[step] / 2**20:.0f}" if step in row else row.get("error", "")
 
     steps = ("imported", "loaded", "searched")
-    rows = [[row["system"], *(megabytes(row, step) for step in steps)] for row in results["memory"]]
+    rows = [[row["system"], *(megabytes(row, step) for step in steps)] for row in results.get("memory", ())]
     lead = f"The largest resident set so far, MiB, of a process that loads {graph} without weights and runs one BFS."
-    return f"## Peak memory\n\n{lead}\n\n{table(['system', 'after import', 'after loading', 'after BFS'], rows)}"
+    return section("Peak memory", lead, ["system", "after import", "after loading", "after BFS"], rows)
 
 
 def calls(results: dict[str, Any]) -> str:
-    if not results.get("calls"):
-        return ""
-    systems = [name for name in SYSTEMS if any(name in row["peers"] for row in results["calls"])]
-    rows = []
-    for row in results["calls"]:
+    calls, rows = results.get("calls", ()), []
+    systems = [name for name in SYSTEMS if any(name in row["peers"] for row in calls)]
+    for row in calls:
         times = (microseconds(row[part]) for part in ("first", "total", "kernels", "overhead"))
         others = (microseconds(row["peers"].get(name, "")) for name in systems)
         whose = [row["graph"], str(row["edges"]), row["algorithm"], str(row["threads"])]
         rows.append([*whose, *times, str(row["kernel_calls"]), *others])
     parts = ["first call", "call", "in kernels", "overhead"]
     head = ["graph", "edges", "algorithm", "threads", *parts, "kernel calls", *systems]
-    lead = (
-        "Microseconds: the first call on a graph, medians of those that follow and of the time inside compiled kernels,"
-    )
-    return f"## Small graphs\n\n{lead}\nand the medians of other systems.\n\n{table(head, rows)}"
+    lead = "Microseconds: the first call on a graph, medians of those that follow and of the time inside compiled"
+    return section("Small graphs", f"{lead}\nkernels, and the medians of other systems.", head, rows)
 
 
 def own(results: dict[str, Any]) -> str:
-    if not results.get("user"):
-        return ""
     rows = []
-    for row in results["user"]:
+    for row in results.get("user", ()):
         if "error" in row:
             rows.append([row["graph"], row["algorithm"], row["error"], "", ""])
             continue
@@ -208,7 +202,7 @@ def own(results: dict[str, Any]) -> str:
         shown = f"{spread.median:.3g} ({spread.low:.3g}..{spread.high:.3g})"
         rows.append([row["graph"], row["algorithm"], milliseconds(row["first"]), milliseconds(row["second"]), shown])
     head = ["graph", "algorithm", "shipped ms", "own ms", "own / shipped"]
-    return f"## A user's own Relaxation\n\n{table(head, rows)}"
+    return section("Programs of a user", "", head, rows)
 
 
 def scaling(runs: Sequence[dict[str, Any]]) -> str:
@@ -223,11 +217,9 @@ def scaling(runs: Sequence[dict[str, Any]]) -> str:
                 counts = [str(fewest["threads"]), str(run["threads"])]
                 title = KERNELS[kernel].title
                 rows.append([run["graph"]["name"], title, *counts, f"{times[0] / times[1]:.2f}"])
-    if not rows:
-        return ""
     lead = "Medians of the tables above; the two were measured one after the other, not in turns."
     head = ["graph", "kernel", "threads", "and threads", "times faster"]
-    return f"## More threads\n\n{lead}\n\n{table(head, rows)}"
+    return section("More threads", lead, head, rows)
 
 
 def microseconds(value: float | str) -> str:

@@ -68,20 +68,30 @@ def prepare(task: Task, arrays: Arrays, description: Description, result: dict[s
     for name in task.systems:
         if name == "gapbs":
             continue
-        reason = out_of_reach(name, arrays)
         start = time.perf_counter()
-        try:
-            if reason is None:
-                system = peers.load(name)(Path(task.folder), arrays, description, task.threads)
-                system.prepare()
-                systems[name] = system
-                result["prepare"][name] = time.perf_counter() - start
-        except Exception as fault:
-            reason = f"{type(fault).__name__}: {fault}"
-        if reason is not None:
-            result["skipped"].append(f"{name}: {reason}")
-            print(f"  {name} is left out: {reason}", flush=True)
+        system = loaded(name, Path(task.folder), arrays, description, task.threads, prepared=True)
+        if isinstance(system, str):
+            result["skipped"].append(f"{name}: {system}")
+            print(f"  {name} is left out: {system}", flush=True)
+            continue
+        systems[name] = system
+        result["prepare"][name] = time.perf_counter() - start
     return systems
+
+
+def loaded(
+    name: str, folder: Path, arrays: Arrays, description: Description, threads: int, prepared: bool = False
+) -> Any:
+    """A system, with its structures where it is to be `prepared`; a text where it is missing or fails."""
+    try:
+        if (reason := out_of_reach(name, arrays)) is not None:
+            return reason
+        system = peers.load(name)(folder, arrays, description, threads)
+        if prepared:
+            system.prepare()
+        return system
+    except Exception as fault:
+        return f"{type(fault).__name__}: {fault}"
 
 
 def out_of_reach(name: str, arrays: Arrays) -> str | None:

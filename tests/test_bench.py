@@ -1,6 +1,7 @@
 """What keeps the comparison with other systems honest: wrong results are caught, ratios taken right."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -297,3 +298,17 @@ def test_lines_are_counted_by_room():
     rooms = {tuple(line.split()[:2]): int(line.split()[-1].replace(",", "")) for line in done.stdout.splitlines()}
     assert rooms["Python", "tgraph/core"] > 1000 and rooms["C++", "tgraph/kernels"] > 1000
     assert rooms["Python", "in"] == sum(n for (kind, room), n in rooms.items() if kind == "Python" and room != "in")
+
+
+def test_the_commands_of_the_documentation_are_there():
+    """Each measurement that a page, the Makefile or an options line names is a module, and its options are known."""
+    root = Path(__file__).parents[1]
+    pages = [*(root / "docs").glob("*.md"), *root.glob("*.md"), root / "Makefile"]
+    text = "\n".join(page.read_text() for page in pages if page.name not in ("CHANGELOG.md", "scaling.md"))
+    commands = re.findall(r"\bbench\.([\w.]*\w)((?: --[\w-]+)?)", text)
+    assert len(commands) > 20
+    for name, option in set(commands):
+        path = root / "bench" / name.replace(".", "/")
+        file = path.with_suffix(".py") if path.with_suffix(".py").is_file() else path / "__main__.py"
+        assert file.is_file(), name
+        assert option.strip(" -").replace("-", "_") in file.read_text(), (name, option)

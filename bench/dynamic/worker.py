@@ -23,24 +23,17 @@ from bench.command import parsed
 from bench.dynamic.stream import Stream
 from bench.dynamic.systems import SYSTEMS, TGraph
 from bench.measure import timed
+from bench.process import resident
 from bench.verify import require
 from tgraph.stream.memory import trim_heap
 
 LOOKS = 0.02  # seconds between two looks at the memory
 
 
-def resident() -> int:
-    """Bytes of anonymous memory of this process: what is mapped from files does not count."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("RssAnon"):
-            return 1024 * int(line.split()[1])
-    return 0
-
-
 def run(stream: Stream, name: str, batch: int, threads: int, limit: float, deletes: bool) -> dict[str, Any]:
     first = stream.num_arcs if deletes else stream.base
     gc.collect()
-    before = resident()
+    before = resident("RssAnon")
     base = stream.arcs(0, first)
     system = SYSTEMS[name](stream.num_vertices, base, threads)
     del base
@@ -51,7 +44,7 @@ def run(stream: Stream, name: str, batch: int, threads: int, limit: float, delet
         end = time.perf_counter()
         done += len(arcs[0])
         if end - looked > LOOKS:
-            peak, looked = max(peak, resident()), end
+            peak, looked = max(peak, resident("RssAnon")), end
         if sum(seconds) > limit:
             break
     expected = first - done if deletes else first + done
@@ -62,7 +55,7 @@ def run(stream: Stream, name: str, batch: int, threads: int, limit: float, delet
         time.sleep(1.0)  # for what the thread of the store is still at
         trim_heap()
     gc.collect()
-    held = resident()
+    held = resident("RssAnon")
     if isinstance(system, TGraph):
         verify(stream, system, deletes, done)
     found_of = {"arcs": done, "seconds": float(sum(seconds)), "settled": settled, "kept": found}

@@ -22,14 +22,14 @@ import torch
 
 import bench.library
 import tgraph as tg
-from bench import graphs, peers
+from bench import graphs
 from bench.arrays import Arrays, Description
 from bench.command import DATA, RESULTS, ROOT, parsed
 from bench.library import Row
-from bench.measure import Called, Settings, interleave, ratio, seconds
+from bench.measure import Called, Settings, against, interleave
 from bench.results import save
 from bench.results import table as as_table
-from bench.worker import out_of_reach
+from bench.worker import loaded
 
 TOPICS = tuple(module.name for module in pkgutil.iter_modules(bench.library.__path__) if module.name != "__main__")
 KINDS = ("rmat", "uniform", "grid", "small", "web", "social", "road")
@@ -137,14 +137,10 @@ def one(kind: str, form: str, folder: Path, arguments: argparse.Namespace) -> No
     tg.write(held, folder / "graph.tg")
     systems = {}
     for system in arguments.systems:
-        reason = out_of_reach(system, arrays)
-        try:
-            if reason is None and any(system in row.calls for row in chosen.values()):
-                systems[system] = peers.load(system)(folder, arrays, description, max(arguments.threads))
-        except Exception as fault:
-            reason = f"{type(fault).__name__}: {fault}"
-        if reason is not None:
-            print(f"  {system} is left out of {name}: {reason}", flush=True)
+        if any(system in row.calls for row in chosen.values()):
+            systems[system] = loaded(system, folder, arrays, description, max(arguments.threads))
+            if isinstance(systems[system], str):
+                print(f"  {system} is left out of {name}: {systems.pop(system)}", flush=True)
     found = folder / "cells.json"
     cells = json.loads(found.read_text()) if found.is_file() else []
     stopped = {(cell["row"], cell["system"]) for cell in cells if cell["error"]}
@@ -179,12 +175,7 @@ def built(kind: str, form: str, arguments: argparse.Namespace) -> tuple[str, tg.
 
 
 def compared(
-    name: str,
-    row: Row,
-    systems: dict[str, Any],
-    description: Description,
-    arguments: argparse.Namespace,
-    folder: Path,
+    name: str, row: Row, systems: dict[str, Any], description: Description, options: argparse.Namespace, folder: Path
 ) -> list[dict[str, Any]]:
     """Time one row on all systems that have it, and verify their results: a cell for each."""
     given = row.arguments(description)
@@ -208,15 +199,11 @@ def compared(
         cell = {"row": name, "title": row.title, "graph": description.name, "system": system}
         made = Once(partial(row.bound, systems[system]))
         contestants.append(Watched(system, made, partial(check, system), folder / FIRST_CALL, cell))
-    samples = interleave(contestants, given, Settings(budget=arguments.budget))
-    cells, ours = [], samples.get("tgraph")
-    for system, found in samples.items():
-        cell = {"row": name, "title": row.title, "graph": description.name, "system": system, "error": found.error}
-        if found.error is None:
-            cell["ms"] = seconds(found.blocks).median * 1e3
-            cell["quality"] = qualities.get(system, {})
-            if ours is not None and ours.error is None and (spread := ratio(found.blocks, ours.blocks)):
-                cell["ratio"] = spread.median
+    samples = interleave(contestants, given, Settings(budget=options.budget))
+    cells = []
+    for system, found in against(samples).items():
+        cell = {"row": name, "title": row.title, "graph": description.name, "system": system, "error": None} | found
+        cell["quality"] = qualities.get(system, {})
         cells.append(cell)
         print(f"  {description.name}, {name}, {said(cell)}", flush=True)
     return cells
@@ -227,7 +214,7 @@ def said(cell: dict[str, Any]) -> str:
     if cell["error"]:
         return f"{cell['system']}: {cell['error']}"
     quality = "".join(f", {key} {value:.6g}" for key, value in cell["quality"].items())
-    return f"{cell['system']}: {cell['ms']:.3g} ms, {cell.get('ratio', float('nan')):.2f}{quality}"
+    return f"{cell['system']}: {cell['ms']:.3g} ms, {cell['ratio'] or float('nan'):.2f}{quality}"
 
 
 def table(cells: list[dict[str, Any]]) -> str:
@@ -236,7 +223,7 @@ def table(cells: list[dict[str, Any]]) -> str:
     fastest: list[float] = []
     for row, graph in dict.fromkeys((cell["row"], cell["graph"]) for cell in cells):
         own = {cell["system"]: cell for cell in cells if (cell["row"], cell["graph"]) == (row, graph)}
-        ratios = {system: own[system]["ratio"] for system in others if "ratio" in own.get(system, {})}
+        ratios = {system: found for system in others if (found := own.get(system, {}).get("ratio"))}
         fastest += [min(ratios.values())] if ratios else []
         shown = [
             f"{ratios[system]:.2f}" if system in ratios else str(own[system]["error"]) if system in own else ""
