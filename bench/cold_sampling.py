@@ -57,7 +57,7 @@ class ColdFiles:
         return int((self.offset[vertices + 1] - self.offset[vertices]).sum()) + int(self.neighbors[arcs].sum())
 
     def pages(self, vertices: np.ndarray, arcs: np.ndarray) -> int:
-        """How many pages that is, to read the offsets and neighbours alone."""
+        """The number of pages of those offsets and neighbours."""
         sizes = (self.offset.itemsize, vertices), (self.neighbors.itemsize, arcs)
         return sum(len(np.unique(places * size // mmap.PAGESIZE)) for size, places in sizes)
 

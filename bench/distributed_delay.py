@@ -1,4 +1,4 @@
-"""How much of a network's delay is hidden behind what ranks compute meanwhile, for PageRank on a grid.
+"""The share of a network's delay that ranks hide by computing meanwhile, for PageRank on a grid.
 
     python -m bench.distributed_delay [--side 1500] [--delays 0,1,5,20] [--iterations 20] [--repeat 5]
 

@@ -213,7 +213,7 @@ def run(options: argparse.Namespace, folder: Path) -> None:
 
 
 def _rank(options: argparse.Namespace, folder: Path, rank: int, group: Path | None) -> dict[str, Any]:
-    """How to start a rank, in its control group if there is one."""
+    """The arguments of Popen for a rank, in its control group if there is one."""
     command = [sys.executable, "-m", "bench.distributed_memory", "--rank", str(rank), "--folder", str(folder)]
     command += ["--threads", str(options.threads), *(["--memory", options.memory] if options.memory else [])]
     told = {"RANK": rank, "WORLD_SIZE": options.ranks, "MASTER_ADDR": "localhost", "MASTER_PORT": options.port}

@@ -1,4 +1,4 @@
-"""Does the cost of an iteration follow its frontier? BFS over grids: four times the vertices, twice the iterations.
+"""The cost of an iteration beside its frontier: BFS over grids, four times the vertices, twice the iterations.
 
 With O(n) work in every iteration the larger grid would cost eight times the smaller one; with work that follows the
 frontier four times at most, and nearer two, since most of a small iteration is the fixed cost of its operators.

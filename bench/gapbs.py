@@ -37,7 +37,7 @@ TRIAL = re.compile(r"^Trial Time:\s+([\d.]+)", re.MULTILINE)
 
 
 def folder() -> Path | None:
-    """Where the programs are."""
+    """The folder of the programs."""
     return Path(os.environ["GAPBS"]) if os.environ.get("GAPBS") else None
 
 
@@ -130,7 +130,7 @@ class Program:
         return done.stdout
 
     def iterations(self) -> int:
-        """How many a PageRank takes: it logs one line for each."""
+        """The iterations of a PageRank, which logs a line for each."""
         return len(re.findall(r"^ +\d+ +[\d.]+$", self.execute(None, "-n", "1", "-l"), re.MULTILINE))
 
     def tune(self, source: int) -> int:

@@ -1,4 +1,4 @@
-"""How things are timed: blocks of calls that take turns, so that a noisy machine hits all systems alike.
+"""Timing: blocks of calls that take turns, so that a noisy machine hits all systems alike.
 
 A block is one source (or one repetition of a kernel that has none): every system in turn makes one untimed call and a
 few timed ones. A ratio is taken within a block, from the medians of the two systems; what is reported is the median
@@ -174,7 +174,7 @@ def seconds(blocks: dict[int, list[float]]) -> Spread:
 
 
 def ratio(peer: dict[int, list[float]], ours: dict[int, list[float]]) -> Spread | None:
-    """How many times longer the peer takes, block by block; None where no block has both."""
+    """The time of the peer over ours, block by block; None where no block has both."""
     common = sorted(peer.keys() & ours.keys())
     values = [statistics.median(peer[block]) / statistics.median(ours[block]) for block in common]
     return Spread.of(values) if values else None

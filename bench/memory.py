@@ -1,4 +1,4 @@
-"""How much memory each system takes at its peak, imported, with a graph loaded, and after a breadth-first search.
+"""The memory of each system at its peak, imported, with a graph loaded, and after a breadth-first search.
 
     python -m bench.memory FOLDER SYSTEM ...
 

@@ -33,7 +33,7 @@ def within(group: Path | None, command: list[str]) -> list[str]:
 
 
 def environment(threads: int | None) -> dict[str, str]:
-    """That of this process, with so many threads of OpenMP and of linear algebra."""
+    """The variables of this process, with so many threads of OpenMP and of linear algebra."""
     return os.environ | ({} if threads is None else dict.fromkeys(LIBRARIES, str(threads)))
 
 

@@ -1,4 +1,4 @@
-"""How long `tgraph.read` takes for a text edge list, against pyarrow.csv's bare parse of the same file.
+"""The time of `tgraph.read` for a text edge list, against pyarrow.csv's bare parse of the same file.
 
     python -m bench.reading [--edges 30000000] [--rounds 5]
 

@@ -206,7 +206,7 @@ def own(results: dict[str, Any]) -> str:
 
 
 def scaling(runs: Sequence[dict[str, Any]]) -> str:
-    """How many times faster TGraph is with more threads than with the fewest, from the tables above."""
+    """The time of TGraph with the fewest threads over that with more, from the tables above."""
     rows = []
     for measured in by_graph(runs):
         fewest, *others = sorted(measured, key=lambda run: run["threads"])

@@ -1,4 +1,4 @@
-"""How many threads each algorithm has work for: what is done inside of parallel regions and outside, on one thread.
+"""The threads that each algorithm has work for: the time inside of parallel regions and outside, on one thread.
 
     python -m bench.serial [--scale 20] [--threads 16,64] [--repeat 3] [--only bfs,...] [--regions]
 

@@ -191,7 +191,7 @@ class Scores(Verified):
 
 
 def dependencies(arrays: Arrays, source: int) -> Result:
-    """How many shortest paths from the source lead through each vertex, as fractions of those to each target, [2, n]
+    """The shortest paths from the source through each vertex, as fractions of those to each target, [2, n]
     (Brandes, "A faster algorithm for betweenness centrality", 2001): one level of the search at a time.
 
     In the second row times the vertex's distance over the target's (Geisberger, Sanders, Schultes 2008).

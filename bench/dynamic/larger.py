@@ -1,7 +1,7 @@
 """A graph of several times the memory that it may have: inserts and reads of rows beside the same in memory, and
 programs on a snapshot beside the same on a file of blocks.
 
-    python -m bench.dynamic.larger [--part inserts|programs] [--arcs 2e8] [--vertices 4e6] [--arcs-memory 2e8]
+    python -m bench.dynamic.larger [--part inserts,programs] [--arcs 2e8] [--vertices 4e6] [--arcs-memory 2e8]
                                    [--limit 6e8] [--pending 0.05] [--folder FOLDER]
 
 Arcs between vertices drawn with a preference for low numbers, in batches, into a store in a folder (`sync="never"`: the

@@ -23,7 +23,7 @@ Algorithm = Callable[[tg.Graph], Tensor]
 
 
 def algorithms(source: int) -> dict[str, Algorithm]:
-    """Those of the comparisons of stores that the documentation names."""
+    """The algorithms of the comparisons of stores in the documentation."""
     return {
         "PageRank, 20 iterations": lambda graph: tg.algorithms.pagerank(graph, tol=None, max_iterations=20),
         "BFS": lambda graph: tg.algorithms.bfs(graph, source),

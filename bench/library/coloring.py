@@ -12,7 +12,7 @@ SLOW = {"rustworkx": 1 << 22}  # arcs
 
 
 def colors(system: Any, color: Any) -> float:
-    """How many colours there are; not a number where neighbours share one."""
+    """The number of colours; not a number where neighbours share one."""
     (source, target), color = ends(system.graph), np.asarray(color)
     proper = (color[source] != color[target])[source != target].all()
     return float(len(np.unique(color))) if proper else float("nan")

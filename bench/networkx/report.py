@@ -32,7 +32,7 @@ def markdown(results: dict[str, Any]) -> str:
 
 
 def ratio(cell: dict[str, Any], system: str, state: str) -> float | None:
-    """How many times longer networkx takes than a system; None where it or networkx has no time."""
+    """The time of networkx over that of a system; None where it or networkx has no time."""
     seconds, found = cell["networkx"].get("later"), cell["systems"][system].get(state)
     return seconds / found if seconds and found else None
 
