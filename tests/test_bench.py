@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,8 +18,10 @@ sys.path.append(str(Path(__file__).parents[1]))
 
 from bench import (
     cold_sampling,
+    command,
     gapbs,
     gpu,
+    library,
     limits,
     measure,
     peers,
@@ -136,6 +139,55 @@ def test_contestants_are_interleaved_and_failures_isolated():
     assert [name for name, argument in order if argument == 1] == ["a", "a", "b", "b", "a", "a", "b", "b"]
     assert sorted(samples["a"].blocks) == [0, 1, 2] and samples["a"].error is None
     assert samples["b"].error == "ValueError: no" and ("b", 3) not in order
+
+
+def test_calls_take_turns_and_the_first_are_not_counted():
+    order = []
+    taken = measure.in_turns({name: lambda name=name: order.append(name) for name in "ab"}, 2, warm=1)
+    assert "".join(order) == "ababab" and [len(seconds) for seconds in taken.values()] == [2, 2]
+    samples = {
+        "tgraph": measure.Samples({0: [0.001]}),
+        "b": measure.Samples({0: [0.003]}),
+        "c": measure.Samples({}, "no"),
+    }
+    found = measure.against(samples)
+    assert found["c"] == {"error": "no"} and found["b"] == {"ms": 3.0, "ratio": pytest.approx(3)}
+    assert measure.against({"b": samples["b"]}) == {"b": {"ms": 3.0, "ratio": None}}
+
+
+def test_options_have_the_types_of_their_defaults(monkeypatch, capsys):
+    def given(*words):
+        monkeypatch.setattr(sys, "argv", ["bench", *words])
+        known = {"parts": ("a", "b", "c"), "kind": ("x", "y")}
+        return vars(
+            command.parsed(
+                "", known, scale=20, limit=1.5, sizes=[1, 2], parts=["a"], kind=str, quick=False, folder=Path
+            )
+        )
+
+    nothing = {"scale": 20, "limit": 1.5, "sizes": [1, 2], "parts": ["a"], "kind": None, "quick": False, "folder": None}
+    assert given() == nothing
+    words = ["--scale", "3", "--limit", "2", "--sizes", "5,4", "--parts", "c,b", "--quick", "--folder", "f"]
+    assert given(*words) == nothing | {
+        "scale": 3, "limit": 2.0, "sizes": [5, 4], "parts": ["b", "c"], "quick": True, "folder": Path("f")
+    }  # fmt: skip
+    assert given("--sizes", "")["sizes"] == []
+    for wrong, fault in ((["--parts", "a,d"], "d is none of a, b, c"), (["--kind", "z"], "invalid choice: 'z'")):
+        with pytest.raises(SystemExit):
+            given(*wrong)
+        assert fault in capsys.readouterr().err
+
+
+def test_a_function_of_a_system_is_called_by_its_name():
+    """With the argument of the block in the form of the system, after the graph that is asked for."""
+    graph = tg.generators.grid2d(3, 3, weighted=True)
+    ours = SimpleNamespace(name="tgraph", graph=graph, weighted=graph)
+    assert library.Call("shortest_path_length").bound(ours)(library.Ends(0, 8)) == 4
+    assert len(library.Row("", {"tgraph": "wcc"}).bound(ours)(None)) == 9
+    csgraph = pytest.importorskip("scipy.sparse.csgraph")
+    peer = SimpleNamespace(name="scipy", matrix=graph.to_scipy())
+    found = library.Call("dijkstra", of="matrix", by="indices", unweighted=True).bound(peer)(0)
+    assert found.tolist() == csgraph.dijkstra(peer.matrix, indices=0, unweighted=True).tolist() and found[8] == 4
 
 
 def test_slow_calls_are_made_less_often():
