@@ -12,12 +12,12 @@ before. Results go to bench/results/gpu-NAME.md and .json.
 from __future__ import annotations
 
 import argparse
-import copy
 import importlib
 import re
 import statistics
 import sys
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -188,7 +188,7 @@ def tasks(graph: tg.Graph, columns: int) -> dict[str, tuple[dict[str, Step], Ten
             systems = {}
             for name, layer in layers.items():
                 layer.load_state_dict(layers["tgraph"].state_dict())
-                there = copy.deepcopy(layer).to(graph.device)
+                there = deepcopy(layer).to(graph.device)
                 systems[name] = step(there, x.to(graph.device), edge_index.to(graph.device), backward)
             found[task] = systems, step(layers["tgraph"], x, edge_index, backward)()
     return found
