@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
 from operator import attrgetter, methodcaller
 from typing import Any, NamedTuple
 
@@ -30,6 +31,22 @@ MODULES = {
     "rustworkx": "rustworkx",
     "scipy": "scipy.sparse.csgraph",
 }
+
+
+class Lazy:
+    """A module that is imported when it is first used: rows of other systems do without it."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(import_module(self.name), attribute)
+
+    def __bool__(self) -> bool:
+        return find_spec(self.name) is not None
+
+
+nk, rx, igraph, graphblas = map(Lazy, ("networkit", "rustworkx", "igraph", "graphblas"))
 
 
 class Ends(NamedTuple):

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 import tgraph as tg
 from bench.arrays import Arrays, Description
 from bench.kernels import BLOCKS
-from bench.library import Row, close
+from bench.library import Row, close, graphblas
 from bench.verify import require
 
 MOST_TERMS, FEATURES = 1 << 26, 16
@@ -56,9 +56,7 @@ def of_tgraph(offset: np.ndarray, columns: np.ndarray, values: np.ndarray | None
 
 
 def of_graphblas(offset: np.ndarray, columns: np.ndarray, values: np.ndarray | None) -> Any:
-    from graphblas import Matrix
-
-    return Matrix.from_csr(offset, columns, np.True_ if values is None else values, ncols=len(offset) - 1)
+    return graphblas.Matrix.from_csr(offset, columns, np.True_ if values is None else values, ncols=len(offset) - 1)
 
 
 def of_scipy(offset: np.ndarray, columns: np.ndarray, values: np.ndarray | None) -> Any:
@@ -81,11 +79,11 @@ def dense(*shape: int) -> Callable[[Description], list[Any]]:
     """Arguments [n, *shape] of random numbers, in the forms of all systems."""
 
     def arguments(description: Description) -> list[Any]:
-        from graphblas import Matrix, Vector
-
         values = np.random.default_rng(0).random((description.num_vertices, *shape))
-        held = (Matrix if shape else Vector).from_dense(values)
-        return [{"tgraph": torch.from_numpy(values), "graphblas": held, "scipy": values}] * BLOCKS
+        found = {"tgraph": torch.from_numpy(values), "scipy": values}
+        if graphblas:
+            found["graphblas"] = (graphblas.Matrix if shape else graphblas.Vector).from_dense(values)
+        return [found] * BLOCKS
 
     return arguments
 
@@ -94,11 +92,9 @@ def of_blas(name: str, left: str, right: str = "", mask: str = "") -> Callable[[
     """A product of graphblas over one of its semirings, of two matrices or with the dense argument."""
 
     def call(system: Any, given: Any) -> Any:
-        from graphblas import semiring
-
         held = operands(system)
         other = getattr(held, right) if right else given["graphblas"]
-        product = getattr(semiring, name)(getattr(held, left) @ other)
+        product = getattr(graphblas.semiring, name)(getattr(held, left) @ other)
         dtype = "INT64" if name.endswith("pair") else "FP64"
         return product.new(dtype=dtype, mask=getattr(held, mask).S) if mask else product.new(dtype=dtype)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import tgraph as tg
-from bench.library import Call, Row, ends
+from bench.library import Call, Row, ends, igraph, rx
 from bench.verify import require
 
 SLOW = {"rustworkx": 1 << 22}  # arcs
@@ -23,12 +23,8 @@ def forward(system: Any) -> Any:
     if system.name == "tgraph":
         return tg.Graph.from_edges(source, target, num_vertices=system.graph.num_vertices)
     if system.name == "igraph":
-        import igraph
-
         return igraph.Graph(n=system.n, edges=np.stack((source, target), axis=1), directed=True)
-    import rustworkx
-
-    graph = rustworkx.PyDiGraph(multigraph=False)
+    graph = rx.PyDiGraph(multigraph=False)
     graph.add_nodes_from(range(system.n))
     graph.add_edges_from_no_data(list(zip(source.tolist(), target.tolist(), strict=True)))
     return graph

@@ -5,16 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import networkit as nk
 import numpy as np
-import rustworkx as rx
 import torch
 from scipy.sparse import csgraph, csr_array
 
 import tgraph as tg
 from bench.arrays import Arrays, Description
 from bench.kernels import sources
-from bench.library import Call, Ends, Row, close, drawn
+from bench.library import Call, Ends, Row, close, drawn, nk, rx
 
 SLOW = 3_000_000  # arcs
 

@@ -12,7 +12,7 @@ from scipy.sparse import csgraph, csr_array
 import tgraph as tg
 from bench.arrays import Arrays, Description
 from bench.kernels import BLOCKS
-from bench.library import Call, Row, close
+from bench.library import Call, Row, close, igraph, nk, rx
 
 VERTICES = 400
 
@@ -40,24 +40,18 @@ def of_tgraph(piece: csr_array, *_: np.ndarray) -> tg.Graph:
 
 
 def of_networkit(piece: csr_array, one: np.ndarray, other: np.ndarray, weight: np.ndarray) -> Any:
-    import networkit as nk
-
     triplets = weight, (one.astype(np.uint64), other.astype(np.uint64))
     return nk.GraphFromCoo(triplets, n=piece.shape[0], weighted=True, directed=False)
 
 
 def of_igraph(piece: csr_array, one: np.ndarray, other: np.ndarray, weight: np.ndarray) -> Any:
-    import igraph
-
     graph = igraph.Graph(n=piece.shape[0], edges=np.stack((one, other), 1))
     graph.es["weight"] = weight.tolist()
     return graph
 
 
 def of_rustworkx(piece: csr_array, *edges: np.ndarray) -> Any:
-    import rustworkx
-
-    graph = rustworkx.PyGraph(multigraph=False)
+    graph = rx.PyGraph(multigraph=False)
     graph.add_nodes_from(range(piece.shape[0]))
     graph.add_edges_from(list(zip(*(column.tolist() for column in edges), strict=True)))
     return graph

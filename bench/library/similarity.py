@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import networkit as nk
 import numpy as np
 
 from bench.arrays import Description
-from bench.library import Row, close
+from bench.library import Row, close, nk
 
 PAIRS = 100_000
 
@@ -27,10 +26,12 @@ def sorted_pairs(description: Description) -> list[Any]:
 
 def link(title: str, ours: str, name: str) -> Row:
     """A score of pairs beside that of networkit."""
-    predict = getattr(nk.linkprediction, name)
     return Row(
         f"{title} of 100,000 pairs",
-        {"tgraph": ours, "networkit": lambda system, given: predict(system.graph).runOn(given.tolist())},
+        {
+            "tgraph": ours,
+            "networkit": lambda system, given: getattr(nk.linkprediction, name)(system.graph).runOn(given.tolist()),
+        },
         read={"networkit": lambda found: np.asarray([score for _, score in sorted(found)])},
         agree=close,
         directed=False,

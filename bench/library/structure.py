@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import networkit as nk
 import numpy as np
 import torch
 
 from bench.arrays import Description
 from bench.kernels import BLOCKS
-from bench.library import Call, Row, close
+from bench.library import Call, Row, close, nk
 
 GROUPS = 64
 
@@ -19,11 +18,13 @@ def labels(description: Description) -> list[Any]:
     """A group of each vertex, by blocks of consecutive ones; in the forms of all systems."""
     n = description.num_vertices
     group = np.arange(n) * GROUPS // max(n, 1)
-    partition = nk.structures.Partition(n)
-    partition.setUpperBound(GROUPS)
-    for vertex, chosen in enumerate(group.tolist()):
-        partition[vertex] = chosen
-    return [{"tgraph": torch.from_numpy(group), "networkit": partition, "igraph": group.tolist()}] * BLOCKS
+    found = {"tgraph": torch.from_numpy(group), "igraph": group.tolist()}
+    if nk:
+        found["networkit"] = nk.structures.Partition(n)
+        found["networkit"].setUpperBound(GROUPS)
+        for vertex, chosen in enumerate(group.tolist()):
+            found["networkit"][vertex] = chosen
+    return [found] * BLOCKS
 
 
 ROWS = {

@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 
 import tgraph as tg
-from bench.library import Call, Row, close, ends
+from bench.library import Call, Row, close, ends, nk
 from bench.verify import require
 
 
 def networkit_forest(system: Any, _: Any) -> Any:
-    import networkit
-
-    return networkit.graph.KruskalMSF(system.weighted).run(), system.arrays
+    return nk.graph.KruskalMSF(system.weighted).run(), system.arrays
 
 
 def igraph_forest(system: Any, _: Any) -> Any:
@@ -22,15 +20,11 @@ def igraph_forest(system: Any, _: Any) -> Any:
 
 
 def networkit_set(system: Any, _: Any) -> Any:
-    import networkit
-
-    return networkit.independentset.Luby().run(system.graph)
+    return nk.independentset.Luby().run(system.graph)
 
 
 def networkit_suitor(system: Any, _: Any) -> Any:
-    import networkit
-
-    return networkit.matching.SuitorMatcher(system.weighted, False, False).run(), system.weighted
+    return nk.matching.SuitorMatcher(system.weighted, False, False).run(), system.weighted
 
 
 def networkit_total(found: Any) -> float:
