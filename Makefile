@@ -72,9 +72,9 @@ lines:
 	$(PYTHON) -m bench.lines $(if $(SINCE),--since $(SINCE))
 
 bench: $(VENV)/.bench
-	$(BIN)/python bench/csr.py
-	$(BIN)/python bench/reading.py
-	$(BIN)/python bench/frontier.py
+	$(BIN)/python -m bench.csr
+	$(BIN)/python -m bench.reading
+	$(BIN)/python -m bench.frontier
 	$(BIN)/python -m bench.layouts
 	$(BIN)/python -m bench.streaming
 	$(BIN)/python -m bench.analytics $(BENCH)

@@ -1,1 +1,4 @@
-"""Comparisons with other systems. `python -m bench.analytics` compares graph analytics."""
+"""Comparisons with other systems. `python -m bench.analytics` compares graph analytics.
+
+All scripts share their options (command), turns (measure), processes, and tables and pictures (results).
+"""

@@ -3,10 +3,12 @@
     python -m bench.analytics [--scale 20] [--threads 2,1] [--graphs rmat,grid] [--kernels bfs,sssp] [--peers gapbs] ...
 
 Peers that are not installed are reported and skipped; GAPBS is included if the environment variable GAPBS names the
-folder of its programs. Each graph and number of threads runs in a separate process, which interleaves all systems.
-Results go to bench/results: analytics.json with all samples, analytics.md with tables, one picture per number of
-threads; they are written after every graph. The part "library" runs `bench.library`, whose rows are all other
-algorithms that peers have, with tables of its own.
+folder of its programs. Each graph and number of threads runs in a separate process, which interleaves all systems;
+searches start from --sources vertices, and each system has about --budget seconds for a kernel, and --timeout for a
+graph. --quick: small synthetic graphs and two sources, to see whether it runs. Results go to bench/results:
+analytics.json with all samples, analytics.md with tables, one picture per number of threads; they are written after
+every graph. The part "library" runs `bench.library`, whose rows are all other algorithms that peers have, with tables
+of its own.
 """
 
 from __future__ import annotations
@@ -18,18 +20,18 @@ import subprocess
 import sys
 import tempfile
 from datetime import datetime, timezone
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from bench import gapbs, memory, peers, report
+from bench.command import DATA, RESULTS, parsed
 from bench.kernels import KERNELS
-from bench.machine import describe_machine
+from bench.machine import describe_machine, versions
+from bench.process import fault_of, python
 
-ROOT = Path(__file__).parents[1]
 GRAPHS = ("rmat", "uniform", "grid", "small", "web", "social", "road")
 PARTS = ("compare", "memory", "calls", "user", "library")
-PACKAGES = ("torch", "numpy", "networkit", "igraph", "scipy", "python-graphblas", "rustworkx", "networkx")
+PACKAGES = ("tgraph", "torch", "numpy", "networkit", "igraph", "scipy", "python-graphblas", "rustworkx", "networkx")
 PATIENCE = 5.0  # seconds for a call, beyond which a peer is not measured at another number of threads
 
 
@@ -38,7 +40,7 @@ def main() -> None:
     results: dict[str, Any] = {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "machine": describe_machine(),
-        "versions": versions(),
+        "versions": {"python": sys.version.split()[0]} | versions(PACKAGES),
         "arguments": {name: str(value) for name, value in vars(arguments).items()},
         "runs": [],
         "problems": [],
@@ -55,35 +57,28 @@ def main() -> None:
                 print("peak memory", flush=True)
                 systems = ["torch", *(name for name in arguments.systems if name not in peers.SMALL_ONLY)]
                 results["memory"] = [memory.measure(system, folder, max(arguments.threads)) for system in systems]
-            save(results, arguments.output)
-    for part, command in own_parts(arguments).items():
+            report.save(results, arguments.output)
+    own = {"calls": ["bench.calls", "--json"], "user": ["bench.own", str(arguments.scale)]}
+    for part, command in own.items():
+        if part not in arguments.parts:
+            continue
         print(part, flush=True)
         results[part] = run_json(command, max(arguments.threads), results["problems"])
-        save(results, arguments.output)
+        report.save(results, arguments.output)
     if "library" in arguments.parts:
         library(arguments, results["problems"])
-    print(f"written: {', '.join(str(path) for path in save(results, arguments.output))}")
+    print(f"written: {', '.join(str(path) for path in report.save(results, arguments.output))}")
 
 
 def parse() -> argparse.Namespace:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scale", type=int, default=20, help="2**SCALE vertices in synthetic graphs")
-    parser.add_argument("--threads", type=integers, default=sorted({1, min(2, cores)}), help="numbers, as in 2,1")
-    parser.add_argument("--graphs", type=choice(GRAPHS), default=None, help=", ".join(GRAPHS))
-    parser.add_argument("--kernels", type=choice(tuple(KERNELS)), default=list(KERNELS), help=", ".join(KERNELS))
     others = (*peers.SYSTEMS[1:], "gapbs")
-    parser.add_argument("--peers", type=choice(others), default=list(others), help=", ".join(others))
-    parser.add_argument("--parts", type=choice(PARTS), default=list(PARTS), help=", ".join(PARTS))
-    parser.add_argument("--sources", type=int, default=8, help="searches start from so many vertices")
-    parser.add_argument("--repeat", type=int, default=3, help="timed calls in a row")
-    parser.add_argument("--budget", type=float, default=3.0, help="seconds for a system on a kernel, about")
-    parser.add_argument("--timeout", type=float, default=1800.0, help="seconds for a graph at a number of threads")
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of real graphs")
-    parser.add_argument("--output", type=Path, default=ROOT / "bench" / "results")
-    parser.add_argument("--work", type=Path, default=None, help="folder for temporary files, some GB of them")
-    parser.add_argument("--quick", action="store_true", help="small synthetic graphs, two sources: does it run?")
-    arguments = parser.parse_args()
+    arguments = parsed(
+        __doc__,
+        known={"graphs": GRAPHS, "kernels": tuple(KERNELS), "peers": others, "parts": PARTS},
+        scale=20, threads=sorted({1, min(2, cores)}), graphs=[], kernels=list(KERNELS), peers=others, parts=PARTS,
+        sources=8, repeat=3, budget=3.0, timeout=1800.0, data=DATA, output=RESULTS, work=Path, quick=False,
+    )  # fmt: skip
     if arguments.quick:
         arguments.scale, arguments.sources, arguments.repeat, arguments.budget = min(arguments.scale, 12), 2, 2, 0.5
     arguments.graphs = arguments.graphs or list(GRAPHS[:3] if arguments.quick else GRAPHS)
@@ -94,42 +89,15 @@ def parse() -> argparse.Namespace:
     return arguments
 
 
-def integers(text: str) -> list[int]:
-    return [int(part) for part in text.split(",")]
-
-
-def choice(known: tuple[str, ...]) -> Any:
-    """A type for argparse: some of the known names, separated by commas."""
-
-    def read(text: str) -> list[str]:
-        wanted = text.split(",")
-        if unknown := set(wanted) - set(known):
-            raise argparse.ArgumentTypeError(f"{', '.join(sorted(unknown))} is none of {', '.join(known)}")
-        return [name for name in known if name in wanted]
-
-    return read
-
-
-def versions() -> dict[str, str]:
-    """Versions of the systems that are measured; GAPBS reports none."""
-    found = {"python": sys.version.split()[0], "tgraph": metadata.version("tgraph")}
-    for package in PACKAGES:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = "not installed"
-    return found
-
-
 def build(kind: str, folder: Path, arguments: argparse.Namespace, results: dict[str, Any]) -> bool:
     """Build and store a graph; False, and a message, where it cannot be had."""
     print(f"{kind}: building", flush=True)
-    command = ["bench.graphs", kind, str(arguments.scale), str(arguments.data), str(arguments.sources), str(folder)]
-    done = python(command, max(arguments.threads), capture_output=True)
+    command = ["bench.graphs", kind, arguments.scale, arguments.data, arguments.sources, folder]
+    done = python(*command, threads=max(arguments.threads), capture_output=True)
     if done.returncode == 0:
         return True
-    reason = (done.stdout if done.returncode == 3 else done.stderr).strip().splitlines()[-1:]
-    problem(results["problems"], f"{kind} is left out: {' '.join(reason)}")
+    reason = done.stdout.strip().splitlines()[-1] if done.returncode == 3 else fault_of(done)
+    problem(results["problems"], f"{kind} is left out: {reason}")
     return False
 
 
@@ -147,7 +115,7 @@ def compare(folder: Path, arguments: argparse.Namespace, results: dict[str, Any]
         request.write_text(json.dumps(task))
         fault = None
         try:
-            done = python(["bench.worker", str(request), str(answer)], threads, timeout=arguments.timeout)
+            done = python("bench.worker", request, answer, threads=threads, timeout=arguments.timeout)
             fault = f"exit code {done.returncode}" if done.returncode else None
         except subprocess.TimeoutExpired:
             fault = f"stopped after {arguments.timeout:.0f} s"
@@ -167,55 +135,34 @@ def slow_cells(run: dict[str, Any]) -> list[list[str]]:
     ]
 
 
-def own_parts(arguments: argparse.Namespace) -> dict[str, list[str]]:
-    """{part: the module, with arguments, that prints it} for those wanted that need no peers."""
-    known = {"calls": ["bench.calls", "--json"], "user": ["bench.own", str(arguments.scale)]}
-    return {part: command for part, command in known.items() if part in arguments.parts}
-
-
 def library(arguments: argparse.Namespace, problems: list[str]) -> None:
     """The rest of the library beside its peers, see `bench.library`, which writes tables of its own."""
     print("library", flush=True)
     threads = max(arguments.threads)
     systems = [name for name in arguments.systems if name not in ("networkx", "gapbs")]
-    command = ["bench.library", "--scale", str(arguments.scale), "--threads", str(threads)]
-    command += ["--graphs", ",".join(arguments.graphs), "--systems", ",".join(systems)]
-    command += ["--data", str(arguments.data), "--output", str(arguments.output), "--budget", str(arguments.budget)]
-    if (done := python(command, threads)).returncode:
+    command = ["bench.library", "--scale", arguments.scale, "--threads", threads]
+    command += ["--graphs", ",".join(arguments.graphs), "--systems", ",".join(systems), "--data", arguments.data]
+    command += ["--output", arguments.output, "--budget", arguments.budget]
+    if (done := python(*command, threads=threads)).returncode:
         problem(problems, f"bench.library: exit code {done.returncode}")
 
 
 def run_json(command: list[str], threads: int, problems: list[str]) -> list[dict[str, Any]]:
-    """What a module prints as JSON; nothing, and a message, where it fails."""
+    """The rows that a module prints as JSON; none, and a message, where it fails."""
     try:
-        done = python(command, threads, capture_output=True, timeout=600)
+        done = python(*command, threads=threads, capture_output=True, timeout=600)
     except subprocess.TimeoutExpired:
         problem(problems, f"{' '.join(command)}: stopped after 10 minutes")
         return []
     if done.returncode == 0:
         return json.loads(done.stdout)
-    problem(problems, f"{' '.join(command)}: {(done.stderr.strip().splitlines() or ['no message'])[-1]}")
+    problem(problems, f"{' '.join(command)}: {fault_of(done)}")
     return []
-
-
-def python(command: list[str], threads: int, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run a module of this folder with so many threads."""
-    count = str(threads)
-    environment = os.environ | {"OMP_NUM_THREADS": count, "OPENBLAS_NUM_THREADS": count, "MKL_NUM_THREADS": count}
-    return subprocess.run([sys.executable, "-m", *command], env=environment, cwd=ROOT, text=True, **options)
 
 
 def problem(problems: list[str], message: str) -> None:
     print(f"  {message}", flush=True)
     problems.append(message)
-
-
-def save(results: dict[str, Any], output: Path) -> list[Path]:
-    """Write what there is so far."""
-    data, table = output / "analytics.json", output / "analytics.md"
-    data.write_text(json.dumps(results, indent=1))
-    table.write_text(report.markdown(results))
-    return [data, table, *report.plot(results, output)]
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ class Arrays:
 
     @classmethod
     def load(cls, path: Path) -> Arrays:
-        """What `save` wrote."""
+        """The arrays of a file that `save` wrote."""
         with np.load(path) as file:
             return cls(file["offset"], file["neighbors"], file["weights"], bool(file["directed"]))
 

@@ -10,7 +10,6 @@ out. Where no compiled kernel serves a call, the operations of the backend take 
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -31,10 +30,12 @@ import tgraph as tg
 from bench import measure, peers, report
 from bench.analytics import run_json
 from bench.arrays import Arrays, Description
+from bench.command import parsed
 from bench.graphs import describe, store
 from bench.kernels import KERNELS
 from bench.peers import Kernel
 from bench.verify import require
+from bench.worker import verified
 from tgraph.core.system import native
 from tgraph.kernels import BACKENDS
 
@@ -188,21 +189,15 @@ def run() -> list[dict[str, Any]]:
 
 def compared(case: Case) -> dict[str, Any]:
     """The first TGraph call, and the medians of all systems, interleaved."""
-    kernel, start = case.fresh(), time.perf_counter()
-    result = kernel.call(case.argument)
-    first = time.perf_counter() - start
+    kernel = case.fresh()
+    first, result = measure.timed(kernel.call, case.argument)
     case.check("tgraph", case.argument, kernel.read(result))
-    contestants: list[Any] = [
-        measure.Called(name, found.call, partial(verified, case.check, name, found.read))
-        for name, found in case.systems.items()
+    contestants = [
+        measure.Called(name, found.call, verified(case.check, name, found)) for name, found in case.systems.items()
     ]
     samples = measure.interleave(contestants, [case.argument] * 3, SETTINGS)
     medians = {name: found.error or measure.seconds(found.blocks).median for name, found in samples.items()}
     return {"threads": torch.get_num_threads(), "first": first, "total": medians.pop("tgraph"), "peers": medians}
-
-
-def verified(check: Any, name: str, read: Any, argument: Any, result: Any) -> None:
-    check(name, argument, read(result))
 
 
 def watches() -> tuple[Stopwatch, Stopwatch]:
@@ -240,10 +235,7 @@ def profile(call: Callable[[], Any], watched: tuple[Stopwatch, Stopwatch]) -> di
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="bench.calls", description=__doc__.split("\n\n")[0])
-    parser.add_argument("--json", action="store_true", help="measure here, and print rows")
-    parser.add_argument("--output", type=Path, help="a file for the rows")
-    arguments = parser.parse_args()
+    arguments = parsed(__doc__, json=False, output=Path)
     torch.manual_seed(0)
     if arguments.json:
         torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", torch.get_num_threads())))

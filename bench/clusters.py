@@ -10,7 +10,6 @@ what a coordinator or a driver adds. Writes clusters.json and clusters.md.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -28,12 +27,12 @@ import torch
 import tgraph as tg
 from bench import measure, peers
 from bench.arrays import TOLERANCE, Arrays, Description
+from bench.command import RESULTS, ROOT, parsed
 from bench.graphs import describe, store
 from bench.kernels import BLOCKS, KERNELS
 from bench.machine import describe_machine
-from bench.report import table
+from bench.results import save, table
 
-ROOT = Path(__file__).parents[1]
 WANTED = ("pagerank", "wcc", "bfs")
 
 
@@ -149,7 +148,7 @@ def compare(folder: Path, workers: int, served: list[Served], settings: measure.
 
 
 def iterations(graph: tg.Graph) -> int:
-    """What PageRank takes to come as near to its fixed point as results are verified to."""
+    """Iterations of PageRank until it is as near to its fixed point as results are verified to be."""
     program = tg.algorithms.PageRank(tol=TOLERANCE, dangling="ignore")
     return tg.run(program, graph).iterations
 
@@ -170,15 +169,9 @@ def markdown(cells: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scale", type=int, default=18)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--sources", type=int, default=3)
-    parser.add_argument("--repeat", type=int, default=1)
-    parser.add_argument("--budget", type=float, default=60.0, help="seconds for a system on a kernel, about")
-    parser.add_argument("--peers", type=lambda text: text.split(","), default=list(peers.CLUSTERS))
-    parser.add_argument("--output", type=Path, default=ROOT / "bench" / "results")
-    arguments = parser.parse_args()
+    arguments = parsed(
+        __doc__, scale=18, workers=2, sources=3, repeat=1, budget=60.0, peers=peers.CLUSTERS, output=RESULTS
+    )
     arguments.output.mkdir(parents=True, exist_ok=True)
     settings = measure.Settings(arguments.repeat, arguments.budget, slow=arguments.budget)
     with tempfile.TemporaryDirectory() as folder:
@@ -190,9 +183,7 @@ def main() -> None:
         for peer in served:
             peer.stop()
     found = {"machine": describe_machine(), "workers": arguments.workers, "cells": cells, "settings": asdict(settings)}
-    (arguments.output / "clusters.json").write_text(json.dumps(found, indent=1))
-    (arguments.output / "clusters.md").write_text(markdown(cells) + "\n")
-    print(markdown(cells))
+    save("clusters", markdown(cells), found, arguments.output)
 
 
 if __name__ == "__main__":

@@ -2,21 +2,18 @@
 
     python -m bench.cold_sampling [--scale 20] [--fanouts 15,10] [--batch 256] [--folder bench/results]
 
-Before each batch the system is made to forget the file. Pages per second are the different pages of offsets and
-neighbours that a batch needs, over its time. The peer is numpy.memmap, which reads the same entries from .npy files:
-the offsets of the vertices, then the neighbours of the arcs that were drawn. The limit is what the device does: reads
-of a page at random places past the system's cache (O_DIRECT), 32 at a time. Each batch is verified: it is the one that
-a copy of the graph in memory gives.
+The folder is on the device to be measured. Before each batch the system is made to forget the file. Pages per second
+are the different pages of offsets and neighbours that a batch needs, over its time. The peer is numpy.memmap, which
+reads the same entries from .npy files: the offsets of the vertices, then the neighbours of the arcs that were drawn.
+The limit is what the device does: reads of a page at random places past the system's cache (O_DIRECT), 32 at a time.
+Each batch is verified: it is the one that a copy of the graph in memory gives.
 """
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import mmap
-import statistics
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +21,9 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from bench.analytics import integers
+from bench.command import RESULTS, parsed
+from bench.measure import medians, timed
+from bench.results import table
 from bench.store_systems import drop
 from bench.stores import random_reads
 from bench.verify import require
@@ -54,11 +53,11 @@ class ColdFiles:
             drop(path)
 
     def read(self, vertices: np.ndarray, arcs: np.ndarray) -> int:
-        """What a batch needs, by numpy."""
+        """Reads the entries that a batch needs, by numpy."""
         return int((self.offset[vertices + 1] - self.offset[vertices]).sum()) + int(self.neighbors[arcs].sum())
 
     def pages(self, vertices: np.ndarray, arcs: np.ndarray) -> int:
-        """How many pages that is, to read the offsets and neighbours alone."""
+        """The number of pages of those offsets and neighbours."""
         sizes = (self.offset.itemsize, vertices), (self.neighbors.itemsize, arcs)
         return sum(len(np.unique(places * size // mmap.PAGESIZE)) for size, places in sizes)
 
@@ -76,28 +75,19 @@ def measured(files: ColdFiles, held: tg.Graph, fanouts: list[int], batch: int, b
         arcs = wanted.edge.numpy()
         pages = files.pages(vertices, arcs)
         files.forget()
-        start = time.perf_counter()
-        found = cold.sample(seeds, draw=draw)
-        rates["tgraph"].append(pages / (time.perf_counter() - start))
+        seconds, found = timed(cold.sample, seeds, draw=draw)
+        rates["tgraph"].append(pages / seconds)
         require(
             all(torch.equal(getattr(found, name), getattr(wanted, name)) for name in ("node", "row", "col", "edge")),
             "a batch from the file is not the one from memory",
         )
         files.forget()
-        start = time.perf_counter()
-        files.read(vertices, arcs)
-        rates["numpy.memmap"].append(pages / (time.perf_counter() - start))
-    return [(name, statistics.median(of)) for name, of in rates.items()]
+        rates["numpy.memmap"].append(pages / timed(files.read, vertices, arcs)[0])
+    return list(medians(rates).items())
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scale", type=int, default=20)
-    parser.add_argument("--fanouts", type=integers, default=[15, 10])
-    parser.add_argument("--batch", type=int, default=256)
-    parser.add_argument("--batches", type=int, default=10)
-    parser.add_argument("--folder", type=Path, default=Path("bench/results"), help="on the device to be measured")
-    options = parser.parse_args()
+    options = parsed(__doc__, scale=20, fanouts=[15, 10], batch=256, batches=10, folder=RESULTS)
     options.folder.mkdir(parents=True, exist_ok=True)
     graph = tg.generators.rmat(options.scale, 16)
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
@@ -106,9 +96,9 @@ def main() -> None:
         rates = measured(files, graph, options.fanouts, options.batch, options.batches)
         device = random_reads(files.paths[0], mmap.PAGESIZE, READS)
     print(f"{graph!r}, fan-outs {options.fanouts}, batches of {options.batch}\n")
-    print("| system | thousand pages per second | of the device |\n|---|---|---|")
-    for name, rate in [*rates, ("random reads of the device", device)]:
-        print(f"| {name} | {rate / 1e3:.1f} | {rate / device:.2f} |")
+    rows = [*rates, ("random reads of the device", device)]
+    shown = [[name, f"{rate / 1e3:.1f}", f"{rate / device:.2f}"] for name, rate in rows]
+    print(table(["system", "thousand pages per second", "of the device"], shown))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Two threads compared with one, on cores that other processes use as well.
 
-    python -m bench.crowded [--scale 18] [--side 1000] [--turns 15] [--only bfs,...] [--settings idle,...] [--quick]
+    python -m bench.crowded [--scale 18] [--side 1000] [--turns 15] [--only bfs,...] [--settings idle,...]
 
 Calls with two threads and with one alternate, in each of these settings:
 
@@ -11,8 +11,8 @@ Calls with two threads and with one alternate, in each of these settings:
     quota         a control group, by version 1 or 2, gives the process one processor's worth of time
 
 Reported for each: milliseconds with two threads and with one, medians; their ratio, which should not exceed 1.15; and
-next to one busy loop the time with two threads over that on the idle machine, which should not exceed 2.2. GCN and GCN
-of PyG are epochs of training on planetoid-cora. Results go to bench/results/crowded.json and .md.
+next to one busy loop the time with two threads over that on the idle machine, which should not exceed 2.2. Results go
+to bench/results/crowded.json and .md.
 """
 
 from __future__ import annotations
@@ -27,18 +27,20 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
 import tgraph as tg
-from bench.graphs import Missing, real
+from bench.command import parsed
 from bench.machine import describe_machine
-from bench.report import table
+from bench.measure import timed
+from bench.process import answer
+from bench.results import save, table
 from tgraph.stream import write_partitioned
 
-RESULTS = Path(__file__).parent / "results"
 MOST_OF_ONE_THREAD, MOST_OF_IDLE = 1.15, 2.2
 SETTINGS = ("idle", "loops 1", "loops 2", "loops 4", "pinned 1", "pinned 2", "pinned 4", "twice", "quota")
 
@@ -57,68 +59,44 @@ while os.getppid() == parent:
 
 
 def main() -> None:
-    options = parsed()
+    options = parsed(
+        __doc__,
+        known={"settings": SETTINGS},
+        hidden=("repeat_for", "inner"),
+        scale=18, side=1000, turns=15, only=[], settings=SETTINGS, repeat_for=int, inner=False,
+    )  # fmt: skip
     if options.repeat_for is not None:
         repeat(options)
         return
-    if options.group is not None:
-        Path(options.group).write_text(str(os.getpid()))
-    settings = options.settings.split(",")
-    rows = list(measured(options, [setting for setting in settings if setting != "quota"]))
-    if options.group is not None:
+    rows = list(measured(options, [setting for setting in options.settings if setting != "quota"]))
+    if options.inner:
         print(json.dumps(rows))
         return
-    if "quota" in settings:
+    if "quota" in options.settings:
         rows += under_quota(options)
-    results = {"machine": describe_machine(), "rows": rows}
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "crowded.json").write_text(json.dumps(results, indent=1))
-    (RESULTS / "crowded.md").write_text(markdown(rows))
-    print(markdown(rows))
+    save("crowded", markdown(rows), {"machine": describe_machine(), "rows": rows})
 
 
-def parsed() -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--scale", type=int, default=18)
-    parser.add_argument("--side", type=int, default=1000)
-    parser.add_argument("--turns", type=int, default=15)
-    parser.add_argument("--only", default="")
-    parser.add_argument("--settings", default=",".join(SETTINGS))
-    parser.add_argument("--quick", action="store_true", help="small graphs, few turns")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--repeat-for", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--group", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.quick:
-        options.scale, options.side, options.turns = 14, 200, 5
-    return options
+def others(options: argparse.Namespace, *arguments: Any) -> list[str]:
+    """The arguments of another process that makes the same calls."""
+    same = ("--scale", options.scale, "--side", options.side, "--turns", options.turns)
+    return ["bench.crowded", *map(str, same), *map(str, arguments)]
 
 
-# ---- What is called
+# ---- The calls
 
 
 def calls(options: argparse.Namespace, folder: Path) -> Iterator[tuple[str, Call]]:
     """(name, call) for each requested call, made when it is next."""
-    wanted = options.only.split(",") if options.only else []
-    graphs: dict[str, tg.Graph] = {}
-
-    def graph(kind: str) -> tg.Graph:
-        if kind not in graphs:
-            rmat = kind == "rmat"
-            made = tg.generators.rmat(options.scale, weighted=True) if rmat else None
-            graphs[kind] = made or tg.generators.grid2d(options.side, options.side, weighted=True)
-        return graphs[kind]
-
-    for kind in ("rmat", "grid"):
-        for name, make in ALGORITHMS.items():
-            if not wanted or name in wanted or f"{name} {kind}" in wanted:
-                yield f"{name} {kind}", make(graph(kind), folder)
-    for name, epoch in EPOCHS.items():
-        if not wanted or name in wanted:
-            try:
-                yield name, epoch(options.data)
-            except (Missing, ImportError):
-                continue
+    makers = {
+        "rmat": partial(tg.generators.rmat, options.scale, weighted=True),
+        "grid": partial(tg.generators.grid2d, options.side, options.side, weighted=True),
+    }
+    for kind, make_graph in makers.items():
+        wanted = [name for name in ALGORITHMS if not options.only or {name, f"{name} {kind}"} & {*options.only}]
+        graph = make_graph() if wanted else None
+        for name in wanted:
+            yield f"{name} {kind}", ALGORITHMS[name](graph, folder)
 
 
 def hub(graph: tg.Graph) -> int:
@@ -142,13 +120,8 @@ def aggregate(graph: tg.Graph, _: Path) -> Call:
 def gatv2(graph: tg.Graph, _: Path) -> Call:
     """A layer forward and backward, 2 heads of 8."""
     layer, x = tg.nn.GATv2Conv(16, 8, heads=2), torch.rand(graph.num_vertices, 16, requires_grad=True)
-    edge_index = edges_of(graph)
+    edge_index = graph.to_edge_index()
     return lambda: layer(x, edge_index).sum().backward()
-
-
-def edges_of(graph: tg.Graph) -> torch.Tensor:
-    sources = torch.arange(graph.num_vertices).repeat_interleave(graph.offset.diff())
-    return torch.stack((sources, graph.neighbors.long()))
 
 
 def streamed(graph: tg.Graph, folder: Path) -> Call:
@@ -171,42 +144,12 @@ ALGORITHMS: dict[str, Callable[[tg.Graph, Path], Call]] = {
 }
 
 
-def epoch_of(layer: Callable[..., torch.nn.Module], data: Path) -> Call:
-    """A step of training of two layers of 16 channels on planetoid-cora."""
-    graph = real("planetoid-cora", data)
-    n = graph.num_vertices
-    edge_index = edges_of(graph)
-    x, labels = torch.rand(n, 1433), torch.randint(7, (n,))
-    first, second = layer(1433, 16), layer(16, 7)
-    optimizer = torch.optim.Adam([*first.parameters(), *second.parameters()], lr=0.01)
-
-    def epoch() -> None:
-        optimizer.zero_grad()
-        out = second(torch.relu(first(x, edge_index)), edge_index)
-        torch.nn.functional.cross_entropy(out, labels).backward()
-        optimizer.step()
-
-    return epoch
-
-
-def pyg_epoch(data: Path) -> Call:
-    from torch_geometric.nn import GCNConv
-
-    return epoch_of(GCNConv, data)
-
-
-EPOCHS: dict[str, Callable[[Path], Call]] = {
-    "GCN": lambda data: epoch_of(tg.nn.GCNConv, data),
-    "GCN of PyG": pyg_epoch,
-}
-
-
 # ---- Settings
 
 
 @contextmanager
 def crowd(setting: str, name: str, options: argparse.Namespace) -> Iterator[None]:
-    """What else computes during a call."""
+    """Other processes that compute during a call."""
     kind, _, count = setting.partition(" ")
     if kind == "twice":
         with same_call(name, options):
@@ -238,8 +181,7 @@ def stop(running: list[subprocess.Popen]) -> None:
 @contextmanager
 def same_call(name: str, options: argparse.Namespace) -> Iterator[None]:
     """Another process that makes a call over and over."""
-    command = [sys.executable, "-m", "bench.crowded", "--only", name, "--repeat-for", str(os.getpid())]
-    command += ["--scale", str(options.scale), "--side", str(options.side), "--data", str(options.data)]
+    command = [sys.executable, "-m", *others(options, "--only", name, "--repeat-for", os.getpid())]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -266,16 +208,13 @@ def under_quota(options: argparse.Namespace) -> list[dict[str, Any]]:
     with group_of_one_cpu() as group:
         if group is None:
             return []
-        command = [sys.executable, "-m", "bench.crowded", "--group", str(group), "--settings", "idle"]
-        command += ["--turns", str(options.turns)]
-        command += ["--scale", str(options.scale), "--side", str(options.side), "--data", str(options.data)]
-        done = subprocess.run([*command, "--only", options.only], stdout=subprocess.PIPE, text=True, check=True)
-        return [row | {"setting": "quota"} for row in json.loads(done.stdout)]
+        rows = answer(*others(options, "--inner", "--settings", "idle", "--only", ",".join(options.only)), group=group)
+        return [row | {"setting": "quota"} for row in rows]
 
 
 @contextmanager
 def group_of_one_cpu() -> Iterator[Path | None]:
-    """The file of a control group that takes processes."""
+    """A control group that may use one processor."""
     root, name = Path("/sys/fs/cgroup"), f"tgraph-bench-{os.getpid()}"
     for parent, limits in (
         (root / "cpu", {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": "100000"}),
@@ -289,7 +228,7 @@ def group_of_one_cpu() -> Iterator[Path | None]:
         try:
             for file, text in limits.items():
                 (group / file).write_text(text)
-            yield group / "cgroup.procs"
+            yield group
             return
         except OSError:
             continue
@@ -318,9 +257,7 @@ def in_turns(call: Call, turns: int) -> dict[str, float]:
     for turn in range(turns + 1):
         for threads in (1, 2) if turn % 2 else (2, 1):
             torch.set_num_threads(threads)
-            start = time.perf_counter()
-            call()
-            times[threads].append((time.perf_counter() - start) * 1e3)
+            times[threads].append(1e3 * timed(call)[0])
     one, two = (statistics.median(times[threads][1:]) for threads in (1, 2))
     return {"one": one, "two": two, "ratio": two / one}
 

@@ -2,33 +2,28 @@
 
 Then relabelling scattered 63-bit ids with csr.compact, compared with numpy.unique.
 
-    python bench/csr.py [--scale 20] [--edges 32000000] [--rounds 5]
+    python -m bench.csr [--scale 20] [--edges 32000000] [--rounds 5]
 
 Prints the median time of each, how many times faster tgraph is, and the peak of memory while it runs as a multiple of
 the edge list (src and dst as int64), results included. The results are compared first: both must be the same matrix.
 scipy also adds up parallel edges; it is timed as users call it.
 """
 
-import argparse
-import re
-import statistics
-import time
 from pathlib import Path
 
 import numpy as np
 import torch
 from scipy.sparse import coo_array, csr_array
 
+from bench.command import parsed
+from bench.measure import in_turns, medians
+from bench.process import resident
 from tgraph.core.building import sorting
 from tgraph.core.system import native
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--scale", type=int, default=20, help="2**SCALE vertices")
-    options.add_argument("--edges", type=int, default=32_000_000)
-    options.add_argument("--rounds", type=int, default=5)
-    arguments = options.parse_args()
+    arguments = parsed(__doc__, scale=20, edges=32_000_000, rounds=5)
     n = 2**arguments.scale
     random = torch.Generator().manual_seed(1)
     src, dst = torch.randint(n, (2, arguments.edges), generator=random).unbind()
@@ -68,23 +63,11 @@ def main() -> None:
 def report(functions, rounds: int, edge_list: int) -> None:
     """Print the cost of each function relative to the first; `edge_list` is the unit of memory, in bytes."""
     peaks = {function.__name__: peak_memory(function) / edge_list for function in functions}
-    medians = interleaved(functions, rounds)
+    taken = medians(in_turns({function.__name__: function for function in functions}, rounds, warm=0))
     reference = functions[0].__name__
-    for name, seconds in medians.items():
-        ratio = f"{medians[reference] / seconds:5.1f} x {reference}"
+    for name, seconds in taken.items():
+        ratio = f"{taken[reference] / seconds:5.1f} x {reference}"
         print(f"{name:20} {seconds:7.3f} s   {ratio}   peak {peaks[name]:.2f} x the edge list")
-
-
-def interleaved(functions, rounds: int) -> dict[str, float]:
-    """The median time of each function, over rounds that call all of them in turn."""
-    times: dict[str, list[float]] = {function.__name__: [] for function in functions}
-    for _ in range(rounds):
-        for function in functions:
-            start = time.perf_counter()
-            result = function()
-            times[function.__name__].append(time.perf_counter() - start)
-            del result
-    return {name: statistics.median(values) for name, values in times.items()}
 
 
 def peak_memory(function) -> float:
@@ -93,13 +76,9 @@ def peak_memory(function) -> float:
         Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from the present
     except OSError:
         return float("nan")
-    before = _resident("VmRSS")
+    before = resident("VmRSS")
     function()
-    return _resident("VmHWM") - before
-
-
-def _resident(field: str) -> int:
-    return 1024 * int(re.search(rf"{field}:\s+(\d+)", Path("/proc/self/status").read_text())[1])
+    return resident("VmHWM") - before
 
 
 def verify(structure, weighted, merged, expected: csr_array) -> None:

@@ -10,8 +10,6 @@ bytes for every mirror in every iteration. Writes distributed.json, distributed.
 
 from __future__ import annotations
 
-import argparse
-import json
 import multiprocessing
 import os
 import statistics
@@ -27,10 +25,11 @@ import torch.distributed as dist
 from torch import Tensor
 
 import tgraph as tg
+from bench.command import RESULTS, parsed
 from bench.machine import describe_machine
-from bench.report import table
+from bench.measure import timed
+from bench.results import drawn, save, table
 
-ROOT = Path(__file__).parents[1]
 ITERATIONS = 10
 PAUSE = 0.05  # seconds after which threads that wait for more work have gone to sleep
 
@@ -54,9 +53,7 @@ def as_rank(rank: int, ranks: int, folder: str, pipe: Connection) -> None:
         name, source, wants_values = asked
         before = sum(channel.bytes_sent for channel in channels)
         dist.barrier()
-        begun = time.perf_counter()
-        values = CALLS[name](graph, source)
-        seconds = time.perf_counter() - begun
+        seconds, values = timed(CALLS[name], graph, source)
         sent = sum(channel.bytes_sent for channel in channels) - before
         whole = tg.distributed.gather(graph, values) if wants_values else None
         pipe.send((seconds, sent, whole.numpy() if whole is not None and not rank else None))
@@ -104,26 +101,17 @@ def compare(name: str, graph: tg.Graph, ranks: int, repeat: int) -> list[dict[st
             check(algorithm, wanted, torch.from_numpy(found[0][2]))
             alone, spread, sent = [], [], 0
             for _ in range(repeat):
-                begun = time.perf_counter()
-                call(whole, source)
-                alone.append(time.perf_counter() - begun)
+                alone.append(timed(call, whole, source)[0])
                 time.sleep(PAUSE)
                 answers = running.ask(algorithm, source, False)
                 time.sleep(PAUSE)
                 spread.append(max(seconds for seconds, *_ in answers))
                 sent = sum(each for _, each, _ in answers)
             mirrors = sum(count for _, count in running.sizes)
-            cells.append(
-                {
-                    "graph": name,
-                    "algorithm": algorithm,
-                    "alone": alone,
-                    "ranks": spread,
-                    "ratio": statistics.median(b / a for a, b in zip(alone, spread, strict=True)),
-                    "bytes": sent,
-                    "least": 4 * mirrors * ITERATIONS if algorithm == "pagerank" else None,
-                }
-            )
+            ratio = statistics.median(b / a for a, b in zip(alone, spread, strict=True))
+            least = 4 * mirrors * ITERATIONS if algorithm == "pagerank" else None
+            cell = {"graph": name, "algorithm": algorithm, "alone": alone, "ranks": spread, "ratio": ratio}
+            cells.append(cell | {"bytes": sent, "least": least})
             print(cells[-1], flush=True)
         share = whole.nbytes / ranks + 12 * mirrors / ranks
         cells.append({"graph": name, "bytes of a part over share": max(size for size, _ in running.sizes) / share})
@@ -150,56 +138,41 @@ def markdown(cells: list[dict[str, Any]]) -> str:
 
 def picture(cells: list[dict[str, Any]], path: Path) -> None:
     """A panel for each graph: milliseconds of the one process and of the ranks, every call a point, medians as bars."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     cells = [cell for cell in cells if "algorithm" in cell]
     graphs = list(dict.fromkeys(cell["graph"] for cell in cells))
-    figure, axes = plt.subplots(1, len(graphs), figsize=(4.3 * len(graphs), 3.8), layout="constrained", squeeze=False)
-    for axis, graph in zip(axes[0], graphs, strict=True):
-        drawn = [cell for cell in cells if cell["graph"] == graph]
-        for shift, kind, color in ((-0.2, "alone", "#56b4e9"), (0.2, "ranks", "#d55e00")):
-            label = "one process" if kind == "alone" else "ranks of one thread"
-            medians = [1000 * statistics.median(cell[kind]) for cell in drawn]
-            axis.bar([i + shift for i in range(len(drawn))], medians, 0.36, color=color, label=label)
-            for i, cell in enumerate(drawn):
-                axis.plot([i + shift] * len(cell[kind]), [1000 * each for each in cell[kind]], "k.", markersize=3)
-        for i, cell in enumerate(drawn):
-            top = 1000 * max(*cell["alone"], *cell["ranks"])
-            axis.annotate(f"{cell['ratio']:.2f}", (i, top), (0, 4), textcoords="offset points", ha="center")
-        axis.set(yscale="log", title=graph, xticks=range(len(drawn)))
-        axis.set_xticklabels([cell["algorithm"] for cell in drawn])
-        axis.margins(y=0.15)
-    axes[0][0].set_ylabel("ms of a call, ratio above")
-    axes[0][0].legend(frameon=False)
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
+    with drawn(path, (4.3 * len(graphs), 3.8), len(graphs)) as (_, axes):
+        for axis, graph in zip(axes, graphs, strict=True):
+            panel(axis, graph, [cell for cell in cells if cell["graph"] == graph])
+        axes[0].set_ylabel("ms of a call, ratio above")
+        axes[0].legend(frameon=False)
+
+
+def panel(axis: Any, graph: str, cells: list[dict[str, Any]]) -> None:
+    for shift, kind, color in ((-0.2, "alone", "#56b4e9"), (0.2, "ranks", "#d55e00")):
+        label = "one process" if kind == "alone" else "ranks of one thread"
+        medians = [1000 * statistics.median(cell[kind]) for cell in cells]
+        axis.bar([i + shift for i in range(len(cells))], medians, 0.36, color=color, label=label)
+        for i, cell in enumerate(cells):
+            axis.plot([i + shift] * len(cell[kind]), [1000 * each for each in cell[kind]], "k.", markersize=3)
+    for i, cell in enumerate(cells):
+        top = 1000 * max(*cell["alone"], *cell["ranks"])
+        axis.annotate(f"{cell['ratio']:.2f}", (i, top), (0, 4), textcoords="offset points", ha="center")
+    axis.set(yscale="log", title=graph, xticks=range(len(cells)))
+    axis.set_xticklabels([cell["algorithm"] for cell in cells])
+    axis.margins(y=0.15)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scale", type=int, default=20)
-    parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--graphs", type=lambda text: text.split(","), default=["rmat", "uniform"])
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--output", type=Path, default=ROOT / "bench" / "results")
-    arguments = parser.parse_args()
+    arguments = parsed(__doc__, scale=20, ranks=2, graphs=["rmat", "uniform"], repeat=5, output=RESULTS)
     torch.set_num_threads(arguments.ranks)
-    makers = {
-        "rmat": lambda scale: tg.generators.rmat(scale, 16, weighted=True),
-        "uniform": lambda scale: tg.generators.uniform(scale, 16, weighted=True),
-    }
+    makers = {"rmat": tg.generators.rmat, "uniform": tg.generators.uniform}
     cells = []
     for name in arguments.graphs:
-        cells += compare(f"{name}-{arguments.scale}", makers[name](arguments.scale), arguments.ranks, arguments.repeat)
-    arguments.output.mkdir(parents=True, exist_ok=True)
+        graph = makers[name](arguments.scale, 16, weighted=True)
+        cells += compare(f"{name}-{arguments.scale}", graph, arguments.ranks, arguments.repeat)
     found = {"machine": describe_machine(), "ranks": arguments.ranks, "cells": cells}
-    (arguments.output / "distributed.json").write_text(json.dumps(found, indent=1))
-    (arguments.output / "distributed.md").write_text(markdown(cells) + "\n")
+    save("distributed", markdown(cells), found, arguments.output)
     picture(cells, arguments.output / "distributed.png")
-    print(markdown(cells))
 
 
 if __name__ == "__main__":

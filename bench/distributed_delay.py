@@ -1,4 +1,4 @@
-"""How much of a network's delay is hidden behind what ranks compute meanwhile, for PageRank on a grid.
+"""The share of a network's delay that ranks hide by computing meanwhile, for PageRank on a grid.
 
     python -m bench.distributed_delay [--side 1500] [--delays 0,1,5,20] [--iterations 20] [--repeat 5]
 
@@ -10,7 +10,6 @@ computes. Both kinds of runs take turns. An iteration has a second exchange, of 
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import os
@@ -26,12 +25,12 @@ import torch
 import torch.distributed as dist
 
 import tgraph as tg
+from bench.command import ROOT, parsed
 from bench.network import Network
-from bench.report import table
+from bench.results import table
 from tgraph.distributed.parts.part import Part
 from tgraph.distributed.ranks.channel import Sending
 
-ROOT = Path(__file__).parents[1]
 RANKS = 2
 
 
@@ -91,7 +90,7 @@ def as_rank(path: str, iterations: int, repeat: int) -> None:
 
 
 def measured(path: Path, delay: float, iterations: int, repeat: int) -> list[float]:
-    """What rank 0 prints, in a network of this delay in seconds."""
+    """The times that rank 0 prints, in a network of this delay in seconds."""
     command = [sys.executable, "-m", "bench.distributed_delay", "--rank-of", str(path)]
     command += ["--iterations", str(iterations), "--repeat", str(repeat)]
     environment = {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
@@ -105,13 +104,9 @@ def measured(path: Path, delay: float, iterations: int, repeat: int) -> list[flo
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--side", type=int, default=1500)
-    parser.add_argument("--delays", default="0,1,5,20")
-    parser.add_argument("--iterations", type=int, default=20)
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--rank-of", help=argparse.SUPPRESS)
-    given = parser.parse_args()
+    given = parsed(
+        __doc__, hidden=["rank_of"], side=1500, delays=[0.0, 1.0, 5.0, 20.0], iterations=20, repeat=5, rank_of=str
+    )
     if given.rank_of:
         as_rank(given.rank_of, given.iterations, given.repeat)
         return
@@ -119,7 +114,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "graph.tg")
         tg.stream.write_partitioned(tg.generators.grid2d(given.side, given.side), path, parts=RANKS)
-        for delay in (float(each) / 1e3 for each in given.delays.split(",")):
+        for delay in (each / 1e3 for each in given.delays):
             found = measured(path, delay, given.iterations, given.repeat)
             rows.append([f"{delay * 1e3:g}", *(f"{seconds * 1e3:.1f}" for seconds in found)])
     print(table(["delay, ms", "ms an iteration", "computed meanwhile", "waited", "ms in turn"], rows))

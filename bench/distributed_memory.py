@@ -31,6 +31,9 @@ import torch.distributed as dist
 from torch import Tensor
 
 import tgraph as tg
+from bench.command import parsed
+from bench.measure import timed
+from bench.process import resident, within
 from bench.verify import require
 from examples.products import PEAKS, control_group
 from tgraph.core.building import sorting
@@ -112,7 +115,7 @@ def write(rule: Rule, path: Path, ranks: int) -> int:
 
 
 def as_rank(options: argparse.Namespace) -> dict[str, Any]:
-    """What one rank measures. Results of all vertices are written by the first."""
+    """Measure one rank. Results of all vertices are written by the first."""
     torch.set_num_threads(options.threads)
     began = time.perf_counter()
     dist.init_process_group("gloo")
@@ -124,15 +127,13 @@ def as_rank(options: argparse.Namespace) -> dict[str, Any]:
     small = tg.distributed.spread(tg.generators.grid2d(8, 8))
     for program in programs.values():  # what they import is not of the graph
         values_of(program, small)
-    resident = {"start": _resident()}
+    held = {"start": resident("VmHWM")}
     graph = tg.distributed.open(options.folder / "graph.tg", memory=options.memory)
     seconds = {"open": time.perf_counter() - began}
-    resident["open"] = _resident()
+    held["open"] = resident("VmHWM")
     for name, program in programs.items():
-        began = time.perf_counter()
-        values = values_of(program, graph)
-        seconds[name] = time.perf_counter() - began
-        resident[name] = _resident()
+        seconds[name], values = timed(values_of, program, graph)
+        held[name] = resident("VmHWM")
         np.save(options.folder / f"{name}-{dist.get_rank()}.npy", values.to_local().numpy())
     layout: Any = graph.layout
     part, read = layout.part, layout.counts
@@ -140,7 +141,7 @@ def as_rank(options: argparse.Namespace) -> dict[str, Any]:
     sizes = {"arcs": part.num_arcs, "own": part.num_own, "mirrors": len(part.mirrors)}
     sizes["part"] = part.nbytes + (0 if read is None else VALUE * part.num_arcs)
     dist.destroy_process_group()
-    return {"seconds": seconds, "resident": resident, "read": str(read or "no blocks"), **sizes}
+    return {"seconds": seconds, "resident": held, "read": str(read or "no blocks"), **sizes}
 
 
 def values_of(program: tg.Program, graph: tg.Graph) -> Tensor:
@@ -149,12 +150,6 @@ def values_of(program: tg.Program, graph: tg.Graph) -> Tensor:
         return tg.run(program, graph).values
     except tg.errors.NotConvergedError as stopped:
         return stopped.run.values
-
-
-def _resident() -> float:
-    """The most that this process has had in memory so far, in bytes, its code included."""
-    status = Path("/proc/self/status").read_text()
-    return 1024 * int(status.partition("VmHWM:")[2].split()[0])
 
 
 # ---- all of them -----------------------------------------------------------------------------------------------------
@@ -189,9 +184,8 @@ def check(rule: Rule, folder: Path, ranks: int) -> None:
 
 def run(options: argparse.Namespace, folder: Path) -> None:
     rule = Rule(int(options.vertices), int(options.arcs))
-    began = time.perf_counter()
-    arcs = write(rule, folder / "graph.tg", options.ranks)
-    print(f"{rule.n:,} vertices, {arcs:,} arcs, written in {time.perf_counter() - began:.0f} s", flush=True)
+    seconds, arcs = timed(write, rule, folder / "graph.tg", options.ranks)
+    print(f"{rule.n:,} vertices, {arcs:,} arcs, written in {seconds:.0f} s", flush=True)
     with ExitStack() as stack:
         groups = [stack.enter_context(control_group(int(options.limit), f"-{rank}")) for rank in range(options.ranks)]
         print(f"each rank is held to {options.limit / 1e9:g} GB" if groups[0] else "not held: no control group")
@@ -205,12 +199,12 @@ def run(options: argparse.Namespace, folder: Path) -> None:
     for rank, (said, peak) in enumerate(zip(told, peaks, strict=True)):
         found = json.loads(said)
         seconds = ", ".join(f"{name} {value:.1f} s" for name, value in found["seconds"].items())
-        resident = ", ".join(f"{name} {value / 1e6:.0f}" for name, value in found["resident"].items())
+        held = ", ".join(f"{name} {value / 1e6:.0f}" for name, value in found["resident"].items())
         share = found["part"] + VALUE * (found["own"] + found["mirrors"])
         taken = max(found["resident"].values()) - found["resident"]["start"]
         print(
             f"rank {rank}: {found['own']:,} vertices, {found['arcs']:,} arcs, {found['mirrors']:,} mirrors, part of "
-            f"{found['part'] / 1e6:.0f} MB; {seconds}; at most MB resident after {resident}: since the start "
+            f"{found['part'] / 1e6:.0f} MB; {seconds}; at most MB resident after {held}: since the start "
             f"{taken / share:.2f} times the part and a value for each vertex in it; {found['read']}; {peak}",
             flush=True,
         )
@@ -219,13 +213,14 @@ def run(options: argparse.Namespace, folder: Path) -> None:
 
 
 def _rank(options: argparse.Namespace, folder: Path, rank: int, group: Path | None) -> dict[str, Any]:
-    """How to start a rank, in its control group if there is one."""
+    """The arguments of Popen for a rank, in its control group if there is one."""
     command = [sys.executable, "-m", "bench.distributed_memory", "--rank", str(rank), "--folder", str(folder)]
     command += ["--threads", str(options.threads), *(["--memory", options.memory] if options.memory else [])]
-    if group is not None:
-        command = ["/bin/sh", "-c", 'echo $$ > "$0" && exec "$@"', str(group / "cgroup.procs"), *command]
-    environment = {"RANK": rank, "WORLD_SIZE": options.ranks, "MASTER_ADDR": "localhost", "MASTER_PORT": options.port}
-    return {"args": command, "env": os.environ | {name: str(value) for name, value in environment.items()}}
+    told = {"RANK": rank, "WORLD_SIZE": options.ranks, "MASTER_ADDR": "localhost", "MASTER_PORT": options.port}
+    return {
+        "args": within(group, command),
+        "env": os.environ | {name: str(value) for name, value in told.items()},
+    }
 
 
 def _peak(group: Path | None) -> str:
@@ -236,17 +231,11 @@ def _peak(group: Path | None) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--arcs", type=float, default=5e8)
-    parser.add_argument("--vertices", type=float, default=4e6)
-    parser.add_argument("--ranks", type=int, default=4)
-    parser.add_argument("--limit", type=float, default=1.2e9, help="bytes for each rank")
-    parser.add_argument("--memory", help='budget of each rank, such as "150MB", within which it reads its part')
-    parser.add_argument("--threads", type=int, default=1, help="of each rank")
-    parser.add_argument("--port", type=int, default=29653, help="at which the ranks meet")
-    parser.add_argument("--folder", type=Path, help="for the graph; else a temporary one")
-    parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parsed(
+        __doc__,
+        hidden=["rank"],
+        arcs=5e8, vertices=4e6, ranks=4, limit=1.2e9, memory=str, threads=1, port=29653, folder=Path, rank=int,
+    )  # fmt: skip
     if options.rank is not None:
         print(json.dumps(as_rank(options)))
         return

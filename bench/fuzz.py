@@ -127,13 +127,8 @@ def equal(one: tg.Graph, other: tg.Graph) -> bool:
     return same and ids[0] == ids[1] and one.directed == other.directed
 
 
-def damage_fault(seed: int, number: int, folder: Path) -> str | None:
-    """The fault in reading a damaged file, None where nothing is."""
-    return fault(*make(seed, number), folder)
-
-
 MODES: dict[str, Callable[[int, int, Path], str | None]] = {
-    "damaged": damage_fault,
+    "damaged": lambda seed, number, folder: fault(*make(seed, number), folder),
     "dressed": dress_fault,
     "trips": trip_fault,
 }

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from bench.arrays import Arrays
-from bench.verify import Agreement, Components, Depths, Ranks, Scores, WrongResult, require
+from bench.verify import Agreement, Components, Depths, Ranks, Scores, require
 
 PROGRAMS = {
     "bfs": "bfs",
@@ -37,7 +37,7 @@ TRIAL = re.compile(r"^Trial Time:\s+([\d.]+)", re.MULTILINE)
 
 
 def folder() -> Path | None:
-    """Where the programs are."""
+    """The folder of the programs."""
     return Path(os.environ["GAPBS"]) if os.environ.get("GAPBS") else None
 
 
@@ -130,7 +130,7 @@ class Program:
         return done.stdout
 
     def iterations(self) -> int:
-        """How many a PageRank takes: it logs one line for each."""
+        """The iterations of a PageRank, which logs a line for each."""
         return len(re.findall(r"^ +\d+ +[\d.]+$", self.execute(None, "-n", "1", "-l"), re.MULTILINE))
 
     def tune(self, source: int) -> int:
@@ -200,6 +200,3 @@ CONFIRM: dict[str, Callable[[Program, Any, str], None]] = {
     "triangles": confirm_triangles,
     "betweenness": confirm_scores,
 }
-
-
-__all__ = ["PROGRAMS", "Program", "WrongResult", "folder", "trial_times", "write_graph"]

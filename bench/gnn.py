@@ -1,17 +1,16 @@
 """Aggregations and GNN layers compared with PyG, torch-scatter and torch.sparse in time and memory, with gradients.
 
-    python -m bench.gnn [--parts sums,layers,memory,graphs,batches,examples,kinds] [--vertices 200000]
+    python -m bench.gnn [--parts sums,layers,memory,graphs,batches] [--vertices 200000]
                         [--edges 4000000] [--widths 64,128] [--repeat 5] [--data ../shared/data] [--graphs cora,...]
 
 sums   : sum and max over the in-arcs of a power-law graph, compared with torch's SpMM (int32 indices),
          index_add and torch-scatter; forward alone, and with the backward.
 layers : GCNConv, SAGEConv (mean, max), GATConv, GATv2Conv and TransformerConv (4 heads of 32) compared with PyG on
          an edge index and on a sparse adjacency.
-memory : what a layer takes at its peak beyond what was there before, forward and backward, each in a process of its
+memory : the peak of a layer beyond what was there before, forward and backward, each in a process of its
          own; that of TGraph also on twice as many edges: it should grow with the vertices, not the edges.
 graphs : the layers on real graphs, compared with PyG.
-batches, examples : models on mini-batches, and those of PyG's examples; see `bench.gnn_batches`.
-kinds : other layers, and one that a user writes; see `bench.gnn_kinds`.
+batches : models on mini-batches; see `bench.gnn_batches`.
 
 Systems take turns, and all results are checked against each other. A system that is not installed is left out. The
 bound of a forward aggregation is the time in which the same rows could be gathered, measured in the same run: see
@@ -21,14 +20,11 @@ bound of a forward aggregation is the time in which the same rows could be gathe
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -36,24 +32,18 @@ from torch import Tensor
 
 import tgraph as tg
 from bench import measure
-from bench.gnn_batches import run_batches, run_examples
-from bench.gnn_kinds import KINDS, SIZES, run_kinds
-from bench.graphs import Missing, real
+from bench.command import DATA, parsed
+from bench.gnn_batches import run_batches
+from bench.graphs import GRAPHS, present
+from bench.limits import fastest
 from bench.machine import describe_machine
-from bench.memory import launch, peak
-from bench.report import table
+from bench.process import launch, peak
+from bench.results import named, save, table
 
-RESULTS = Path(__file__).parent / "results"
+PARTS = ("sums", "layers", "memory", "graphs", "batches")
 HEADS, CHANNELS = 4, 32
 MAY_DIFFER = 1e-3  # the share of a result
 LAYERS = ("GCNConv", "SAGEConv mean", "SAGEConv max", "GATConv", "GATv2Conv", "TransformerConv")
-REAL = (
-    "planetoid-cora", "planetoid-citeseer", "planetoid-pubmed", "amazon-photo", "coauthor-cs", "blogcatalog",
-    "ca-GrQc", "ca-HepPh", "email-Enron", "soc-Epinions1", "wiki-Vote", "cit-HepTh", "MIT8", "ego-Facebook",
-    "facebook-Cornell5", "CollegeMsg", "sx-mathoverflow", "ENZYMES", "IMDBMULTI", "PROTEINS", "USA-road-BAY",
-    "web-NotreDame", "cnr-2000",
-)  # fmt: skip
-
 Step = Callable[[], Tensor]
 
 
@@ -98,7 +88,7 @@ def power_law(vertices: int, edges: int, width: int, seed: int = 0) -> Problem:
     return Problem(edge_index, torch.randn(vertices, width, generator=made))
 
 
-# ---- what is compared ------------------------------------------------------------------------------------------------
+# ---- systems ------------------------------------------------------------------------------------------------
 
 
 def sums(problem: Problem) -> dict[str, dict[str, Callable[[Tensor], Tensor]]]:
@@ -179,7 +169,8 @@ def both(function: Callable[[Tensor], Tensor], x: Tensor, module: torch.nn.Modul
             module.zero_grad()
         result = function(leaf)
         if not upstream:
-            upstream.append(torch.randn(result.shape, generator=torch.Generator().manual_seed(1)))
+            drawn = torch.randn(result.shape, generator=torch.Generator().manual_seed(1))
+            upstream.append(drawn.to(result.device))
         result.backward(upstream[0])
         return leaf.grad  # type: ignore[return-value]
 
@@ -201,16 +192,7 @@ def compare(steps: dict[str, Step], repeat: int, ties: bool = False) -> dict[str
 
     contestants = [measure.Called(name, lambda _, step=step: step(), check) for name, step in steps.items()]
     settings = measure.Settings(repeat=1, budget=repeat * 3.0, slow=20.0)
-    samples = measure.interleave(contestants, range(repeat), settings)
-    found: dict[str, Any] = {}
-    for name, sample in samples.items():
-        if sample.error is not None:
-            found[name] = {"error": sample.error}
-            continue
-        times = measure.seconds(sample.blocks)
-        ratio = measure.ratio(sample.blocks, samples["tgraph"].blocks)
-        found[name] = {"ms": times.median * 1e3, "ratio": None if ratio is None else ratio.median}
-    return found
+    return measure.against(measure.interleave(contestants, range(repeat), settings))
 
 
 def at_rest(result: Tensor) -> Tensor:
@@ -223,14 +205,12 @@ def gather_bound(problem: Problem) -> float:
     src = problem.edge_index[0]
     piece = 1 << 14
     room = torch.empty(piece, problem.x.shape[1])
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        for begin in range(0, len(src), piece):
-            rows = src[begin : begin + piece]
+
+    def gather() -> None:
+        for rows in src.split(piece):
             torch.index_select(problem.x, 0, rows, out=room[: len(rows)])
-        times.append(time.perf_counter() - start)
-    return min(times) * 1e3
+
+    return fastest(gather, 3) * 1e3
 
 
 def run_sums(problem: Problem, repeat: int) -> Iterator[dict[str, Any]]:
@@ -238,11 +218,8 @@ def run_sums(problem: Problem, repeat: int) -> Iterator[dict[str, Any]]:
     for reduction, systems in sums(problem).items():
         for way, make in (("forward", forward), ("both", both)):
             steps = {name: make(function, problem.x) for name, function in systems.items()}
-            yield {
-                "what": f"{reduction} {width}",
-                "way": way,
-                "systems": compare(steps, repeat, ties=reduction == "max" and way == "both"),
-            }
+            ties = reduction == "max" and way == "both"
+            yield {"what": f"{reduction} {width}", "way": way, "systems": compare(steps, repeat, ties)}
 
 
 def run_layers(problem: Problem, repeat: int, names: tuple[str, ...] = LAYERS) -> Iterator[dict[str, Any]]:
@@ -294,13 +271,12 @@ def child(name: str, system: str, vertices: int, edges: int, width: int) -> floa
 
 def markdown(results: dict[str, Any]) -> str:
     """The whole report."""
-    machine = ", ".join(f"{name} {value}" for name, value in results["machine"].items())
-    parts = ["# Aggregations and GNN layers", f"{machine}. {results['threads']} threads."]
+    parts = ["# Aggregations and GNN layers", f"{named(results['machine'])}. {results['threads']} threads."]
     for title, cells in results["cells"].items():
         systems = list(dict.fromkeys(system for cell in cells for system in cell["systems"]))
         rows = [[cell["what"], cell["way"], *(shown(cell["systems"].get(each)) for each in systems)] for cell in cells]
         parts += [f"## {title}", table(("what", "way", *systems), rows)]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(parts)
 
 
 def shown(found: dict[str, Any] | None) -> str:
@@ -314,23 +290,21 @@ def shown(found: dict[str, Any] | None) -> str:
 
 
 def main() -> None:
-    options = parsed()
+    options = parse()
     results: dict[str, Any] = {"machine": describe_machine(), "threads": torch.get_num_threads(), "cells": {}}
     for title, cells in chosen(options):
         held = results["cells"].setdefault(title, [])
         for cell in cells:
             held.append(cell)
             print(title, cell["what"], cell["way"], {name: shown(each) for name, each in cell["systems"].items()})
-            RESULTS.mkdir(exist_ok=True)
-            (RESULTS / "gnn.json").write_text(json.dumps(results, indent=1))
-            (RESULTS / "gnn.md").write_text(markdown(results))
+            save("gnn", markdown(results), results, quiet=True)
 
 
 def chosen(options: argparse.Namespace) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
     """The requested parts."""
-    whole = {"sums", "layers", "memory"} & set(options.parts.split(","))
+    whole = {"sums", "layers", "memory"} & set(options.parts)
     name = f"power law, {options.vertices:,} vertices, {options.edges:,} edges"
-    for width in map(int, options.widths.split(",")) if whole else ():
+    for width in options.widths if whole else ():
         problem = power_law(options.vertices, options.edges, width)
         if "sums" in options.parts:
             bound = f"{name}: gathering {width} columns takes {gather_bound(problem):.0f} ms"
@@ -341,22 +315,8 @@ def chosen(options: argparse.Namespace) -> Iterator[tuple[str, Iterator[dict[str
             yield f"{name}: peak memory", run_memory(options.vertices, options.edges, width)
     if "batches" in options.parts:
         yield "mini-batches, one thread, a new edge_index at each step", run_batches()
-    if "examples" in options.parts:
-        yield "training steps of examples, one thread", run_examples()
-    if "kinds" in options.parts:
-        chosen = (
-            options.kinds.split(","),
-            options.sizes.split(","),
-            [int(each) for each in options.threads.split(",")],
-        )
-        yield "other layers, 64 columns", run_kinds(*chosen)
     if "graphs" in options.parts:
-        for each in options.graphs.split(","):
-            try:
-                graph = real(each, Path(options.data))
-            except Missing as fault:
-                print(fault)
-                continue
+        for each, graph in present(options.graphs, options.data):
             yield each, run_layers(problem_of(graph), options.repeat)
 
 
@@ -369,19 +329,13 @@ def problem_of(graph: tg.Graph, width: int = 64) -> Problem:
     return Problem(edge_index, torch.randn(graph.num_vertices, width, generator=torch.Generator().manual_seed(0)))
 
 
-def parsed() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", default="sums,layers,memory,graphs,batches,examples,kinds")
-    parser.add_argument("--kinds", default=",".join(KINDS))
-    parser.add_argument("--sizes", default=",".join(SIZES))
-    parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--vertices", type=int, default=200_000)
-    parser.add_argument("--edges", type=int, default=4_000_000)
-    parser.add_argument("--widths", default="64,128")
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--data", default="../shared/data")
-    parser.add_argument("--graphs", default=",".join(REAL))
-    return parser.parse_args()
+def parse() -> argparse.Namespace:
+    return parsed(
+        __doc__,
+        known={"parts": PARTS},
+        parts=PARTS, vertices=200_000, edges=4_000_000,
+        widths=[64, 128], repeat=5, data=DATA, graphs=GRAPHS,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -31,8 +31,8 @@ RESULTS = ROOT / "bench" / "results"
 DRY = "sm_90"  # what is compiled for without a GPU
 LEAST = 5  # seconds that are worth beginning a step
 
-# What the tests and the comparison need besides torch; the package itself is used from the clone, and its kernels for
-# the CPU, which take minutes to compile, are not needed.
+# Requirements of the tests and the comparison besides torch; the package itself is used from the clone, and its
+# kernels for the CPU, which take minutes to compile, are not needed.
 NEEDED = ["numpy", "pyarrow", "safetensors", "xxhash", "pandas", "matplotlib", "tqdm", "typer", "filelock"]
 NEEDED += ["pytest", "pytest-xdist", "hypothesis", "networkx", "scipy", "torch-geometric"]
 
@@ -56,7 +56,7 @@ TESTS: list[tuple[str, list[str] | None, float]] = [
 
 @dataclass
 class Step:
-    """What is run.
+    """A command.
 
     limit : seconds that it may take.
     environment : variables in addition to those of this process.

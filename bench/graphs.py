@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,15 @@ from bench.arrays import Arrays, Description
 
 SMALL_SCALE = 14  # of the graph that systems written in Python, or called through it, can manage
 REAL = {"web": "cnr-2000", "social": "imdb-actor", "road": "USA-road-NW"}
+
+
+# The graphs of the folder of data.
+GRAPHS = (
+    "COLLAB", "imdb-actor", "cnr-2000", "web-NotreDame", "ca-HepPh", "ca-GrQc", "email-Enron", "soc-Epinions1",
+    "wiki-Vote", "cit-HepTh", "MIT8", "ego-Facebook", "facebook-Cornell5", "blogcatalog", "CollegeMsg",
+    "sx-mathoverflow", "ENZYMES", "IMDBMULTI", "PROTEINS", "planetoid-cora", "planetoid-citeseer", "planetoid-pubmed",
+    "amazon-photo", "coauthor-cs", "USA-road-d.NY", "USA-road-BAY", "USA-road-FLA", "USA-road-NW",
+)  # fmt: skip
 
 
 class Missing(Exception):
@@ -65,6 +74,15 @@ def real(name: str, data: Path) -> tg.Graph:
     options = {"directed": rows["directed"], "ids": "compact", "multi": "first", "self_loops": "drop"}
     graph = tg.Graph.from_edges(rows["src"], rows["dst"], weights, **options)
     return tg.Graph(graph.offset, graph.neighbors, graph.weights, directed=graph.directed)
+
+
+def present(names: Iterable[str], data: Path) -> Iterator[tuple[str, tg.Graph]]:
+    """The graphs of the data folder by name; one that is missing is reported and left out."""
+    for name in names:
+        try:
+            yield name, real(name, data)
+        except Missing as reason:
+            print(f"{name} is left out: {reason}")
 
 
 def pair_weights(src: np.ndarray, dst: np.ndarray) -> np.ndarray:

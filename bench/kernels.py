@@ -1,4 +1,4 @@
-"""What is compared: the kernels, their arguments, how a result is verified, and where they make sense."""
+"""The kernels that are compared: their arguments, the checks of their results, and the graphs that they are for."""
 
 from __future__ import annotations
 

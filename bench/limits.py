@@ -1,4 +1,4 @@
-"""What the machine allows: how fast it streams and how fast it gathers, measured, and what a kernel must move at least.
+"""The limits of the machine: its rates of streaming and of gathering, measured, and the least that a kernel must move.
 
 A kernel cannot take less than its compulsory bytes over the bandwidth. Where the ids of vertices are shuffled it also
 cannot beat its gathers (reads of one entry of vertex data at a random place) over the rate of random gathers from a
@@ -8,7 +8,6 @@ adds up what it gathers is faster than torch.index_select, which is the probe: t
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 import torch
 
 from bench.arrays import Arrays
+from bench.measure import in_turns
 
 STREAMED = 512 << 20  # bytes
 GATHERED = 1 << 24  # entries
@@ -64,18 +64,12 @@ def gathering(values: torch.Tensor, where: torch.Tensor, threads: int) -> Callab
 
 def fastest(work: Callable[[], object], repeat: int) -> float:
     """Seconds of the fastest of some calls after an untimed one: a limit is what is possible at all."""
-    work()
-    times = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
+    return min(in_turns({"work": work}, repeat)["work"])
 
 
 @dataclass(frozen=True)
 class Work:
-    """What a kernel must move. `formula` tells how `streamed` (bytes) and `gathered` (entries) were counted."""
+    """The least that a kernel moves. `formula` tells how `streamed` (bytes) and `gathered` (entries) were counted."""
 
     formula: str
     streamed: float
@@ -88,8 +82,8 @@ class Work:
 
 
 def work(arrays: Arrays) -> dict[str, Work]:
-    """{kernel: what it must move}. n vertices, m stored arcs; offsets of 8 bytes, neighbours and weights of 4. Searches
-    are counted as if they reached everything, PageRank is one iteration."""
+    """{kernel: its least work}. n vertices, m stored arcs; offsets of 8 bytes, others of 4. Searches are
+    counted as if they reached everything, PageRank is one iteration."""
     n, m = arrays.num_vertices, arrays.num_arcs
     rows, sweep = OFFSET * n, NEIGHBOR * m + OFFSET * n
     found = {

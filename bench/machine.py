@@ -1,14 +1,16 @@
-"""What the measurements ran on."""
+"""The machine and the versions that measurements ran on."""
 
 from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
 
 
 def describe_machine() -> dict[str, str]:
-    """{what: value}; less of it on systems other than Linux."""
+    """{property: its value}; fewer of them on systems other than Linux."""
     found = {"system": platform.platform(), "cores": str(os.cpu_count()), "processor": platform.processor()}
     lines = read("/proc/cpuinfo").splitlines()
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -24,6 +26,18 @@ def describe_machine() -> dict[str, str]:
     if "[" in huge_pages:
         found["transparent huge pages"] = huge_pages.partition("[")[2].partition("]")[0]
     return found
+
+
+def versions(packages: Iterable[str]) -> dict[str, str]:
+    """{package: its version, or "not installed"}"""
+
+    def version(package: str) -> str:
+        try:
+            return metadata.version(package)
+        except metadata.PackageNotFoundError:
+            return "not installed"
+
+    return {package: version(package) for package in packages}
 
 
 def read(path: str | Path) -> str:

@@ -1,4 +1,4 @@
-"""How things are timed: blocks of calls that take turns, so that a noisy machine hits all systems alike.
+"""Timing: blocks of calls that take turns, so that a noisy machine hits all systems alike.
 
 A block is one source (or one repetition of a kernel that has none): every system in turn makes one untimed call and a
 few timed ones. A ratio is taken within a block, from the medians of the two systems; what is reported is the median
@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
+K, T = TypeVar("K"), TypeVar("T")
 VERY_LONG = 10.0  # seconds
 PAUSE = 0.01  # seconds between systems, in which the idle threads of the last one's pool stop spinning
 
@@ -28,6 +29,28 @@ class Contestant(Protocol):
 
     def block(self, argument: Any, warm: bool, repeat: int) -> list[float]:
         """Seconds of `repeat` calls, after an untimed one if `warm`."""
+
+
+def timed(call: Callable[..., T], *arguments: Any, **named: Any) -> tuple[float, T]:
+    """Seconds of a call, and its result."""
+    start = time.perf_counter()
+    result = call(*arguments, **named)
+    return time.perf_counter() - start, result
+
+
+def in_turns(calls: Mapping[K, Callable[[], Any]], turns: int, warm: int = 1) -> dict[K, list[float]]:
+    """Seconds of calls that take turns, by name; the first `warm` turns are not counted."""
+    taken: dict[K, list[float]] = {name: [] for name in calls}
+    for turn in range(turns + warm):
+        for name, call in calls.items():
+            seconds = timed(call)[0]
+            if turn >= warm:
+                taken[name].append(seconds)
+    return taken
+
+
+def medians(taken: Mapping[K, Sequence[float]]) -> dict[K, float]:
+    return {name: statistics.median(seconds) for name, seconds in taken.items()}
 
 
 @dataclass
@@ -48,13 +71,17 @@ class Samples:
     error: str | None = None
 
 
+def unchecked(argument: Any, result: Any) -> None:
+    """For results that have been compared before."""
+
+
 @dataclass
 class Called:
     """A contestant within this process: `call` is timed, `check` (which raises WrongResult) is not."""
 
     name: str
     call: Callable[[Any], Any]
-    check: Callable[[Any, Any], None]
+    check: Callable[[Any, Any], None] = unchecked
 
     def first(self, argument: Any) -> float:
         """The first call also fills caches: unless it takes very long, a second one is measured."""
@@ -67,9 +94,7 @@ class Called:
         return [self.timed(argument) for _ in range(repeat)]
 
     def timed(self, argument: Any) -> float:
-        start = time.perf_counter()
-        result = self.call(argument)
-        seconds = time.perf_counter() - start
+        seconds, result = timed(self.call, argument)
         self.check(argument, result)
         return seconds
 
@@ -108,9 +133,21 @@ def interleave(contestants: Sequence[Contestant], arguments: Sequence[Any], sett
     return samples
 
 
+def against(samples: Mapping[str, Samples], ours: str = "tgraph") -> dict[str, dict[str, Any]]:
+    """{system: milliseconds of a call and the ratio to ours}, or the error."""
+    found: dict[str, dict[str, Any]] = {}
+    for name, sample in samples.items():
+        if sample.error is not None:
+            found[name] = {"error": sample.error}
+            continue
+        spread = ratio(sample.blocks, samples[ours].blocks if ours in samples else {})
+        found[name] = {"ms": seconds(sample.blocks).median * 1e3, "ratio": None if spread is None else spread.median}
+    return found
+
+
 @contextmanager
 def recording_failure(samples: Samples) -> Iterator[None]:
-    """Whatever goes wrong in a system is its result, and the others go on."""
+    """A fault of a system is its result, and the others go on."""
     time.sleep(PAUSE)
     try:
         yield
@@ -137,7 +174,29 @@ def seconds(blocks: dict[int, list[float]]) -> Spread:
 
 
 def ratio(peer: dict[int, list[float]], ours: dict[int, list[float]]) -> Spread | None:
-    """How many times longer the peer takes, block by block; None where no block has both."""
+    """The time of the peer over ours, block by block; None where no block has both."""
     common = sorted(peer.keys() & ours.keys())
     values = [statistics.median(peer[block]) / statistics.median(ours[block]) for block in common]
     return Spread.of(values) if values else None
+
+
+# ---- cells: the samples of a system on a kernel, as they are written
+
+
+def cells_of(run: dict[str, Any], kernel: str) -> dict[str, dict[str, Any]]:
+    """{system: its cell}, with blocks as a dictionary."""
+    found = (cell for cell in run["cells"] if cell["kernel"] == kernel)
+    return {cell["system"]: cell | {"blocks": dict(cell["blocks"])} for cell in found}
+
+
+def ratio_of(peer: dict[str, Any], ours: dict[str, Any] | None, per_iteration: bool = False) -> Spread | None:
+    """The peer's time over TGraph's, as a whole or by iteration; None where one of them is missing or wrong."""
+    if ours is None or any(cell["error"] or cell["verdict"].startswith("WRONG") for cell in (peer, ours)):
+        return None
+    found = ratio(peer["blocks"], ours["blocks"])
+    if not per_iteration or found is None:
+        return found
+    if not peer.get("iterations") or not ours.get("iterations"):
+        return None
+    factor = ours["iterations"] / peer["iterations"]
+    return Spread(found.median * factor, found.low * factor, found.high * factor)

@@ -6,8 +6,9 @@ import math
 from pathlib import Path
 from typing import Any
 
-from bench.cells import cells_of, ratio_of
 from bench.kernels import KERNELS
+from bench.measure import cells_of, ratio_of
+from bench.results import drawn
 
 STYLES = {
     "gapbs": ("black", "D"),
@@ -33,28 +34,21 @@ def plot(results: dict[str, Any], output: Path) -> list[Path]:
 
 
 def draw(runs: list[dict[str, Any]], threads: int, path: Path) -> Path:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     columns = min(COLUMNS, len(runs))
     rows = math.ceil(len(runs) / columns)
     size = (6.5 * columns, 4.6 * rows + 0.9)
-    figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
-    seen: dict[str, Any] = {}
-    for axis, run in zip(axes.flat, runs, strict=False):
-        panel(axis, run, seen)
-    for axis in axes.flat[len(runs) :]:
-        axis.set_visible(False)
-    handles = [seen[name] for name in STYLES if name in seen]
-    title = f"time of each system over TGraph's, {threads} thread{'s' * (threads > 1)} (right of 1: TGraph is faster)"
-    figure.suptitle(title, fontsize=12)
-    if handles:
-        labels = [name for name in STYLES if name in seen]
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(handles), frameon=False)
-    figure.savefig(path, dpi=130)
-    plt.close(figure)
+    with drawn(path, size, columns, rows) as (figure, axes):
+        seen: dict[str, Any] = {}
+        for axis, run in zip(axes, runs, strict=False):
+            panel(axis, run, seen)
+        for axis in axes[len(runs) :]:
+            axis.set_visible(False)
+        plural = "s" * (threads > 1)
+        title = f"time of each system over TGraph's, {threads} thread{plural} (right of 1: TGraph is faster)"
+        figure.suptitle(title, fontsize=12)
+        if labels := [name for name in STYLES if name in seen]:
+            handles = [seen[name] for name in labels]
+            figure.legend(handles, labels, loc="outside lower center", ncols=len(handles), frameon=False)
     return path
 
 
@@ -74,13 +68,18 @@ def panel(axis: Any, run: dict[str, Any], seen: dict[str, Any]) -> None:
             reach = [[spread.median - spread.low], [spread.high - spread.median]]
             options = {"color": color, "marker": marker, "markersize": 4, "linewidth": 1.2, "linestyle": "none"}
             seen[name] = axis.errorbar([spread.median], [height], xerr=reach, elinewidth=1, **options)
-        if band % 2:
-            axis.axhspan(band - 0.5, band + 0.5, color="0.95", zorder=0)
     graph = run["graph"]
+    dress(axis, [KERNELS[kernel].title for kernel in kernels])
+    axis.set_title(f"{graph['name']}: {graph['num_vertices']:,} vertices, {graph['num_arcs']:,} arcs", fontsize=10)
+
+
+def dress(axis: Any, names: list[str]) -> None:
+    """Bands and their names from top to bottom, ratios to 1 on a logarithmic scale."""
+    for row in range(1, len(names), 2):
+        axis.axhspan(row - 0.5, row + 0.5, color="0.95", zorder=0)
     axis.axvline(1, color="0.4", linewidth=1, zorder=1)
     axis.set_xscale("log")
     axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axis.set_ylim(len(kernels) - 0.5, -0.5)
-    axis.set_yticks(range(len(kernels)), [KERNELS[kernel].title for kernel in kernels], fontsize=9)
+    axis.set_ylim(len(names) - 0.5, -0.5)
+    axis.set_yticks(range(len(names)), names, fontsize=9)
     axis.grid(axis="x", color="0.88", linewidth=0.6)
-    axis.set_title(f"{graph['name']}: {graph['num_vertices']:,} vertices, {graph['num_arcs']:,} arcs", fontsize=10)

@@ -1,6 +1,6 @@
-"""How long `tgraph.read` takes for a text edge list, against pyarrow.csv's bare parse of the same file.
+"""The time of `tgraph.read` for a text edge list, against pyarrow.csv's bare parse of the same file.
 
-    python bench/reading.py [--edges 30000000] [--rounds 5]
+    python -m bench.reading [--edges 30000000] [--rounds 5]
 
 Writes `u v` lines of a random graph into a temporary folder, times both readers in turn, checks that the graph holds
 every edge of the file, and prints medians and their ratio. The aim is a ratio of 2 with the CSR built.
@@ -8,10 +8,7 @@ every edge of the file, and prints medians and their ratio. The aim is a ratio o
 
 from __future__ import annotations
 
-import argparse
-import statistics
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +16,8 @@ import pyarrow as pa
 from pyarrow import csv
 
 import tgraph
+from bench.command import parsed
+from bench.measure import medians, timed
 
 
 def generate(path: Path, num_edges: int) -> tuple[int, int]:
@@ -47,26 +46,20 @@ def check(graph: tgraph.Graph, num_edges: int, sums: tuple[int, int]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--edges", type=int, default=30_000_000)
-    parser.add_argument("--rounds", type=int, default=5)
-    arguments = parser.parse_args()
+    arguments = parsed(__doc__, edges=30_000_000, rounds=5)
     seconds: dict[str, list[float]] = {"pyarrow.csv": [], "tgraph.read": []}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "edges.txt"
         sums = generate(path, arguments.edges)
         for _ in range(arguments.rounds):
-            start = time.perf_counter()
-            parse(path)
-            seconds["pyarrow.csv"].append(time.perf_counter() - start)
-            start = time.perf_counter()
-            graph = tgraph.read(path)
-            seconds["tgraph.read"].append(time.perf_counter() - start)
+            seconds["pyarrow.csv"].append(timed(parse, path)[0])
+            taken, graph = timed(tgraph.read, path)
+            seconds["tgraph.read"].append(taken)
             check(graph, arguments.edges, sums)
-    medians = {name: statistics.median(times) for name, times in seconds.items()}
+    middle = medians(seconds)
     for name, times in seconds.items():
-        print(f"{name:12} {medians[name]:6.2f} s   {', '.join(f'{t:.2f}' for t in times)}")
-    print(f"ratio        {medians['tgraph.read'] / medians['pyarrow.csv']:6.2f}     for {arguments.edges:,} edges")
+        print(f"{name:12} {middle[name]:6.2f} s   {', '.join(f'{t:.2f}' for t in times)}")
+    print(f"ratio        {middle['tgraph.read'] / middle['pyarrow.csv']:6.2f}     for {arguments.edges:,} edges")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Results as Markdown tables. A ratio is a peer's time over TGraph's: above 1 TGraph is faster.
+"""The report of `bench.analytics`. A ratio is a peer's time over TGraph's: above 1 TGraph is faster.
 
     python -m bench.report bench/results/analytics.json
 
@@ -14,12 +14,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.cells import cells_of, ratio_of
+from bench import results as files
 from bench.kernels import KERNELS
-from bench.measure import Spread, seconds
+from bench.measure import Spread, cells_of, ratio_of, seconds
 from bench.plot import plot
-
-__all__ = ["markdown", "plot"]
+from bench.results import milliseconds, named, table
 
 SYSTEMS = ("gapbs", "networkit", "igraph", "scipy", "graphblas", "rustworkx", "networkx")
 MARKS = {"verified": "", "no second opinion": " ?", "another algorithm": " \\*"}
@@ -35,20 +34,20 @@ use one, and are measured once, beside the largest number; networkit's BFS and S
 
 def markdown(results: dict[str, Any]) -> str:
     """The whole report."""
-    parts = ["# Graph analytics beside other systems", about(results), LEGEND]
-    for runs in by_graph(results["runs"]).values():
+    parts = ["# Graph analytics beside other systems", f"{results['date']}. {named(results['machine'])}."]
+    parts += [f"{named(results['versions'])}.", LEGEND]
+    for runs in by_graph(results["runs"]):
         parts += [heading(runs[0]["graph"]), comparison(runs), notes(runs)]
     parts += [limits(results["runs"]), preparation(results["runs"]), memory(results), calls(results)]
     parts += [own(results), scaling(results["runs"])]
     if results["problems"]:
         parts.append("## Problems\n\n" + "\n".join(f"- {text}" for text in results["problems"]))
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return "\n\n".join(part for part in parts if part)
 
 
-def about(results: dict[str, Any]) -> str:
-    machine = ", ".join(f"{name} {value}" for name, value in results["machine"].items())
-    versions = ", ".join(f"{name} {value}" for name, value in results["versions"].items())
-    return f"{results['date']}. {machine}.\n\n{versions}."
+def section(title: str, lead: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table under a title; empty without rows."""
+    return "\n\n".join(part for part in (f"## {title}", lead, table(head, rows)) if part) if rows else ""
 
 
 def heading(graph: dict[str, Any]) -> str:
@@ -56,11 +55,9 @@ def heading(graph: dict[str, Any]) -> str:
     return f"## {graph['name']}\n\n{graph['num_vertices']:,} vertices, {graph['num_arcs']:,} stored arcs, {kind}."
 
 
-def by_graph(runs: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
-    for run in runs:
-        found.setdefault(run["graph"]["name"], []).append(run)
-    return found
+def by_graph(runs: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    names = dict.fromkeys(run["graph"]["name"] for run in runs)
+    return [[run for run in runs if run["graph"]["name"] == name] for name in names]
 
 
 def comparison(runs: Sequence[dict[str, Any]]) -> str:
@@ -98,7 +95,7 @@ def rows_of(
 
 def own_time(ours: dict[str, Any] | None, median: float | None) -> str:
     if ours is None:
-        return "not there yet"
+        return ""
     if ours["error"]:
         return f"failed: {ours['error']}"
     return milliseconds(median) + mark(ours["verdict"])
@@ -134,7 +131,7 @@ def notes(runs: Sequence[dict[str, Any]]) -> str:
 
 
 def limits(runs: Sequence[dict[str, Any]]) -> str:
-    """What the probes found, and how the work of each kernel is counted."""
+    """The rates of the probes, and how the work of each kernel is counted."""
     if not runs:
         return ""
     rows = []
@@ -160,64 +157,44 @@ reached.
 
 def preparation(runs: Sequence[dict[str, Any]]) -> str:
     """Seconds that loading and conversion took, which are not counted above."""
-    if not runs:
-        return ""
     systems = [name for name in ("tgraph", *SYSTEMS) if any(name in run["prepare"] for run in runs)]
-    rows = [
-        [
-            run["graph"]["name"],
-            str(run["threads"]),
-            *(f"{run['prepare'][name]:.3g}" if name in run["prepare"] else "" for name in systems),
-        ]
-        for run in runs
-    ]
+    rows = []
+    for run in runs:
+        seconds = (f"{run['prepare'][name]:.3g}" if name in run["prepare"] else "" for name in systems)
+        rows.append([run["graph"]["name"], str(run["threads"]), *seconds])
     lead = "Seconds to make each system's structures, weighted and unweighted, from arrays (TGraph: from its file)."
-    return f"## Loading and conversion\n\n{lead}\n\n{table(['graph', 'threads', *systems], rows)}"
+    return section("Loading and conversion", lead, ["graph", "threads", *systems], rows)
 
 
 def memory(results: dict[str, Any]) -> str:
-    if not results.get("memory"):
-        return ""
     graph = results["runs"][0]["graph"]["name"] if results["runs"] else "the first graph"
 
     def megabytes(row: dict[str, Any], step: str) -> str:
         return f"{row[step] / 2**20:.0f}" if step in row else row.get("error", "")
 
     steps = ("imported", "loaded", "searched")
-    rows = [[row["system"], *(megabytes(row, step) for step in steps)] for row in results["memory"]]
+    rows = [[row["system"], *(megabytes(row, step) for step in steps)] for row in results.get("memory", ())]
     lead = f"The largest resident set so far, MiB, of a process that loads {graph} without weights and runs one BFS."
-    return f"## Peak memory\n\n{lead}\n\n{table(['system', 'after import', 'after loading', 'after BFS'], rows)}"
+    return section("Peak memory", lead, ["system", "after import", "after loading", "after BFS"], rows)
 
 
 def calls(results: dict[str, Any]) -> str:
-    if not results.get("calls"):
-        return ""
-    systems = [name for name in SYSTEMS if any(name in row["peers"] for row in results["calls"])]
-    rows = [
-        [
-            row["graph"],
-            str(row["edges"]),
-            row["algorithm"],
-            str(row["threads"]),
-            *(microseconds(row[part]) for part in ("first", "total", "kernels", "overhead")),
-            str(row["kernel_calls"]),
-            *(microseconds(row["peers"].get(name, "")) for name in systems),
-        ]
-        for row in results["calls"]
-    ]
+    calls, rows = results.get("calls", ()), []
+    systems = [name for name in SYSTEMS if any(name in row["peers"] for row in calls)]
+    for row in calls:
+        times = (microseconds(row[part]) for part in ("first", "total", "kernels", "overhead"))
+        others = (microseconds(row["peers"].get(name, "")) for name in systems)
+        whose = [row["graph"], str(row["edges"]), row["algorithm"], str(row["threads"])]
+        rows.append([*whose, *times, str(row["kernel_calls"]), *others])
     parts = ["first call", "call", "in kernels", "overhead"]
     head = ["graph", "edges", "algorithm", "threads", *parts, "kernel calls", *systems]
-    lead = (
-        "Microseconds: the first call on a graph, medians of those that follow and of the time inside compiled kernels,"
-    )
-    return f"## Small graphs\n\n{lead}\nand the medians of other systems.\n\n{table(head, rows)}"
+    lead = "Microseconds: the first call on a graph, medians of those that follow and of the time inside compiled"
+    return section("Small graphs", f"{lead}\nkernels, and the medians of other systems.", head, rows)
 
 
 def own(results: dict[str, Any]) -> str:
-    if not results.get("user"):
-        return ""
     rows = []
-    for row in results["user"]:
+    for row in results.get("user", ()):
         if "error" in row:
             rows.append([row["graph"], row["algorithm"], row["error"], "", ""])
             continue
@@ -225,13 +202,13 @@ def own(results: dict[str, Any]) -> str:
         shown = f"{spread.median:.3g} ({spread.low:.3g}..{spread.high:.3g})"
         rows.append([row["graph"], row["algorithm"], milliseconds(row["first"]), milliseconds(row["second"]), shown])
     head = ["graph", "algorithm", "shipped ms", "own ms", "own / shipped"]
-    return f"## A user's own Relaxation\n\n{table(head, rows)}"
+    return section("Programs of a user", "", head, rows)
 
 
 def scaling(runs: Sequence[dict[str, Any]]) -> str:
-    """How many times faster TGraph is with more threads than with the fewest, from the tables above."""
+    """The time of TGraph with the fewest threads over that with more, from the tables above."""
     rows = []
-    for measured in by_graph(runs).values():
+    for measured in by_graph(runs):
         fewest, *others = sorted(measured, key=lambda run: run["threads"])
         for run, kernel in itertools.product(others, KERNELS):
             one, many = (cells_of(each, kernel).get("tgraph") for each in (fewest, run))
@@ -240,15 +217,9 @@ def scaling(runs: Sequence[dict[str, Any]]) -> str:
                 counts = [str(fewest["threads"]), str(run["threads"])]
                 title = KERNELS[kernel].title
                 rows.append([run["graph"]["name"], title, *counts, f"{times[0] / times[1]:.2f}"])
-    if not rows:
-        return ""
     lead = "Medians of the tables above; the two were measured one after the other, not in turns."
     head = ["graph", "kernel", "threads", "and threads", "times faster"]
-    return f"## More threads\n\n{lead}\n\n{table(head, rows)}"
-
-
-def milliseconds(value: float | None) -> str:
-    return "" if value is None else f"{value * 1e3:.3g}" if value < 1 else f"{value * 1e3:.0f}"
+    return section("More threads", lead, head, rows)
 
 
 def microseconds(value: float | str) -> str:
@@ -264,13 +235,12 @@ def mark(verdict: str) -> str:
     return MARKS.get(verdict, " WRONG")
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def save(results: dict[str, Any], output: Path) -> list[Path]:
+    """Write the samples, the tables and the pictures."""
+    files.save("analytics", markdown(results), results, output, quiet=True)
+    return [output / "analytics.json", output / "analytics.md", *plot(results, output)]
 
 
 if __name__ == "__main__":
     source = Path(sys.argv[1])
-    found = json.loads(source.read_text())
-    source.with_suffix(".md").write_text(markdown(found))
-    print(*plot(found, source.parent))
+    print(*save(json.loads(source.read_text()), source.parent))

@@ -10,19 +10,19 @@ runs without, it has negative pairs.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import statistics
-import time
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 from torch import Tensor
 
 import tgraph as tg
-from bench.analytics import integers
+from bench.command import RESULTS, parsed
 from bench.machine import describe_machine
+from bench.measure import timed
+from bench.results import save, table
+from bench.sampling import seeds_in_order
 from bench.verify import require
 
 LONG = 5.0  # seconds after which a system samples no further batches of a size
@@ -97,8 +97,7 @@ def verify(graph: tg.Graph, seeds: Tensor, kind: str, found: Tensor) -> None:
 
 def measured(graph: tg.Graph, sizes: list[int], batches: int) -> dict[tuple[str, str], list[float]]:
     """Seconds for a batch of each size, by kind and system: the medians over the batches but the first."""
-    own = (graph.out_degree > 0).nonzero().squeeze(1)
-    order = own[torch.randperm(len(own), generator=torch.Generator().manual_seed(0))]
+    order = seeds_in_order(graph)
     systems = around_seeds(graph) | of_graph(graph) | negatives(graph)
     found: dict[tuple[str, str], list[float]] = {name: [] for name in systems}
     for size in sizes:
@@ -108,9 +107,8 @@ def measured(graph: tg.Graph, sizes: list[int], batches: int) -> dict[tuple[str,
             for name, sample in systems.items():
                 if sum(seconds[name]) > LONG:
                     continue
-                start = time.perf_counter()
-                sampled = sample(seeds, batch)
-                seconds[name].append(time.perf_counter() - start)
+                taken, sampled = timed(sample, seeds, batch)
+                seconds[name].append(taken)
                 if batch == 0:
                     verify(graph, seeds, name[0], sampled)
         for name, each in seconds.items():
@@ -119,24 +117,14 @@ def measured(graph: tg.Graph, sizes: list[int], batches: int) -> dict[tuple[str,
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scale", type=int, default=20)
-    parser.add_argument("--sizes", type=integers, default=[32, 1024, 16384])
-    parser.add_argument("--batches", type=int, default=7)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--output", type=Path, default=Path("bench/results/samplers.md"))
-    options = parser.parse_args()
+    options = parsed(__doc__, scale=20, sizes=[32, 1024, 16384], batches=7, threads=2, output=RESULTS)
     torch.set_num_threads(options.threads)
     graph = tg.generators.rmat(options.scale, 16)
     machine = f"{options.threads} threads; {describe_machine()['processor']}"
-    lines = [f"{graph!r}, milliseconds for a batch, {machine}", ""]
-    sizes = " | ".join(f"{size} seeds" for size in options.sizes)
-    lines += [f"| sampler | system | {sizes} |", "|---" * (2 + len(options.sizes)) + "|"]
-    for (kind, system), each in measured(graph, options.sizes, options.batches).items():
-        lines.append(f"| {kind} | {system} | {' | '.join(f'{1e3 * seconds:.2f}' for seconds in each)} |")
-    print("\n".join(lines))
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text("\n".join(lines) + "\n")
+    found = measured(graph, options.sizes, options.batches)
+    rows = [[kind, system, *(f"{1e3 * seconds:.2f}" for seconds in each)] for (kind, system), each in found.items()]
+    text = table(["sampler", "system", *(f"{size} seeds" for size in options.sizes)], rows)
+    save("samplers", f"{graph!r}, milliseconds for a batch, {machine}\n\n{text}", folder=options.output)
 
 
 if __name__ == "__main__":

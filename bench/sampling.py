@@ -11,21 +11,20 @@ each sampled arc.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import statistics
-import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
 import tgraph as tg
-from bench.analytics import integers
+from bench.command import RESULTS, parsed
 from bench.limits import fastest, gathering
 from bench.machine import describe_machine
+from bench.measure import timed
+from bench.results import save, table
 from bench.verify import require
 from tgraph.core.system.pages import fresh
 
@@ -35,20 +34,16 @@ Sample = Callable[[Tensor, int], tuple[Tensor, Tensor, Tensor]]  # (seeds, numbe
 def samplers(graph: tg.Graph, fanouts: list[int]) -> dict[str, Sample]:
     """By name; peers that are not installed are left out."""
     found: dict[str, Sample] = {}
-    options: dict[str, dict[str, Any]] = {"tgraph": {}, "tgraph, with replacement": {"replace": True}}
-    options |= {"tgraph, disjoint": {"disjoint": True}}
-    options |= {
-        "tgraph, by weight": {"weighted": True},
-        "tgraph, by weight, with replacement": {"weighted": True, "replace": True},
-    }
+    options: dict[str, dict[str, Any]] = {
+        "": {}, ", with replacement": {"replace": True}, ", disjoint": {"disjoint": True},
+        ", by weight": {"weighted": True}, ", by weight, with replacement": {"weighted": True, "replace": True},
+    }  # fmt: skip
     for name, chosen in options.items():
-        found[name] = of_ours(tg.sampling.NeighborSampler(graph, fanouts, seed=1, **chosen))
-    if importlib.util.find_spec("pyg_lib"):
-        found["pyg-lib"] = of_pyg_lib(graph, fanouts)
-    if importlib.util.find_spec("torch_sparse"):
-        found["torch-sparse"] = of_torch_sparse(graph, fanouts)
-    if importlib.util.find_spec("dgl"):
-        found["DGL"] = of_dgl(graph, fanouts)
+        found[f"tgraph{name}"] = of_ours(tg.sampling.NeighborSampler(graph, fanouts, seed=1, **chosen))
+    peers = {"pyg_lib": of_pyg_lib, "torch_sparse": of_torch_sparse, "dgl": of_dgl}
+    for package, make in peers.items():
+        if importlib.util.find_spec(package):
+            found[package.replace("_", "-")] = make(graph, fanouts)
     return found
 
 
@@ -120,19 +115,22 @@ def random_reads(graph: tg.Graph, count: int, threads: int) -> float:
     return count / fastest(read, 7)
 
 
+def seeds_in_order(graph: tg.Graph) -> Tensor:
+    """The vertices with neighbours, in random order."""
+    own = (graph.out_degree > 0).nonzero().squeeze(1)
+    return own[torch.randperm(len(own), generator=torch.Generator().manual_seed(0))]
+
+
 def measured(graph: tg.Graph, fanouts: list[int], batch: int, batches: int, threads: int) -> list[tuple[str, float]]:
     """Sampled arcs per second of each system, the median over batches, which the systems sample in turn."""
     torch.set_num_threads(threads)
-    own = (graph.out_degree > 0).nonzero().squeeze(1)
-    order = own[torch.randperm(len(own), generator=torch.Generator().manual_seed(0))]
+    order = seeds_in_order(graph)
     rates: dict[str, list[float]] = {}
     systems = samplers(graph, fanouts)
     for number in range(batches):
         seeds = order[number * batch : (number + 1) * batch].contiguous()
         for name, sample in systems.items():
-            start = time.perf_counter()
-            found = sample(seeds, number)
-            seconds = time.perf_counter() - start
+            seconds, found = timed(sample, seeds, number)
             if number == 0:
                 verify(graph, seeds, found, fanouts[0])
             rates.setdefault(name, []).append(len(found[1]) / seconds)
@@ -141,29 +139,19 @@ def measured(graph: tg.Graph, fanouts: list[int], batch: int, batches: int, thre
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scale", type=int, default=20)
-    parser.add_argument("--fanouts", type=integers, default=[15, 10])
-    parser.add_argument("--batch", type=int, default=1024)
-    parser.add_argument("--batches", type=int, default=40)
-    parser.add_argument("--threads", type=integers, default=[2, 1])
-    parser.add_argument("--output", type=Path, default=Path("bench/results/sampling.md"))
-    options = parser.parse_args()
+    options = parsed(__doc__, scale=20, fanouts=[15, 10], batch=1024, batches=40, threads=[2, 1], output=RESULTS)
     made = tg.generators.rmat(options.scale, 16)
     weights = torch.rand(made.num_arcs, generator=torch.Generator().manual_seed(1))
     neighbors, held = (fresh(each.shape, each.dtype).copy_(each) for each in (made.neighbors, weights))
     graph = tg.Graph(made.offset, neighbors, held, directed=False)
-    lines = [
-        f"{graph!r}, fan-outs {options.fanouts}, batches of {options.batch}; {describe_machine()['processor']}",
-        "",
+    rows = [
+        [str(threads), name, f"{rate / 1e6:.1f}"]
+        for threads in options.threads
+        for name, rate in measured(graph, options.fanouts, options.batch, options.batches, threads)
     ]
-    lines += ["| threads | system | million arcs per second |", "|---|---|---|"]
-    for threads in options.threads:
-        for name, rate in measured(graph, options.fanouts, options.batch, options.batches, threads):
-            lines.append(f"| {threads} | {name} | {rate / 1e6:.1f} |")
-    print("\n".join(lines))
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text("\n".join(lines) + "\n")
+    about = f"{graph!r}, fan-outs {options.fanouts}, batches of {options.batch}; {describe_machine()['processor']}"
+    text = table(["threads", "system", "million arcs per second"], rows)
+    save("sampling", f"{about}\n\n{text}", folder=options.output)
 
 
 if __name__ == "__main__":

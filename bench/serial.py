@@ -1,4 +1,4 @@
-"""How many threads each algorithm has work for: what is done inside of parallel regions and outside, on one thread.
+"""The threads that each algorithm has work for: the time inside of parallel regions and outside, on one thread.
 
     python -m bench.serial [--scale 20] [--threads 16,64] [--repeat 3] [--only bfs,...] [--regions]
 
@@ -22,8 +22,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -33,11 +31,12 @@ from typing import Any
 import torch
 
 import tgraph as tg
+from bench.command import parsed
 from bench.machine import describe_machine
-from bench.report import table
+from bench.process import answer
+from bench.results import save, table
 from tgraph.core.system import native
 
-RESULTS = Path(__file__).parent / "results"
 SOURCES = 4  # of betweenness
 ITERATIONS = 20  # of what would go on until it has converged
 
@@ -70,39 +69,24 @@ Call = Callable[[], Any]
 
 
 def main() -> None:
-    options = parsed()
+    options = parsed(
+        __doc__, hidden=["inner"], scale=20, threads=[16, 64], repeat=3, only=[], regions=False, inner=False
+    )
     if options.inner:
-        print(json.dumps(measured(options, int(options.threads))))
+        print(json.dumps(measured(options, *options.threads)))
         return
-    rows = [row for threads in options.threads.split(",") for row in in_process(options, threads)]
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "serial.json").write_text(json.dumps({"machine": describe_machine(), "rows": rows}, indent=1))
-    (RESULTS / "serial.md").write_text(markdown(rows))
-    print(markdown(rows))
+    rows = [row for threads in options.threads for row in in_process(options, threads)]
+    save("serial", markdown(rows), {"machine": describe_machine(), "rows": rows})
     if options.regions:
         for row in rows:
             print(f"\n{row['algorithm']}, {row['threads']} threads\n\n{regions(row)}")
 
 
-def parsed() -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--scale", type=int, default=20)
-    parser.add_argument("--threads", default="16,64")
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--only", default="")
-    parser.add_argument("--regions", action="store_true")
-    parser.add_argument("--inner", action="store_true", help=argparse.SUPPRESS)
-    return parser.parse_args()
-
-
-def in_process(options: argparse.Namespace, threads: str) -> list[dict[str, Any]]:
+def in_process(options: argparse.Namespace, threads: int) -> list[dict[str, Any]]:
     """Measured where the kernels find so many processors, and OpenMP gives torch one."""
-    command = [sys.executable, "-m", "bench.serial", "--inner", "--threads", threads, "--only", options.only]
-    command += ["--scale", str(options.scale), "--repeat", str(options.repeat)]
-    environment = os.environ | {"TGRAPH_CPUS": threads, "OMP_THREAD_LIMIT": "1"}
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
-    found: list[dict[str, Any]] = json.loads(done.stdout)
-    return found
+    command = ["bench.serial", "--inner", "--threads", threads, "--only", ",".join(options.only)]
+    command += ["--scale", options.scale, "--repeat", options.repeat]
+    return answer(*command, env={"TGRAPH_CPUS": str(threads), "OMP_THREAD_LIMIT": "1"})
 
 
 def calls(scale: int) -> dict[str, Call]:
@@ -132,10 +116,9 @@ def calls(scale: int) -> dict[str, Call]:
 def measured(options: argparse.Namespace, threads: int) -> list[dict[str, Any]]:
     """A row for each algorithm: that of its fastest call."""
     torch.set_num_threads(threads)
-    wanted = options.only.split(",") if options.only else []
     rows = []
     for name, call in calls(options.scale).items():
-        if wanted and name not in wanted:
+        if options.only and name not in options.only:
             continue
         call()
         found = min((counted(call, threads) for _ in range(options.repeat)), key=lambda row: row["seconds"])
@@ -146,7 +129,7 @@ def measured(options: argparse.Namespace, threads: int) -> list[dict[str, Any]]:
 
 
 def counted(call: Call, threads: int) -> dict[str, Any]:
-    """Seconds of a call, and what its regions took."""
+    """Seconds of a call, and of its regions."""
     kernels = native.load()
     if kernels is None:
         raise SystemExit("the compiled kernels are not installed: without them there are no regions")
@@ -159,13 +142,8 @@ def counted(call: Call, threads: int) -> dict[str, Any]:
     finally:
         kernels.take_census(False)
     inside = sum(place["seconds"] for place in places)
-    return {
-        "threads": threads,
-        "seconds": seconds,
-        "inside": inside,
-        "outside": seconds - inside,
-        "places": places,
-    }
+    found = {"threads": threads, "seconds": seconds, "inside": inside, "outside": seconds - inside}
+    return found | {"places": places}
 
 
 def torch_operations(call: Call, threads: int) -> tuple[float, float]:
@@ -185,7 +163,7 @@ def torch_operations(call: Call, threads: int) -> tuple[float, float]:
 
 
 def speed_ups(found: dict[str, Any], of_torch: tuple[float, float]) -> dict[str, float]:
-    """What is left by Amdahl's law, and of chunks as they are."""
+    """The speed-up that is left by Amdahl's law, and of chunks as they are."""
     alone, spread = of_torch
     outside = found["outside"] - alone + spread
     chunks = sum(place["spread"] for place in found["places"])

@@ -1,4 +1,4 @@
-"""What bench.stores compares: our stores and what one would write without them, with one tensor of float32 rows."""
+"""The systems that bench.stores compares, with one tensor of float32 rows: our stores, and those without them."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ turns; what is said is the median. Every result is compared with the tensor, out
 put, read : of all rows, MB/s; what was read is copied into one tensor. batch : random rows, each batch others, rows/s;
 tiny: of 100, µs for each. skewed : rows are drawn as often as vertices of a power-law graph, 1 % of them for half of a
 batch; the cache has memory for a tenth of the rows, its hits are those after as many batches as it takes to fill it.
-cold : nothing of the file is in memory; first: nor was anything verified. The limits of cold reads, at the end, are
+cold : nothing of the file in --folder is in memory; first: nor was anything verified. The limits of cold reads are
 random reads past the system's cache (O_DIRECT) of a file of this size on the same disk, 32 at a time. Servers run on
 this machine and do not wait for the disk; what is not installed is left out.
 """
@@ -22,16 +22,17 @@ import mmap
 import os
 import statistics
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
 
+from bench.command import RESULTS, parsed
 from bench.machine import describe_machine
+from bench.measure import timed
+from bench.results import save, table
 from bench.store_systems import CACHED, KINDS, System, missing, systems_of
 from bench.verify import require
 
@@ -39,18 +40,9 @@ TINY, SKEW = 100, 6.6  # 0.01 ** (1 / SKEW) is a half
 PUTS, READS, COLD = 3, 3, 3
 DEPTH = 32  # reads of the disk at a time
 COLUMNS = ("put", "read", "batch", "tiny", "skewed", "hits", "cold", "first")
-HEADER = (
-    "| system | put MB/s | read MB/s | random rows/s | µs for 100 rows | skewed rows/s | hits | cold rows/s | first |"
-)
+HEADER = ["put MB/s", "read MB/s", "random rows/s", "µs for 100 rows", "skewed rows/s", "hits", "cold rows/s", "first"]
 
 Figures = dict[str, dict[str, float | None]]  # by system and column
-
-
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds, and what was returned."""
-    start = time.perf_counter()
-    found = work()
-    return time.perf_counter() - start, found
 
 
 class Turns:
@@ -160,7 +152,7 @@ def random_reads(path: Path, size: int, count: int) -> float:
 
 
 def disk_limits(folder: Path, tensor: Tensor) -> Iterator[str]:
-    """What the disk itself does."""
+    """Random reads of the disk itself."""
     path = folder / "probe"
     with open(path, "wb") as file:
         file.write(tensor.numpy().data)
@@ -177,11 +169,6 @@ def disk_limits(folder: Path, tensor: Tensor) -> Iterator[str]:
     path.unlink()
 
 
-def table(figures: Figures) -> Iterator[str]:
-    for name, row in figures.items():
-        yield f"| {name} | {' | '.join(cell(column, value) for column, value in row.items())} |"
-
-
 def cell(column: str, value: float | None) -> str:
     if value is None:
         return ""
@@ -196,43 +183,30 @@ def lines_of(options: argparse.Namespace, folder: Path) -> Iterator[str]:
         f"{options.rows:,} rows of {options.columns} float32 ({tensor.nbytes / 1e6:,.0f} MB), batches of "
         f"{options.batch:,}, {options.threads} threads; {describe_machine()['processor']}\n"
     )
-    yield f"{HEADER}\n|---{'|---:' * len(COLUMNS)}|"
-    skipped = []
+    skipped, rows = [], []
     for kind in options.stores:
         if why := missing(kind):
             skipped.append(f"{kind}: left out, {why}.")
             continue
         with systems_of(kind, folder / kind, tensor.nbytes // CACHED) as systems:
-            yield from table(measured(systems, tensor, options.batch, options.turns))
+            figures = measured(systems, tensor, options.batch, options.turns)
+            rows += [[name, *map(cell, row, row.values())] for name, row in figures.items()]
+    yield table(["system", *HEADER], rows)
     yield ""
     yield from skipped
     if "disk" in options.stores:
         yield from disk_limits(folder, tensor)
 
 
-def kinds(text: str) -> list[str]:
-    found = text.split(",")
-    if unknown := set(found) - set(KINDS):
-        raise argparse.ArgumentTypeError(f"expected some of {', '.join(KINDS)}, got {', '.join(unknown)}")
-    return found
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=250_000)
-    parser.add_argument("--columns", type=int, default=100)
-    parser.add_argument("--batch", type=int, default=10_000)
-    parser.add_argument("--turns", type=int, default=9)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--stores", type=kinds, default=list(KINDS))
-    parser.add_argument("--folder", type=Path, help="on the disk to measure; by default that of temporary files")
-    parser.add_argument("--output", type=Path, default=Path("bench/results/stores.md"))
-    options = parser.parse_args()
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=options.folder) as folder, open(options.output, "w") as output:
-        for line in lines_of(options, Path(folder)):
-            print(line, flush=True)
-            print(line, file=output)
+    options = parsed(
+        __doc__,
+        known={"stores": tuple(KINDS)},
+        rows=250_000, columns=100, batch=10_000, turns=9, threads=2, stores=tuple(KINDS), folder=Path, output=RESULTS,
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        text = "\n".join(lines_of(options, Path(folder)))
+    save("stores", text, folder=options.output)
 
 
 if __name__ == "__main__":

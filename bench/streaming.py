@@ -15,12 +15,11 @@ included. Results are checked against those in memory. Reported for each run:
     share read  loads over those of all blocks in every round that the program takes in memory
     peak        of the resident set as the system reports it, less that of the imports, over the budget
 
-Results go to bench/results/streaming.json and .md.
+Files are written below --folder, by default that for temporary ones; results to bench/results/streaming.json and .md.
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import os
@@ -28,52 +27,37 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from bench.command import parsed
 from bench.machine import describe_machine
-from bench.memory import launch, peak
-from bench.report import table
+from bench.measure import timed
+from bench.process import launch, peak
+from bench.results import named, save, table
+from examples.products import control_group
 
 ROUNDS = 10
 OURS = ("pagerank", "bfs", "wcc")
 PEERS = ("numpy memmap", "scipy memmap")
 SLACK = 1.15
-RESULTS = Path(__file__).parent / "results"
 
 
 def main() -> None:
-    options = parsed()
+    options = parsed(__doc__, scale=20, edge_factor=64, share=4, blocks=64, repeat=3, folder=Path)
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        facts = json.loads(
-            alone(["--prepare", folder, str(options.scale), str(options.edge_factor), str(options.blocks)])
-        )
+        facts = alone("--prepare", folder, options.scale, options.edge_factor, options.blocks)
         budget = facts["nbytes"] // options.share
         runs = [measured(what, Path(folder), budget, options.repeat) for what in (*OURS, *PEERS)]
     results = {"machine": describe_machine(), "graph": facts, "budget": budget, "runs": runs}
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "streaming.json").write_text(json.dumps(results, indent=1))
-    (RESULTS / "streaming.md").write_text(markdown(results))
-    print(markdown(results))
+    save("streaming", markdown(results), results)
 
 
-def parsed() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scale", type=int, default=20)
-    parser.add_argument("--edge-factor", type=int, default=64)
-    parser.add_argument("--share", type=int, default=4)
-    parser.add_argument("--blocks", type=int, default=64)
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--folder", default=None, help="where files are written, by default that for temporary ones")
-    return parser.parse_args()
-
-
-def alone(arguments: list[str], limit: Path | None = None) -> str:
-    """The last line that this module prints in a separate process."""
-    command = [sys.executable, "-m", "bench.streaming", *arguments]
-    return launch(command, os.cpu_count() or 1, None if limit is None else str(limit))[0][-1]
+def alone(*arguments: Any, group: Path | None = None) -> Any:
+    """The last line that this module prints in a separate process, read as JSON."""
+    command = [sys.executable, "-m", "bench.streaming", *map(str, arguments)]
+    return json.loads(launch(command, os.cpu_count() or 1, group)[0][-1])
 
 
 # ---- the graph -------------------------------------------------------------------------------------------------------
@@ -95,9 +79,7 @@ def prepare(folder: Path, scale: int, edge_factor: int, blocks: int) -> dict[str
     expected, rounds, in_memory = {}, {}, {}
     for name, run in programs(source).items():
         expected[name] = run(graph).to(torch.float64).numpy()
-        start = time.perf_counter()
-        run(graph)
-        in_memory[name] = time.perf_counter() - start
+        in_memory[name] = timed(run, graph)[0]
     for name, program in {"bfs": tg.algorithms.BFS(source), "wcc": Labels()}.items():
         rounds[name] = tg.run(program, graph, trace=True, mode="pull").iterations
     np.savez(folder / "expected.npz", **expected)
@@ -115,7 +97,7 @@ def prepare(folder: Path, scale: int, edge_factor: int, blocks: int) -> dict[str
 
 
 def programs(source: int) -> dict[str, Callable[[Any], Any]]:
-    """What is run, {name: of a graph}."""
+    """{name: the function of a graph that is run}"""
     import tgraph as tg
 
     return {
@@ -145,41 +127,19 @@ def Labels() -> Any:
 
 def measured(what: str, folder: Path, budget: int, repeat: int) -> dict[str, Any]:
     """One system, run so many times in separate processes, limited where that is allowed."""
-    base = json.loads(alone(["--imports", what]))["peak"]
+    base = alone("--imports", what)["peak"]
     runs: list[dict[str, Any]] = []
-    with limited(int(budget * SLACK) + base) as limit:
+    with control_group(int(budget * SLACK) + base) as group:
         for _ in range(repeat):
             try:
-                runs.append(json.loads(alone(["--child", what, str(folder), str(budget)], limit)))
+                runs.append(alone("--child", what, folder, budget, group=group))
             except Exception as fault:
-                return {"what": what, "error": f"{type(fault).__name__}: {fault}"[:200], "limited": limit is not None}
-    return {"what": what, "imports": base, "limited": limit is not None, "runs": runs}
-
-
-@contextmanager
-def limited(nbytes: int) -> Iterator[Path | None]:
-    """A control group that is held to so many bytes, page cache included: the file that a process writes itself into.
-    None where the system has none, or does not permit it."""
-    root = Path("/sys/fs/cgroup")
-    for parent, file in ((root / "memory", "memory.limit_in_bytes"), (root, "memory.max")):
-        group = parent / f"tgraph-bench-{os.getpid()}"
-        try:
-            group.mkdir()
-        except OSError:
-            continue
-        try:
-            (group / file).write_text(str(nbytes))
-            yield group / "cgroup.procs"
-            return
-        except OSError:
-            continue
-        finally:
-            group.rmdir()
-    yield None
+                return {"what": what, "error": f"{type(fault).__name__}: {fault}"[:200], "limited": group is not None}
+    return {"what": what, "imports": base, "limited": group is not None, "runs": runs}
 
 
 def child(what: str, folder: Path, budget: int) -> dict[str, Any]:
-    """What is measured."""
+    """Measure one run, in this process."""
     return streamed(what, folder, budget) if what in OURS else mapped(what, folder, budget)
 
 
@@ -190,9 +150,7 @@ def streamed(what: str, folder: Path, budget: int) -> dict[str, Any]:
 
     imported, source = peak(), json.loads((folder / "source.json").read_text())
     graph = tg.open(folder / "graph.tg", memory=budget)
-    start = time.perf_counter()
-    found = programs(source)[what](graph)
-    seconds = time.perf_counter() - start
+    seconds, found = timed(programs(source)[what], graph)
     used, counts = peak(), graph.layout.counts  # type: ignore[union-attr]
     check(what, found.double().numpy(), folder)
     read = {}
@@ -306,10 +264,10 @@ def check(what: str, found: Any, folder: Path) -> None:
 def markdown(results: dict[str, Any]) -> str:
     """The whole report."""
     graph, budget = results["graph"], results["budget"]
-    machine = ", ".join(f"{name} {value}" for name, value in results["machine"].items())
     in_memory = ", ".join(f"{name} {seconds:.3g} s" for name, seconds in graph["in_memory"].items())
     about = (
-        f"{machine}.\n\n{graph['name']}: {graph['num_vertices']:,} vertices, {graph['num_arcs']:,} arcs, "
+        f"{named(results['machine'])}.\n\n"
+        f"{graph['name']}: {graph['num_vertices']:,} vertices, {graph['num_arcs']:,} arcs, "
         f"{graph['nbytes'] / 1e6:,.0f} MB in {graph['blocks']} blocks; budget {budget / 1e6:,.0f} MB. "
         f"In memory, without a budget: {in_memory}."
     )
@@ -317,7 +275,7 @@ def markdown(results: dict[str, Any]) -> str:
         "system", "seconds", "GB/s visiting", "in all", "plain", "fastest", "of plain", "overlap", "share read", "peak",
     )  # fmt: skip
     rows = [row(run, graph, budget) for run in results["runs"]]
-    return f"# Graphs larger than their memory\n\n{about}\n\n{table(head, rows)}\n"
+    return f"# Graphs larger than their memory\n\n{about}\n\n{table(head, rows)}"
 
 
 def row(run: dict[str, Any], graph: dict[str, Any], budget: int) -> list[str]:
@@ -348,7 +306,7 @@ def row(run: dict[str, Any], graph: dict[str, Any], budget: int) -> list[str]:
 
 
 def imports(what: str) -> dict[str, Any]:
-    """What the imports take alone."""
+    """The peak of the imports alone."""
     import numpy  # noqa: F401
 
     if what in OURS:

@@ -1,7 +1,7 @@
-"""Is a result right? Proofs that need no other program where there are some, and references computed here elsewhere.
+"""Checks of results: proofs that need no other program where there are some, and references computed here elsewhere.
 
-Each check is called with (system, argument, result) for every timed call and raises WrongResult. What is proved once
-is kept, in memory and in a folder, and later results for the same argument are compared with it.
+Each check is called with (system, argument, result) for every timed call and raises WrongResult. A proved result is
+kept, in memory and in a folder, and later ones for the same argument are compared with it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,14 @@ def require(holds: Any, fault: str) -> None:
         raise WrongResult(fault)
 
 
-class Proved:
+class Verified:
+    """A check that decides alone whether a result is right."""
+
+    def verdict(self, system: str) -> str:
+        return "verified"
+
+
+class Proved(Verified):
     """A check with one right answer for each argument; `prove` raises WrongResult where it finds a fault."""
 
     def __init__(self, arrays: Arrays, folder: Path):
@@ -53,9 +60,6 @@ class Proved:
 
     def path(self, argument: Any) -> Path:
         return self.folder / f"proved-{type(self).__name__}-{argument}.npy"
-
-    def verdict(self, system: str) -> str:
-        return "verified"
 
     def canonical(self, result: Result) -> Result:
         return result
@@ -115,7 +119,7 @@ class Components(Proved):
         require(found == expected, f"{found} components, not {expected}")
 
 
-class Ranks:
+class Ranks(Verified):
     """PageRank [n] near the fixed point, which scipy finds in float64.
 
     With jumps to any vertex alike, giving the ranks that get stuck at vertices without out-arcs back to all vertices
@@ -139,9 +143,6 @@ class Ranks:
         error = float(np.abs(wide * (expected.sum() / wide.sum()) - expected).sum())
         require(error <= 10 * TOLERANCE, f"{error:.1e} away from the fixed point in all")
 
-    def verdict(self, system: str) -> str:
-        return "verified"
-
 
 def pagerank(arrays: Arrays, tolerance: float = 1e-9) -> Result:
     """The fixed point of rank = (1 - d) / n + d * received, in float64."""
@@ -157,7 +158,7 @@ def pagerank(arrays: Arrays, tolerance: float = 1e-9) -> Result:
         rank = following
 
 
-class Scores:
+class Scores(Verified):
     """Betweenness [n] from some sources, against Brandes' algorithm in float64; float32 sums may be off by 1e-4.
 
     networkit searches from the same sources but counts a path by how near to its target the vertex lies.
@@ -176,7 +177,7 @@ class Scores:
         return total
 
     def dependencies(self, source: int) -> Result:
-        """What `dependencies` finds, kept."""
+        """The result of `dependencies`, kept."""
         path = self.folder / f"proved-Scores-{source}.npy"
         if not path.is_file():
             np.save(path, dependencies(self.arrays, source))
@@ -188,12 +189,9 @@ class Scores:
         error = np.abs(result - expected).max() / max(expected.max(), 1)
         require(error <= 1e-4, f"a score is off by {error:.1e} of the largest")
 
-    def verdict(self, system: str) -> str:
-        return "verified"
-
 
 def dependencies(arrays: Arrays, source: int) -> Result:
-    """How many shortest paths from the source lead through each vertex, as fractions of those to each target, [2, n]
+    """The shortest paths from the source through each vertex, as fractions of those to each target, [2, n]
     (Brandes, "A faster algorithm for betweenness centrality", 2001): one level of the search at a time.
 
     In the second row times the vertex's distance over the target's (Geisberger, Sanders, Schultes 2008).

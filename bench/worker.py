@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -67,20 +68,30 @@ def prepare(task: Task, arrays: Arrays, description: Description, result: dict[s
     for name in task.systems:
         if name == "gapbs":
             continue
-        reason = out_of_reach(name, arrays)
         start = time.perf_counter()
-        try:
-            if reason is None:
-                system = peers.load(name)(Path(task.folder), arrays, description, task.threads)
-                system.prepare()
-                systems[name] = system
-                result["prepare"][name] = time.perf_counter() - start
-        except Exception as fault:
-            reason = f"{type(fault).__name__}: {fault}"
-        if reason is not None:
-            result["skipped"].append(f"{name}: {reason}")
-            print(f"  {name} is left out: {reason}", flush=True)
+        system = loaded(name, Path(task.folder), arrays, description, task.threads, prepared=True)
+        if isinstance(system, str):
+            result["skipped"].append(f"{name}: {system}")
+            print(f"  {name} is left out: {system}", flush=True)
+            continue
+        systems[name] = system
+        result["prepare"][name] = time.perf_counter() - start
     return systems
+
+
+def loaded(
+    name: str, folder: Path, arrays: Arrays, description: Description, threads: int, prepared: bool = False
+) -> Any:
+    """A system, with its structures where it is to be `prepared`; a text where it is missing or fails."""
+    try:
+        if (reason := out_of_reach(name, arrays)) is not None:
+            return reason
+        system = peers.load(name)(folder, arrays, description, threads)
+        if prepared:
+            system.prepare()
+        return system
+    except Exception as fault:
+        return f"{type(fault).__name__}: {fault}"
 
 
 def out_of_reach(name: str, arrays: Arrays) -> str | None:
@@ -112,7 +123,7 @@ def compare(
         found = system.kernels().get(kernel)
         if found is None or [name, kernel] in task.skip:
             continue
-        contestants.append(measure.Called(name, found.call, partial(verified, check, name, found.read)))
+        contestants.append(measure.Called(name, found.call, verified(check, name, found)))
         counters[name] = found.iterations
     if kernel == "labels" and "tgraph" in counters:
         contestants[0].check = partial(verified_labels, check, systems["tgraph"], contestants[0].check)
@@ -123,8 +134,9 @@ def compare(
     return [cell(kernel, contestant, samples[contestant.name], check, counters) for contestant in contestants]
 
 
-def verified(check: Any, name: str, read: Any, argument: Any, result: Any) -> None:
-    check(name, argument, read(result))
+def verified(check: Any, name: str, kernel: peers.Kernel) -> Callable[[Any, Any], None]:
+    """The check of a system's result, read."""
+    return lambda argument, result: check(name, argument, kernel.read(result))
 
 
 def verified_labels(check: Any, system: Any, plain: Any, argument: Any, result: Any) -> None:
@@ -137,7 +149,7 @@ def verified_labels(check: Any, system: Any, plain: Any, argument: Any, result: 
 
 
 def cell(kernel: str, contestant: Any, samples: Any, check: Any, counters: dict[str, Any]) -> dict[str, Any]:
-    """What is kept of one system on one kernel."""
+    """The samples and the verdict of one system on one kernel."""
     name = contestant.name
     made = {"kernel": kernel, "system": name, "blocks": sorted(samples.blocks.items()), "error": samples.error}
     if samples.error is not None:

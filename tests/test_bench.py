@@ -1,9 +1,11 @@
 """What keeps the comparison with other systems honest: wrong results are caught, ratios taken right."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,10 +18,11 @@ sys.path.append(str(Path(__file__).parents[1]))
 
 from bench import (
     cold_sampling,
+    command,
     gapbs,
     gpu,
+    library,
     limits,
-    loaders,
     measure,
     peers,
     report,
@@ -138,6 +141,55 @@ def test_contestants_are_interleaved_and_failures_isolated():
     assert samples["b"].error == "ValueError: no" and ("b", 3) not in order
 
 
+def test_calls_take_turns_and_the_first_are_not_counted():
+    order = []
+    taken = measure.in_turns({name: lambda name=name: order.append(name) for name in "ab"}, 2, warm=1)
+    assert "".join(order) == "ababab" and [len(seconds) for seconds in taken.values()] == [2, 2]
+    samples = {
+        "tgraph": measure.Samples({0: [0.001]}),
+        "b": measure.Samples({0: [0.003]}),
+        "c": measure.Samples({}, "no"),
+    }
+    found = measure.against(samples)
+    assert found["c"] == {"error": "no"} and found["b"] == {"ms": 3.0, "ratio": pytest.approx(3)}
+    assert measure.against({"b": samples["b"]}) == {"b": {"ms": 3.0, "ratio": None}}
+
+
+def test_options_have_the_types_of_their_defaults(monkeypatch, capsys):
+    def given(*words):
+        monkeypatch.setattr(sys, "argv", ["bench", *words])
+        known = {"parts": ("a", "b", "c"), "kind": ("x", "y")}
+        return vars(
+            command.parsed(
+                "", known, scale=20, limit=1.5, sizes=[1, 2], parts=["a"], kind=str, quick=False, folder=Path
+            )
+        )
+
+    nothing = {"scale": 20, "limit": 1.5, "sizes": [1, 2], "parts": ["a"], "kind": None, "quick": False, "folder": None}
+    assert given() == nothing
+    words = ["--scale", "3", "--limit", "2", "--sizes", "5,4", "--parts", "c,b", "--quick", "--folder", "f"]
+    assert given(*words) == nothing | {
+        "scale": 3, "limit": 2.0, "sizes": [5, 4], "parts": ["b", "c"], "quick": True, "folder": Path("f")
+    }  # fmt: skip
+    assert given("--sizes", "")["sizes"] == []
+    for wrong, fault in ((["--parts", "a,d"], "d is none of a, b, c"), (["--kind", "z"], "invalid choice: 'z'")):
+        with pytest.raises(SystemExit):
+            given(*wrong)
+        assert fault in capsys.readouterr().err
+
+
+def test_a_function_of_a_system_is_called_by_its_name():
+    """With the argument of the block in the form of the system, after the graph that is asked for."""
+    graph = tg.generators.grid2d(3, 3, weighted=True)
+    ours = SimpleNamespace(name="tgraph", graph=graph, weighted=graph)
+    assert library.Call("shortest_path_length").bound(ours)(library.Ends(0, 8)) == 4
+    assert len(library.Row("", {"tgraph": "wcc"}).bound(ours)(None)) == 9
+    csgraph = pytest.importorskip("scipy.sparse.csgraph")
+    peer = SimpleNamespace(name="scipy", matrix=graph.to_scipy())
+    found = library.Call("dijkstra", of="matrix", by="indices", unweighted=True).bound(peer)(0)
+    assert found.tolist() == csgraph.dijkstra(peer.matrix, indices=0, unweighted=True).tolist() and found[8] == 4
+
+
 def test_slow_calls_are_made_less_often():
     settings = measure.Settings(repeat=3, budget=4, slow=2)
     assert measure.plan(0.01, 8, settings) == (8, True, 3)
@@ -217,22 +269,15 @@ def test_the_comparison_on_a_gpu_runs_on_a_cpu_as_well(tmp_path, monkeypatch):
     assert not [row for row in rows if row["note"] or not row["milliseconds"]]
 
 
-def test_loops_over_batches_are_compared(tmp_path, monkeypatch):
-    options = ["--scale", "7", "--batch", "20", "--batches", "2", "--features", "6", "--threads", "1"]
-    monkeypatch.setattr(sys, "argv", ["loaders", *options, "--output", str(tmp_path / "found.md")])
-    threads = torch.get_num_threads()
-    loaders.main()
-    torch.set_num_threads(threads)
-    assert (tmp_path / "found.md").read_text().count("| loop |") == 3 * len(loaders.LAYERS)
-
-
 def test_stores_are_compared_with_what_one_would_write_without_them(tmp_path, monkeypatch):
     options = ["--rows", "2000", "--columns", "3", "--batch", "50", "--turns", "1", "--folder", str(tmp_path)]
-    monkeypatch.setattr(sys, "argv", ["stores", *options, "--output", str(tmp_path / "found.md")])
+    monkeypatch.setattr(sys, "argv", ["stores", *options, "--output", str(tmp_path)])
     threads = torch.get_num_threads()
     stores.main()
     torch.set_num_threads(threads)
-    rows = [line.split(" | ") for line in (tmp_path / "found.md").read_text().splitlines() if line.startswith("| ")][1:]
+    rows = [line.split(" | ") for line in (tmp_path / "stores.md").read_text().splitlines() if line.startswith("| ")][
+        2:
+    ]
     assert all(rate != "0" for row in rows for rate in row[3:6] if rate.strip())
     kinds = [kind for kind in store_systems.KINDS if store_systems.missing(kind) is None]
     assert len(rows) == sum({"rocksdb": 1, "lmdb": 2}.get(kind, 3) for kind in kinds)
@@ -305,3 +350,17 @@ def test_lines_are_counted_by_room():
     rooms = {tuple(line.split()[:2]): int(line.split()[-1].replace(",", "")) for line in done.stdout.splitlines()}
     assert rooms["Python", "tgraph/core"] > 1000 and rooms["C++", "tgraph/kernels"] > 1000
     assert rooms["Python", "in"] == sum(n for (kind, room), n in rooms.items() if kind == "Python" and room != "in")
+
+
+def test_the_commands_of_the_documentation_are_there():
+    """Each measurement that a page, the Makefile or an options line names is a module, and its options are known."""
+    root = Path(__file__).parents[1]
+    pages = [*(root / "docs").glob("*.md"), *root.glob("*.md"), root / "Makefile"]
+    text = "\n".join(page.read_text() for page in pages if page.name not in ("CHANGELOG.md", "scaling.md"))
+    commands = re.findall(r"\bbench\.([\w.]*\w)((?: --[\w-]+)?)", text)
+    assert len(commands) > 20
+    for name, option in set(commands):
+        path = root / "bench" / name.replace(".", "/")
+        file = path.with_suffix(".py") if path.with_suffix(".py").is_file() else path / "__main__.py"
+        assert file.is_file(), name
+        assert option.strip(" -").replace("-", "_") in file.read_text(), (name, option)

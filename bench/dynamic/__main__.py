@@ -5,7 +5,8 @@
 The arcs of R-MAT, both directions, in random order, a tenth of them as base, the rest inserted in batches (VCSR's
 protocol). Each run is a process of its own; the systems take turns, `--repeat` times, and medians are shown. A run ends
 after `--seconds`: the rate is that of the arcs until then. Systems that take gigabytes, or minutes for the base, insert
-the arcs of a smaller graph, of scale `--small`. After each run the arcs are counted, and ours compared with the CSR.
+the arcs of a smaller graph, of scale `--small`; `--systems` names some, with semicolons between. After each run the
+arcs are counted, and ours compared with the CSR.
 
 inserts : million arcs per second by size of the batch, the longest batch over the median, bytes of anonymous memory for
 each arc at the end (ours compacted) and at most. deletions : in batches of 100,000. durable : each batch on the disk
@@ -26,31 +27,32 @@ from typing import Any
 
 import torch
 
-from bench.analytics import integers
+from bench.command import RESULTS, parsed
 from bench.dynamic import own
-from bench.dynamic.picture import draw
 from bench.dynamic.readers import readers
 from bench.dynamic.stream import Stream
 from bench.dynamic.systems import SMALL_ONLY, SYSTEMS
 from bench.machine import describe_machine
+from bench.process import fault_of, python
+from bench.results import drawn, save, table
 
 DURABLE = "tgraph, durable"
 DELETED = 100_000  # arcs in a batch
 PATIENCE = 600  # seconds for a run, its base included
+PARTS = ("inserts", "durable", "deletions", "analytics", "following", "sampling", "snapshots", "single", "readers")
 Run = dict[str, Any]
 
 
 def work(folder: Path, system: str, batch: int, options: argparse.Namespace, *more: str) -> Run | str:
-    """What a worker prints, or why there is nothing."""
-    command = [sys.executable, "-m", "bench.dynamic.worker", str(folder), system, str(batch)]
-    command += ["--threads", str(options.threads), "--seconds", str(options.seconds), *more]
+    """The measurements of a worker, or why there are none."""
+    command = ["bench.dynamic.worker", "--folder", folder, "--system", system, "--batch", batch]
+    command += ["--threads", options.threads, "--seconds", options.seconds, *more]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+        done = python(*command, capture_output=True, timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         return f"over {PATIENCE} s"
     if done.returncode:
-        lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
-        return "not installed" if "ModuleNotFoundError" in lines[-1] else lines[-1]
+        return "not installed" if "ModuleNotFoundError" in fault_of(done) else fault_of(done)
     found: Run = json.loads(done.stdout.strip().splitlines()[-1])
     return found
 
@@ -111,26 +113,31 @@ def of_deletions(found: dict[tuple[str, int], list[Run] | str]) -> Iterator[list
         yield [system, runs if isinstance(runs, str) else f"{rate(runs):.3g}"]
 
 
-def table(rows: Iterator[list[str]]) -> str:
-    """As Markdown; the first row is the header."""
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    lines.insert(1, "|" + "---|" * (lines[0].count(" | ") + 1))
-    return "\n".join(lines)
+def draw(rates: dict[tuple[str, int], float], title: str, path: Path) -> None:
+    """Write the picture of inserts per second. rates : {(system, arcs of a batch): million arcs per second}."""
+    with drawn(path, (8.5, 5)) as (_, (axis,)):
+        curves(axis, rates)
+        axis.set(xscale="log", yscale="log", title=title)
+        axis.set(xlabel="arcs of a batch", ylabel="million arcs inserted per second")
+        axis.grid(True, which="both", linewidth=0.3)
+        axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+
+
+def curves(axis: Any, rates: dict[tuple[str, int], float]) -> None:
+    for system in dict.fromkeys(name for name, _ in rates):
+        points = sorted((batch, rate) for (name, batch), rate in rates.items() if name == system)
+        ours = system.startswith("tgraph")
+        label = f"{system} (smaller graph)" if system in SMALL_ONLY else system
+        axis.plot(*zip(*points, strict=True), marker="o", linewidth=2.5 if ours else 1.2, label=label, zorder=2 + ours)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = ("inserts", "durable", "deletions", "analytics", "following", "sampling", "snapshots", "single", "readers")
-    parser.add_argument("--scale", type=int, default=20)
-    parser.add_argument("--small", type=int, default=16, help="the scale for systems that take long or much memory")
-    parser.add_argument("--batches", type=integers, default=[1000, 10_000, 100_000, 1_000_000])
-    parser.add_argument("--systems", type=lambda names: names.split(";"), default=list(SYSTEMS), help="by ';'")
-    parser.add_argument("--parts", type=lambda names: names.split(","), default=list(parts))
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=20)
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--output", type=Path, default=Path("bench/results/dynamic"))
-    options = parser.parse_args()
+    options = parsed(
+        __doc__,
+        known={"parts": PARTS},
+        scale=20, small=16, batches=[1000, 10_000, 100_000, 1_000_000], systems=";".join(SYSTEMS), parts=PARTS,
+        threads=2, seconds=20.0, repeat=3, output=RESULTS / "dynamic",
+    )  # fmt: skip
     scales = {False: options.scale, True: min(options.small, options.scale)}
     folders = {small: options.output / f"rmat-{scale}" for small, scale in scales.items()}
     streams = {small: Stream.make(folder, scales[small]) for small, folder in folders.items()}
@@ -140,10 +147,11 @@ def main() -> None:
     print(said[0])
 
     def say(rows: Iterator[list[str]]) -> None:
-        said.append(table(rows))
+        head, *lines = rows
+        said.append(table(head, lines))
         print(f"\n{said[-1]}", flush=True)
 
-    in_memory = [name for name in options.systems if name != DURABLE]
+    in_memory = [name for name in options.systems.split(";") if name != DURABLE]
     if "inserts" in options.parts:
         found = turns(folders, in_memory, options.batches, options)
         say(of_batches(found, options.batches))
@@ -166,7 +174,7 @@ def main() -> None:
     for part in options.parts:
         if part in others:
             say(others[part]())
-    (options.output / "dynamic.md").write_text("\n\n".join(said) + "\n")
+    save("dynamic", "\n\n".join(said), folder=options.output, quiet=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """A graph of several times the memory that it may have: inserts and reads of rows beside the same in memory, and
 programs on a snapshot beside the same on a file of blocks.
 
-    python -m bench.dynamic.larger [--part inserts|programs] [--arcs 2e8] [--vertices 4e6] [--arcs-memory 2e8]
+    python -m bench.dynamic.larger [--part inserts,programs] [--arcs 2e8] [--vertices 4e6] [--arcs-memory 2e8]
                                    [--limit 6e8] [--pending 0.05] [--folder FOLDER]
 
 Arcs between vertices drawn with a preference for low numbers, in batches, into a store in a folder (`sync="never"`: the
@@ -17,8 +17,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -31,7 +29,10 @@ import numpy as np
 import torch
 
 import tgraph as tg
+from bench.command import parsed
 from bench.dynamic.stream import Ends
+from bench.measure import timed
+from bench.process import answer, peak
 from bench.verify import require
 from examples.products import control_group
 from tgraph.dynamic.columns import Column, Place, read_ranges
@@ -51,11 +52,6 @@ def drawn(vertices: int, arcs: int, batch: int, first: int = 0) -> Iterator[Ends
         ends = np.random.default_rng(number).random((2, batch), dtype=np.float32)
         src, dst = (ends**3 * vertices).astype(np.int32)
         yield src, dst
-
-
-def peak() -> float:
-    """The most memory that this process has had, pages of files among it, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
 
 
 def traffic() -> dict[str, int]:
@@ -95,20 +91,14 @@ def measure_inserts(options: argparse.Namespace) -> dict[str, Any]:
         store = tg.dynamic.Store(num_vertices=vertices)
     inserting = 0.0
     for src, dst in drawn(vertices, arcs, options.batch):
-        begin = time.perf_counter()
-        store.insert(src, dst)
-        inserting += time.perf_counter() - begin
+        inserting += timed(store.insert, src, dst)[0]
     amplification, moved = store.info()["write amplification"], traffic()
-    begin = time.perf_counter()
-    store.compact()
-    compacting = time.perf_counter() - begin
+    compacting = timed(store.compact)[0]
     wanted = torch.randint(vertices, (ROWS,), generator=torch.Generator().manual_seed(0))
-    begin = time.perf_counter()
-    offset, neighbors, _ = store.neighbors(wanted)
-    reading = time.perf_counter() - begin
+    reading, (offset, neighbors, _) = timed(store.neighbors, wanted)
     rows = [int(offset[-1]), int(neighbors.long().sum())]
     found = {"insert": inserting, "compact": compacting, "read": reading, "rows": rows, "amplification": amplification}
-    return found | moved | {"processor": time.process_time(), "peak": peak(), "arcs": store.snapshot().num_arcs}
+    return found | moved | {"processor": time.process_time(), "peak": peak() / 1e6, "arcs": store.snapshot().num_arcs}
 
 
 def inserts(options: argparse.Namespace, folder: str) -> None:
@@ -163,11 +153,11 @@ def measure_programs(options: argparse.Namespace) -> dict[str, Any]:
         graph = tg.open(options.folder / "programs.tg", memory=int(options.budget))
     found: dict[str, Any] = {"arcs": graph.num_arcs, "open": time.perf_counter() - begin}
     for name, program in PROGRAMS.items():
-        begin, used = time.perf_counter(), time.process_time()
-        values = program(graph)
-        found[name] = time.perf_counter() - begin, time.process_time() - used
+        used = time.process_time()
+        seconds, values = timed(program, graph)
+        found[name] = seconds, time.process_time() - used
         torch.save(values, options.folder / f"{name}-{options.kind}.pt")
-    return found | {"peak": peak()}
+    return found | {"peak": peak() / 1e6}
 
 
 def programs(options: argparse.Namespace, folder: str) -> None:
@@ -191,15 +181,12 @@ def programs(options: argparse.Namespace, folder: str) -> None:
 
 
 def in_process(options: argparse.Namespace, folder: str, kind: str, held: bool, budget: int = 0) -> dict[str, Any]:
-    """What a process of its own measures, in a control group that holds it, or free."""
+    """The measurements of a process of its own, in a control group that holds it, or free."""
     with control_group(int(options.limit)) if held else nullcontext() as group:
-        command = [sys.executable, "-m", "bench.dynamic.larger", *sys.argv[1:], "--folder", folder, "--kind", kind]
-        command += ["--budget", str(budget)]
-        if group is not None:
-            command = ["/bin/sh", "-c", 'echo $$ > "$0" && exec "$@"', str(group / "cgroup.procs"), *command]
-        elif held:
+        if held and group is None:
             print("not held: no control group can be made")
-        return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+        where = ("--folder", Path(folder).resolve(), "--kind", kind, "--budget", budget)
+        return answer("bench.dynamic.larger", *sys.argv[1:], *where, group=group)
 
 
 MEASURES = {
@@ -210,19 +197,13 @@ MEASURES = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--part", choices=["inserts", "programs"], nargs="*", default=["inserts", "programs"])
-    parser.add_argument("--arcs", type=float, default=2e8)
-    parser.add_argument("--vertices", type=float, default=4e6)
-    parser.add_argument("--batch", type=int, default=100_000)
-    parser.add_argument("--arcs-memory", type=float, default=2e8)
-    parser.add_argument("--limit", type=float, default=6e8)
-    parser.add_argument("--pending", type=float, default=0.05)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--folder", type=Path)
-    parser.add_argument("--kind", choices=MEASURES, help=argparse.SUPPRESS)
-    parser.add_argument("--budget", type=float, help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parsed(
+        __doc__,
+        known={"part": ("inserts", "programs"), "kind": tuple(MEASURES)},
+        hidden=["kind", "budget"],
+        part=("inserts", "programs"), arcs=2e8, vertices=4e6, batch=100_000, arcs_memory=2e8, limit=6e8, pending=0.05,
+        threads=2, folder=Path, kind=str, budget=float,
+    )  # fmt: skip
     if options.kind:
         torch.set_num_threads(options.threads)
         print(json.dumps(MEASURES[options.kind](options)))

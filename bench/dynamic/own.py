@@ -1,4 +1,4 @@
-"""What a store of TGraph is used for, beside the same on a graph that does not change."""
+"""The uses of a store of TGraph, beside the same on a graph that does not change."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from torch import Tensor
 
 import tgraph as tg
 from bench.dynamic.stream import Stream
+from bench.measure import timed
 from bench.verify import require
 
 RUNS = 0.05  # of the arcs, in runs
@@ -22,7 +23,7 @@ Algorithm = Callable[[tg.Graph], Tensor]
 
 
 def algorithms(source: int) -> dict[str, Algorithm]:
-    """Those of the comparisons of stores that the documentation names."""
+    """The algorithms of the comparisons of stores in the documentation."""
     return {
         "PageRank, 20 iterations": lambda graph: tg.algorithms.pagerank(graph, tol=None, max_iterations=20),
         "BFS": lambda graph: tg.algorithms.bfs(graph, source),
@@ -60,13 +61,6 @@ class Edges(NamedTuple):
         return tg.Graph.from_edges(
             self.src, self.dst, self.weights, num_vertices=num_vertices, directed=False, multi="keep"
         )
-
-
-def timed(work: Callable[..., Any], *arguments: Any, **named: Any) -> tuple[float, Any]:
-    """Seconds, and what was returned."""
-    start = time.perf_counter()
-    found = work(*arguments, **named)
-    return time.perf_counter() - start, found
 
 
 def analytics(stream: Stream, repeat: int) -> Iterator[list[str]]:
@@ -120,16 +114,8 @@ def following(stream: Stream, batch: int = 1000, batches: int = 30) -> Iterator[
     on the same."""
     edges, n = Edges.of(stream), stream.num_vertices
     source = int(np.argmax(np.diff(stream.offset)))
-    yield [
-        "ms",
-        "inserts",
-        "and deletions",
-        "from nothing",
-        "with the merge",
-        "times: inserts",
-        "and deletions",
-        "exact",
-    ]
+    head = ["ms", "inserts", "and deletions", "from nothing", "with the merge", "times: inserts", "and deletions"]
+    yield [*head, "exact"]
     for name, program in programs(source).items():
         store, other = (edges.store(n, RUNS) for _ in range(2))
         follow = tg.dynamic.follow(program, store)

@@ -19,8 +19,9 @@ import numpy as np
 import torch
 
 import tgraph as tg
-from bench.dynamic.own import BATCH, RUNS, timed
+from bench.dynamic.own import BATCH, RUNS
 from bench.dynamic.stream import Stream
+from bench.measure import timed
 
 READS = 4000
 REFRESHED = 0.02  # seconds between two times that a reader in another process goes on

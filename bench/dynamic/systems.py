@@ -1,14 +1,13 @@
 """The systems: a class each, with the calls that their users have for batches of arcs.
 
-Made with the number of vertices and the arcs of the base; `arcs()` counts what is there. Those that keep parallel arcs
-are asked for nothing else, since no arc of the stream comes twice; `merges` says which look for them. Importing what is
-not installed raises ImportError at the first use.
+Made with the number of vertices and the arcs of the base; `arcs()` counts those that are there. Some keep parallel arcs
+and are asked for nothing else, since no arc of the stream comes twice. Importing what is not installed raises
+ImportError at the first use.
 """
 
 from __future__ import annotations
 
 import tempfile
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +18,39 @@ import tgraph as tg
 from bench.dynamic.stream import Ends
 
 
-class TGraph:
-    """tgraph.dynamic.Store in memory."""
+def pairs(arcs: Ends) -> list[tuple[int, int]]:
+    """The arcs for a system that takes Python's numbers."""
+    return list(zip(*(ends.tolist() for ends in arcs), strict=True))
 
-    merges = True
+
+class System:
+    """A system of `num_vertices` vertices with the arcs of a base."""
+
+    def __init__(self, num_vertices: int, base: Ends, threads: int):
+        self.n, self.threads = num_vertices, threads
+        self.open()
+        self.insert(base)
+
+    def open(self) -> None:
+        """Make the graph, without arcs."""
+
+    def insert(self, arcs: Ends) -> None:
+        raise NotImplementedError
+
+    def arcs(self) -> int:
+        raise NotImplementedError
+
+
+class TGraph(System):
+    """tgraph.dynamic.Store in memory."""
 
     def __init__(self, num_vertices: int, base: Ends, threads: int):
         torch.set_num_threads(threads)
-        self.store = self.opened(num_vertices)
-        self.insert(base)
+        super().__init__(num_vertices, base, threads)
         self.store.compact()
 
-    def opened(self, num_vertices: int) -> tg.dynamic.Store:
-        return tg.dynamic.Store(num_vertices=num_vertices)
+    def open(self) -> None:
+        self.store = tg.dynamic.Store(num_vertices=self.n)
 
     def insert(self, arcs: Ends) -> None:
         self.store.insert(*arcs)
@@ -43,19 +62,24 @@ class TGraph:
         return self.store.snapshot().num_arcs
 
 
-class ScipyAdded:
+class Durable(TGraph):
+    """tgraph.dynamic.open: a store on the disk, each batch synced."""
+
+    def open(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.store = tg.dynamic.open(Path(self.folder.name) / "graph.tgd", num_vertices=self.n)
+
+
+class ScipyAdded(System):
     """scipy: CSR plus the CSR of a batch."""
 
-    merges = True
-
-    def __init__(self, num_vertices: int, base: Ends, threads: int):
-        self.shape = num_vertices, num_vertices
-        self.matrix = self.of(base)
+    def open(self) -> None:
+        self.matrix = self.of((np.empty(0, dtype=np.int32),) * 2)
 
     def of(self, arcs: Ends) -> Any:
         from scipy.sparse import csr_array
 
-        matrix = csr_array((np.ones(len(arcs[0]), dtype=np.int8), arcs), shape=self.shape)
+        matrix = csr_array((np.ones(len(arcs[0]), dtype=np.int8), arcs), shape=(self.n, self.n))
         matrix.sum_duplicates()
         return matrix
 
@@ -69,27 +93,23 @@ class ScipyAdded:
 class ScipyRebuilt(ScipyAdded):
     """scipy: the CSR made anew of all arcs."""
 
-    def __init__(self, num_vertices: int, base: Ends, threads: int):
-        self.given = base
-        super().__init__(num_vertices, base, threads)
+    def open(self) -> None:
+        self.given: Ends = (np.empty(0, dtype=np.int32),) * 2
 
     def insert(self, arcs: Ends) -> None:
-        old, new = self.given, arcs
-        self.given = np.concatenate((old[0], new[0])), np.concatenate((old[1], new[1]))
+        self.given = tuple(np.concatenate(both) for both in zip(self.given, arcs, strict=True))
         self.matrix = self.of(self.given)
 
 
-class GraphBLAS:
+class GraphBLAS(System):
     """python-graphblas: the union with a matrix of the batch."""
 
-    merges = True
-
-    def __init__(self, num_vertices: int, base: Ends, threads: int):
+    def open(self) -> None:
         import graphblas
 
-        graphblas.ss.config["nthreads"] = threads
-        self.module, self.n = graphblas, num_vertices
-        self.matrix = self.of(base)
+        graphblas.ss.config["nthreads"] = self.threads
+        self.module = graphblas
+        self.matrix = graphblas.Matrix(bool, self.n, self.n)
 
     def of(self, arcs: Ends) -> Any:
         matrix = self.module.Matrix.from_coo(*arcs, np.True_, nrows=self.n, ncols=self.n)
@@ -108,104 +128,89 @@ class GraphBLAS:
         return int(self.matrix.nvals)
 
 
-class Networkit:
-    """networkit: addEdges; an edge is removed at a time."""
+class Networkit(System):
+    """networkit: addEdges, which keeps parallel arcs; an edge is removed at a time."""
 
-    merges = False
-
-    def __init__(self, num_vertices: int, base: Ends, threads: int):
+    def open(self) -> None:
         import networkit
 
-        networkit.setNumberOfThreads(threads)
-        self.graph = networkit.Graph(num_vertices, directed=True)
-        self.insert(base)
+        networkit.setNumberOfThreads(self.threads)
+        self.graph = networkit.Graph(self.n, directed=True)
 
     def insert(self, arcs: Ends) -> None:
         self.graph.addEdges(tuple(ends.astype(np.uint64) for ends in arcs))
 
     def delete(self, arcs: Ends) -> None:
-        for source, target in zip(*(ends.tolist() for ends in arcs), strict=True):
+        for source, target in pairs(arcs):
             self.graph.removeEdge(source, target)
 
     def arcs(self) -> int:
         return int(self.graph.numberOfEdges())
 
 
-class Igraph:
-    """igraph: add_edges and delete_edges."""
+class Igraph(System):
+    """igraph: add_edges, which keeps parallel arcs, and delete_edges."""
 
-    merges = False
-
-    def __init__(self, num_vertices: int, base: Ends, threads: int):
+    def open(self) -> None:
         import igraph
 
-        self.graph = igraph.Graph(num_vertices, directed=True)
-        self.insert(base)
+        self.graph = igraph.Graph(self.n, directed=True)
 
     def insert(self, arcs: Ends) -> None:
         self.graph.add_edges(np.stack(arcs, 1))
 
     def delete(self, arcs: Ends) -> None:
-        self.graph.delete_edges(list(zip(*(ends.tolist() for ends in arcs), strict=True)))
+        self.graph.delete_edges(pairs(arcs))
 
     def arcs(self) -> int:
         return int(self.graph.ecount())
 
 
-class Rustworkx:
+class Rustworkx(System):
     """rustworkx: add_edges_from_no_data and remove_edges_from."""
 
-    merges = True
-
-    def __init__(self, num_vertices: int, base: Ends, threads: int):
+    def open(self) -> None:
         import rustworkx
 
         self.graph = rustworkx.PyDiGraph(multigraph=False)
-        self.graph.add_nodes_from(range(num_vertices))
-        self.insert(base)
+        self.graph.add_nodes_from(range(self.n))
 
     def insert(self, arcs: Ends) -> None:
-        self.graph.add_edges_from_no_data(list(zip(*(ends.tolist() for ends in arcs), strict=True)))
+        self.graph.add_edges_from_no_data(pairs(arcs))
 
     def delete(self, arcs: Ends) -> None:
-        self.graph.remove_edges_from(list(zip(*(ends.tolist() for ends in arcs), strict=True)))
+        self.graph.remove_edges_from(pairs(arcs))
 
     def arcs(self) -> int:
         return int(self.graph.num_edges())
 
 
-class NetworkX:
+class NetworkX(System):
     """networkx: add_edges_from and remove_edges_from."""
 
-    merges = True
-
-    def __init__(self, num_vertices: int, base: Ends, threads: int):
+    def open(self) -> None:
         import networkx
 
         self.graph = networkx.DiGraph()
-        self.graph.add_nodes_from(range(num_vertices))
-        self.insert(base)
+        self.graph.add_nodes_from(range(self.n))
 
     def insert(self, arcs: Ends) -> None:
-        self.graph.add_edges_from(zip(*(ends.tolist() for ends in arcs), strict=True))
+        self.graph.add_edges_from(pairs(arcs))
 
     def delete(self, arcs: Ends) -> None:
-        self.graph.remove_edges_from(zip(*(ends.tolist() for ends in arcs), strict=True))
+        self.graph.remove_edges_from(pairs(arcs))
 
     def arcs(self) -> int:
         return int(self.graph.number_of_edges())
 
 
-class Raphtory:
+class Raphtory(System):
     """raphtory: load_edges of an Arrow table, the number of the batch as time."""
 
-    merges = True
-
-    def __init__(self, num_vertices: int, base: Ends, threads: int):
+    def open(self) -> None:
         import raphtory
 
         self.graph, self.batch = raphtory.Graph(), 0
-        self.insert(base)
 
     def insert(self, arcs: Ends) -> None:
         import pyarrow
@@ -219,21 +224,18 @@ class Raphtory:
         return int(self.graph.count_edges())
 
 
-class Ladybug:
-    """ladybug: COPY of an Arrow table into a database on the disk."""
+class Ladybug(System):
+    """ladybug: COPY of an Arrow table, which keeps parallel arcs, into a database on the disk."""
 
-    merges = False
-
-    def __init__(self, num_vertices: int, base: Ends, threads: int):
+    def open(self) -> None:
         import ladybug
 
         self.folder = tempfile.TemporaryDirectory()
         self.database = ladybug.Database(str(Path(self.folder.name) / "graph"))
-        self.connection = ladybug.Connection(self.database, num_threads=threads)
+        self.connection = ladybug.Connection(self.database, num_threads=self.threads)
         self.connection.execute("CREATE NODE TABLE V(id INT64 PRIMARY KEY)")
         self.connection.execute("CREATE REL TABLE E(FROM V TO V)")
-        self.copy("V", {"id": np.arange(num_vertices)})
-        self.insert(base)
+        self.copy("V", {"id": np.arange(self.n)})
 
     def copy(self, table: str, columns: dict[str, Any]) -> None:
         import pyarrow
@@ -245,18 +247,6 @@ class Ladybug:
 
     def arcs(self) -> int:
         return int(self.connection.execute("MATCH ()-[e:E]->() RETURN COUNT(*)").get_next()[0])
-
-
-class Durable(TGraph):
-    """tgraph.dynamic.open: a store on the disk, each batch synced."""
-
-    def opened(self, num_vertices: int) -> tg.dynamic.Store:
-        return tg.dynamic.open(self.path, num_vertices=num_vertices)
-
-    @cached_property
-    def path(self) -> Path:
-        self.folder = tempfile.TemporaryDirectory()
-        return Path(self.folder.name) / "graph.tgd"
 
 
 SYSTEMS: dict[str, Any] = {

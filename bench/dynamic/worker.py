@@ -1,6 +1,6 @@
 """One system, one size of batches, in a process of its own.
 
-    python -m bench.dynamic.worker FOLDER SYSTEM BATCH --threads 2 --seconds 20 [--delete]
+    python -m bench.dynamic.worker --folder FOLDER --system tgraph --batch 1000 --threads 2 --seconds 20 [--delete]
 
 Inserts the arcs behind the base until they or the seconds are at an end, or takes the base for all arcs and deletes
 them in turn; prints as JSON how many arcs, in how many seconds, the seconds of each batch at some quantiles, and the
@@ -10,7 +10,6 @@ counted, and compared with the CSR where the system has one.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import json
 import time
@@ -20,66 +19,48 @@ from typing import Any
 import numpy as np
 import torch
 
+from bench.command import parsed
 from bench.dynamic.stream import Stream
 from bench.dynamic.systems import SYSTEMS, TGraph
+from bench.measure import timed
+from bench.process import resident
 from bench.verify import require
 from tgraph.stream.memory import trim_heap
 
 LOOKS = 0.02  # seconds between two looks at the memory
 
 
-def resident() -> int:
-    """Bytes of anonymous memory of this process: what is mapped from files does not count."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("RssAnon"):
-            return 1024 * int(line.split()[1])
-    return 0
-
-
 def run(stream: Stream, name: str, batch: int, threads: int, limit: float, deletes: bool) -> dict[str, Any]:
     first = stream.num_arcs if deletes else stream.base
     gc.collect()
-    before = resident()
+    before = resident("RssAnon")
     base = stream.arcs(0, first)
     system = SYSTEMS[name](stream.num_vertices, base, threads)
     del base
     step = system.delete if deletes else system.insert
     seconds, peak, looked, done = [], 0, 0.0, 0
     for arcs in stream.batches(batch, 0 if deletes else None):
-        begin = time.perf_counter()
-        step(arcs)
+        seconds.append(timed(step, arcs)[0])
         end = time.perf_counter()
-        seconds.append(end - begin)
         done += len(arcs[0])
         if end - looked > LOOKS:
-            peak, looked = max(peak, resident()), end
+            peak, looked = max(peak, resident("RssAnon")), end
         if sum(seconds) > limit:
             break
     expected = first - done if deletes else first + done
-    begin = time.perf_counter()
-    found = system.arcs()
-    settled = time.perf_counter() - begin
+    settled, found = timed(system.arcs)
     require(found == expected, f"{name}: {found} arcs, not {expected}")
     if isinstance(system, TGraph):
         system.store.compact()
         time.sleep(1.0)  # for what the thread of the store is still at
         trim_heap()
     gc.collect()
-    held = resident()
+    held = resident("RssAnon")
     if isinstance(system, TGraph):
         verify(stream, system, deletes, done)
-    ordered = np.sort(seconds)
-    return {
-        "arcs": done,
-        "seconds": float(sum(seconds)),
-        "median": float(np.median(ordered)),
-        "longest": float(ordered[-1]),
-        "settled": settled,
-        "held": held - before,
-        "peak": peak - before,
-        "kept": found,
-        "vertices": stream.num_vertices,
-    }
+    found_of = {"arcs": done, "seconds": float(sum(seconds)), "settled": settled, "kept": found}
+    found_of |= {"median": float(np.median(seconds)), "longest": max(seconds), "vertices": stream.num_vertices}
+    return found_of | {"held": held - before, "peak": peak - before}
 
 
 def verify(stream: Stream, system: TGraph, deletes: bool, done: int) -> None:
@@ -99,14 +80,8 @@ def verify(stream: Stream, system: TGraph, deletes: bool, done: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("system", choices=SYSTEMS)
-    parser.add_argument("batch", type=int)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=20)
-    parser.add_argument("--delete", action="store_true")
-    options = parser.parse_args()
+    known = {"system": tuple(SYSTEMS)}
+    options = parsed(__doc__, known, folder=Path, system="tgraph", batch=1000, threads=2, seconds=20.0, delete=False)
     stream = Stream(options.folder)
     found = run(stream, options.system, options.batch, options.threads, options.seconds, options.delete)
     print(json.dumps(found))

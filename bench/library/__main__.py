@@ -11,7 +11,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +22,14 @@ import torch
 
 import bench.library
 import tgraph as tg
-from bench import graphs, peers
-from bench.analytics import ROOT, choice, integers
+from bench import graphs
 from bench.arrays import Arrays, Description
+from bench.command import DATA, RESULTS, ROOT, parsed
 from bench.library import Row
-from bench.measure import Called, Settings, interleave, ratio, seconds
-from bench.worker import out_of_reach
+from bench.measure import Called, Settings, against, interleave
+from bench.results import save
+from bench.results import table as as_table
+from bench.worker import loaded
 
 TOPICS = tuple(module.name for module in pkgutil.iter_modules(bench.library.__path__) if module.name != "__main__")
 KINDS = ("rmat", "uniform", "grid", "small", "web", "social", "road")
@@ -36,19 +40,17 @@ FIRST_CALL = "call.json"  # in the folder of a graph: the cell whose first call 
 
 def rows(topics: list[str]) -> dict[str, Row]:
     """The rows of the topics by name."""
-    return {
-        name: row for topic in topics for name, row in importlib.import_module(f"bench.library.{topic}").ROWS.items()
-    }
+    modules = [importlib.import_module(f"bench.library.{topic}") for topic in topics]
+    return {name: row for module in modules for name, row in module.ROWS.items()}
 
 
-def main() -> None:
-    arguments = parse()
+def main(arguments: argparse.Namespace) -> None:
     cells: list[dict[str, Any]] = []
     for kind in arguments.graphs:
         for form in FORMS:
             with tempfile.TemporaryDirectory(dir=arguments.work) as folder:
                 cells += watched(kind, form, Path(folder), arguments.limit)
-            write(cells, arguments.output)
+            save("library", table(cells), cells, arguments.output, quiet=True)
     print(table(cells))
 
 
@@ -58,7 +60,7 @@ def watched(kind: str, form: str, folder: Path, limit: float) -> list[dict[str, 
     A system whose first call on a row takes longer than `limit` seconds cannot be interrupted from within: the process
     is killed, and another one goes on with what is left.
     """
-    command = [sys.executable, "-m", "bench.library", *sys.argv[1:], "--one", kind, form, str(folder)]
+    command = [sys.executable, "-m", "bench.library", *sys.argv[1:], "--one", f"{kind},{form},{folder}"]
     cells, first_call = folder / "cells.json", folder / FIRST_CALL
     while True:
         process = subprocess.Popen(command, cwd=ROOT)
@@ -95,21 +97,27 @@ class Watched(Called):
             self.file.unlink()
 
 
+@dataclass
+class Once:
+    """A call that is made when it is first needed, so that a fault in making it is that of its system."""
+
+    make: Callable[[], Callable[[Any], Any]]
+    call: Callable[[Any], Any] | None = None
+
+    def __call__(self, argument: Any) -> Any:
+        if self.call is None:
+            self.call = self.make()
+        return self.call(argument)
+
+
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=bench.library.__doc__)
-    parser.add_argument("--topics", type=choice(TOPICS), default=list(TOPICS), help=", ".join(TOPICS))
-    parser.add_argument("--rows", type=lambda text: text.split(","), default=None, help="names of rows")
-    parser.add_argument("--graphs", type=choice(KINDS), default=list(KINDS), help=", ".join(KINDS))
-    parser.add_argument("--systems", type=choice(SYSTEMS), default=list(SYSTEMS), help=", ".join(SYSTEMS))
-    parser.add_argument("--scale", type=int, default=20)
-    parser.add_argument("--threads", type=integers, default=[2])
-    parser.add_argument("--budget", type=float, default=3.0, help="seconds for a system on a row, about")
-    parser.add_argument("--limit", type=float, default=120.0, help="seconds for a system's first call on a row")
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--output", type=Path, default=ROOT / "bench" / "results")
-    parser.add_argument("--work", type=Path, default=None, help="folder for temporary files")
-    parser.add_argument("--one", nargs=3, default=None, help=argparse.SUPPRESS)
-    return parser.parse_args()
+    return parsed(
+        bench.library.__doc__,
+        known={"topics": TOPICS, "graphs": KINDS, "systems": SYSTEMS},
+        hidden=["one"],
+        topics=TOPICS, rows=[], graphs=KINDS, systems=SYSTEMS, scale=20, threads=[2], budget=3.0, limit=120.0,
+        data=DATA, output=RESULTS, work=Path, one=[],
+    )  # fmt: skip
 
 
 def one(kind: str, form: str, folder: Path, arguments: argparse.Namespace) -> None:
@@ -117,7 +125,7 @@ def one(kind: str, form: str, folder: Path, arguments: argparse.Namespace) -> No
     chosen = {
         name: row
         for name, row in rows(arguments.topics).items()
-        if (arguments.rows is None or name in arguments.rows) and row.directed in (None, form == "directed")
+        if (not arguments.rows or name in arguments.rows) and row.directed in (None, form == "directed")
     }
     graph = built(kind, form, arguments) if chosen else None
     if graph is None:
@@ -129,14 +137,10 @@ def one(kind: str, form: str, folder: Path, arguments: argparse.Namespace) -> No
     tg.write(held, folder / "graph.tg")
     systems = {}
     for system in arguments.systems:
-        reason = out_of_reach(system, arrays)
-        try:
-            if reason is None and any(system in row.calls for row in chosen.values()):
-                systems[system] = peers.load(system)(folder, arrays, description, max(arguments.threads))
-        except Exception as fault:
-            reason = f"{type(fault).__name__}: {fault}"
-        if reason is not None:
-            print(f"  {system} is left out of {name}: {reason}", flush=True)
+        if any(system in row.calls for row in chosen.values()):
+            systems[system] = loaded(system, folder, arrays, description, max(arguments.threads))
+            if isinstance(systems[system], str):
+                print(f"  {system} is left out of {name}: {systems.pop(system)}", flush=True)
     found = folder / "cells.json"
     cells = json.loads(found.read_text()) if found.is_file() else []
     stopped = {(cell["row"], cell["system"]) for cell in cells if cell["error"]}
@@ -171,12 +175,7 @@ def built(kind: str, form: str, arguments: argparse.Namespace) -> tuple[str, tg.
 
 
 def compared(
-    name: str,
-    row: Row,
-    systems: dict[str, Any],
-    description: Description,
-    arguments: argparse.Namespace,
-    folder: Path,
+    name: str, row: Row, systems: dict[str, Any], description: Description, options: argparse.Namespace, folder: Path
 ) -> list[dict[str, Any]]:
     """Time one row on all systems that have it, and verify their results: a cell for each."""
     given = row.arguments(description)
@@ -194,22 +193,17 @@ def compared(
             qualities[system] = {key: measured(systems["tgraph"], read) for key, measured in row.quality.items()}
 
     contestants = []
-    for system, call in row.calls.items():
+    for system in row.calls:
         if system not in systems or description.num_arcs > row.largest.get(system, 1 << 62):
             continue
-        timed = lambda argument, call=call, held=systems[system]: call(held, argument)  # noqa: E731
-        checked = lambda argument, result, system=system: check(system, argument, result)  # noqa: E731
         cell = {"row": name, "title": row.title, "graph": description.name, "system": system}
-        contestants.append(Watched(system, timed, checked, folder / FIRST_CALL, cell))
-    samples = interleave(contestants, given, Settings(budget=arguments.budget))
-    cells, ours = [], samples.get("tgraph")
-    for system, found in samples.items():
-        cell = {"row": name, "title": row.title, "graph": description.name, "system": system, "error": found.error}
-        if found.error is None:
-            cell["ms"] = seconds(found.blocks).median * 1e3
-            cell["quality"] = qualities.get(system, {})
-            if ours is not None and ours.error is None and (spread := ratio(found.blocks, ours.blocks)):
-                cell["ratio"] = spread.median
+        made = Once(partial(row.bound, systems[system]))
+        contestants.append(Watched(system, made, partial(check, system), folder / FIRST_CALL, cell))
+    samples = interleave(contestants, given, Settings(budget=options.budget))
+    cells = []
+    for system, found in against(samples).items():
+        cell = {"row": name, "title": row.title, "graph": description.name, "system": system, "error": None} | found
+        cell["quality"] = qualities.get(system, {})
         cells.append(cell)
         print(f"  {description.name}, {name}, {said(cell)}", flush=True)
     return cells
@@ -220,41 +214,29 @@ def said(cell: dict[str, Any]) -> str:
     if cell["error"]:
         return f"{cell['system']}: {cell['error']}"
     quality = "".join(f", {key} {value:.6g}" for key, value in cell["quality"].items())
-    return f"{cell['system']}: {cell['ms']:.3g} ms, {cell.get('ratio', float('nan')):.2f}{quality}"
-
-
-def write(cells: list[dict[str, Any]], folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "library.json").write_text(json.dumps(cells, indent=1))
-    (folder / "library.md").write_text(table(cells) + "\n")
+    return f"{cell['system']}: {cell['ms']:.3g} ms, {cell['ratio'] or float('nan'):.2f}{quality}"
 
 
 def table(cells: list[dict[str, Any]]) -> str:
     """A line for each row and graph: our time, and how many times longer each peer takes."""
-    others = SYSTEMS[1:]
-    lines = [
-        f"| row | graph | tgraph, ms | {' | '.join(others)} | fastest |",
-        f"|---|---|---|{'---|' * (len(others) + 1)}",
-    ]
+    others, rows = SYSTEMS[1:], []
     fastest: list[float] = []
     for row, graph in dict.fromkeys((cell["row"], cell["graph"]) for cell in cells):
         own = {cell["system"]: cell for cell in cells if (cell["row"], cell["graph"]) == (row, graph)}
-        ours = own.get("tgraph", {})
-        ratios = {system: own[system]["ratio"] for system in others if "ratio" in own.get(system, {})}
+        ratios = {system: found for system in others if (found := own.get(system, {}).get("ratio"))}
         fastest += [min(ratios.values())] if ratios else []
         shown = [
-            f"{ratios[system]:.2f}" if system in ratios else own[system]["error"] if system in own else ""
+            f"{ratios[system]:.2f}" if system in ratios else str(own[system]["error"]) if system in own else ""
             for system in others
         ]
         best = f"{min(ratios.values()):.2f}" if ratios else ""
-        lines.append(
-            f"| {row} | {graph} | {ours.get('ms', float('nan')):.4g} | {' | '.join(map(str, shown))} | {best} |"
-        )
+        rows.append([row, graph, f"{own.get('tgraph', {}).get('ms', float('nan')):.4g}", *shown, best])
+    text = as_table(["row", "graph", "tgraph, ms", *others, "fastest"], rows)
     if fastest:
         median, worst, below = statistics.median(fastest), min(fastest), sum(factor < 1 for factor in fastest)
-        lines.append(f"\nThe fastest peer takes {median:.2f} times as long as tgraph in the median of {len(fastest)}")
-        lines.append(f"cells, {worst:.2f} times in the worst; {below} are below 1.")
-    return "\n".join(lines)
+        text += f"\n\nThe fastest peer takes {median:.2f} times as long as tgraph in the median of {len(fastest)}"
+        text += f"\ncells, {worst:.2f} times in the worst; {below} are below 1."
+    return text
 
 
 if __name__ == "__main__":
@@ -263,4 +245,4 @@ if __name__ == "__main__":
     if options.one:
         one(options.one[0], options.one[1], Path(options.one[2]), options)
     else:
-        main()
+        main(options)

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 import tgraph as tg
 from bench.arrays import Arrays, Description
 from bench.kernels import BLOCKS
-from bench.library import Row, close
+from bench.library import Row, close, graphblas
 from bench.verify import require
 
 MOST_TERMS, FEATURES = 1 << 26, 16
@@ -56,9 +56,7 @@ def of_tgraph(offset: np.ndarray, columns: np.ndarray, values: np.ndarray | None
 
 
 def of_graphblas(offset: np.ndarray, columns: np.ndarray, values: np.ndarray | None) -> Any:
-    from graphblas import Matrix
-
-    return Matrix.from_csr(offset, columns, np.True_ if values is None else values, ncols=len(offset) - 1)
+    return graphblas.Matrix.from_csr(offset, columns, np.True_ if values is None else values, ncols=len(offset) - 1)
 
 
 def of_scipy(offset: np.ndarray, columns: np.ndarray, values: np.ndarray | None) -> Any:
@@ -81,45 +79,41 @@ def dense(*shape: int) -> Callable[[Description], list[Any]]:
     """Arguments [n, *shape] of random numbers, in the forms of all systems."""
 
     def arguments(description: Description) -> list[Any]:
-        from graphblas import Matrix, Vector
-
         values = np.random.default_rng(0).random((description.num_vertices, *shape))
-        held = (Matrix if shape else Vector).from_dense(values)
-        return [{"tgraph": torch.from_numpy(values), "graphblas": held, "scipy": values}] * BLOCKS
+        found = {"tgraph": torch.from_numpy(values), "scipy": values}
+        if graphblas:
+            found["graphblas"] = (graphblas.Matrix if shape else graphblas.Vector).from_dense(values)
+        return [found] * BLOCKS
 
     return arguments
 
 
-def of_blas(name: str, left: str, right: str, mask: str = "") -> Callable[[Any, Any], Any]:
-    """A product of two matrices of graphblas over one of its semirings."""
+def of_blas(name: str, left: str, right: str = "", mask: str = "") -> Callable[[Any, Any], Any]:
+    """A product of graphblas over one of its semirings, of two matrices or with the dense argument."""
 
-    def call(system: Any, _: Any) -> Any:
-        from graphblas import semiring
-
+    def call(system: Any, given: Any) -> Any:
         held = operands(system)
-        product = getattr(semiring, name)(getattr(held, left) @ getattr(held, right))
+        other = getattr(held, right) if right else given["graphblas"]
+        product = getattr(graphblas.semiring, name)(getattr(held, left) @ other)
         dtype = "INT64" if name.endswith("pair") else "FP64"
         return product.new(dtype=dtype, mask=getattr(held, mask).S) if mask else product.new(dtype=dtype)
 
     return call
 
 
-def dense_of_blas(name: str) -> Callable[[Any, Any], Any]:
-    """A product with a dense vector or matrix."""
-
+def of_ours(left: str, right: str = "", mask: str = "", **semiring: str) -> Callable[[Any, Any], Any]:
     def call(system: Any, given: Any) -> Any:
-        from graphblas import semiring
-
-        return getattr(semiring, name)(operands(system).whole @ given["graphblas"]).new()
+        held = operands(system)
+        only = {"mask": getattr(held, mask)} if mask else {}
+        return tg.multiply(getattr(held, left), getattr(held, right) if right else given["tgraph"], **semiring, **only)
 
     return call
 
 
-def of_ours(left: str, right: str, mask: str = "", **semiring: str) -> Callable[[Any, Any], Any]:
-    def call(system: Any, _: Any) -> Any:
+def in_scipy(left: str, right: str = "") -> Callable[[Any, Any], Any]:
+    def call(system: Any, given: Any) -> Any:
         held = operands(system)
-        only = {"mask": getattr(held, mask)} if mask else {}
-        return tg.multiply(getattr(held, left), getattr(held, right), **semiring, **only)
+        return getattr(held, left) @ (getattr(held, right) if right else given["scipy"])
 
     return call
 
@@ -139,93 +133,38 @@ def read_scipy(product: Any) -> tuple[np.ndarray, ...]:
     return product.indptr, product.indices, product.data
 
 
-def read_dense(product: Any) -> np.ndarray:
-    return product.to_dense(fill_value=np.inf)
-
-
 def same_entries(ours: tuple[np.ndarray, ...], theirs: tuple[np.ndarray, ...]) -> None:
     """The same matrix but for rounding."""
     require(all(np.array_equal(a, b) for a, b in zip(ours[:2], theirs[:2], strict=True)), "other entries")
     close(ours[2], theirs[2])
 
 
-def sparse(title: str, calls: dict[str, Callable[[Any, Any], Any]]) -> Row:
+def sparse(title: str, name: str, left: str, right: str, mask: str = "", scipy: bool = False, **semiring: str) -> Row:
+    """SpGEMM over a semiring of graphblas, by its name there, and by scipy where it has it."""
+    calls = {"tgraph": of_ours(left, right, mask, **semiring), "graphblas": of_blas(name, left, right, mask)}
+    calls |= {"scipy": in_scipy(left, right)} if scipy else {}
     read = {"tgraph": read_ours, "graphblas": read_blas, "scipy": read_scipy}
-    return Row(title, calls, read=read, agree=same_entries)
+    return Row(f"SpGEMM{title}", calls, read=read, agree=same_entries)
 
 
-def times_itself(left: str, right: str) -> Callable[[Any, Any], Any]:
-    return lambda system, _: getattr(operands(system), left) @ getattr(operands(system), right)
+def with_dense(title: str, name: str, *shape: int, missing: float = 0, scipy: bool = True, **semiring: str) -> Row:
+    """A product with a dense vector or matrix, `missing` where a row has no entries."""
+    calls = {"tgraph": of_ours("whole", **semiring), "graphblas": of_blas(name, "whole")}
+    calls |= {"scipy": in_scipy("whole")} if scipy else {}
+    read = {"graphblas": lambda found: found.to_dense(fill_value=missing)}
+    return Row(title, calls, read=read, agree=close, arguments=dense(*shape))
 
 
+MIN_PLUS = {"reduce": "min", "edge": "add"}
 ROWS = {
-    "spmv": Row(
-        "SpMV, plus_times",
-        {
-            "tgraph": lambda system, given: tg.multiply(operands(system).whole, given["tgraph"]),
-            "graphblas": dense_of_blas("plus_times"),
-            "scipy": lambda system, given: operands(system).whole @ given["scipy"],
-        },
-        read={"graphblas": lambda found: found.to_dense(fill_value=0)},
-        agree=close,
-        arguments=dense(),
-    ),
-    "spmv-min": Row(
-        "SpMV, min_plus",
-        {
-            "tgraph": lambda system, given: tg.multiply(operands(system).whole, given["tgraph"], "min", "add"),
-            "graphblas": dense_of_blas("min_plus"),
-        },
-        read={"graphblas": read_dense},
-        agree=close,
-        arguments=dense(),
-    ),
-    "spmm": Row(
-        f"SpMM with {FEATURES} columns, plus_times",
-        {
-            "tgraph": lambda system, given: tg.multiply(operands(system).whole, given["tgraph"]),
-            "graphblas": dense_of_blas("plus_times"),
-            "scipy": lambda system, given: operands(system).whole @ given["scipy"],
-        },
-        read={"graphblas": lambda found: found.to_dense(fill_value=0)},
-        agree=close,
-        arguments=dense(FEATURES),
-    ),
-    "spgemm": sparse(
-        "SpGEMM, plus_times",
-        {
-            "tgraph": of_ours("part", "whole"),
-            "graphblas": of_blas("plus_times", "part", "whole"),
-            "scipy": times_itself("part", "whole"),
-        },
-    ),
-    "spgemm-pair": sparse(
-        "SpGEMM, plus_pair",
-        {
-            "tgraph": of_ours("part_pattern", "pattern"),
-            "graphblas": of_blas("plus_pair", "part_pattern", "pattern"),
-            "scipy": times_itself("part_pattern", "pattern"),
-        },
-    ),
-    "spgemm-min": sparse(
-        "SpGEMM, min_plus",
-        {
-            "tgraph": of_ours("part", "whole", reduce="min", edge="add"),
-            "graphblas": of_blas("min_plus", "part", "whole"),
-        },
-    ),
-    "spgemm-masked": sparse(
-        "SpGEMM where the graph has arcs, plus_times",
-        {
-            "tgraph": of_ours("part", "whole", "part"),
-            "graphblas": of_blas("plus_times", "part", "whole", "part"),
-        },
-    ),
+    "spmv": with_dense("SpMV, plus_times", "plus_times"),
+    "spmv-min": with_dense("SpMV, min_plus", "min_plus", missing=np.inf, scipy=False, **MIN_PLUS),
+    "spmm": with_dense(f"SpMM with {FEATURES} columns, plus_times", "plus_times", FEATURES),
+    "spgemm": sparse(", plus_times", "plus_times", "part", "whole", scipy=True),
+    "spgemm-pair": sparse(", plus_pair", "plus_pair", "part_pattern", "pattern", scipy=True),
+    "spgemm-min": sparse(", min_plus", "min_plus", "part", "whole", **MIN_PLUS),
+    "spgemm-masked": sparse(" where the graph has arcs, plus_times", "plus_times", "part", "whole", "part"),
     "spgemm-triangles": sparse(
-        "SpGEMM of the lower triangle where it has arcs, plus_pair",
-        {
-            "tgraph": of_ours("lower", "lower", "lower"),
-            "graphblas": of_blas("plus_pair", "lower", "lower", "lower"),
-        },
+        " of the lower triangle where it has arcs, plus_pair", "plus_pair", "lower", "lower", "lower"
     ),
 }

@@ -1,8 +1,7 @@
-"""Centralities."""
+"""Centralities by paths, and of the principal eigenvector."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,40 +9,33 @@ import numpy as np
 import tgraph as tg
 from bench.arrays import Description
 from bench.kernels import BLOCKS
-from bench.library import Row, close
+from bench.library import Call, Row, close, ends, method
 from bench.verify import require
 
 EPSILON = 0.01  # of estimates of betweenness
 
 
-def some(description: Description) -> list[tuple[int, ...]]:
-    return [tuple(range(min(64, description.num_vertices)))] * BLOCKS
+def some(description: Description) -> list[list[int]]:
+    return [list(range(min(64, description.num_vertices)))] * BLOCKS
 
 
-def few(description: Description) -> list[tuple[int, ...]]:
-    return [tuple(description.sources)] * BLOCKS
+def few(description: Description) -> list[list[int]]:
+    return [description.sources] * BLOCKS
 
 
-def igraph_weighted(system: Any, chosen: tuple[int, ...]) -> Any:
-    if "weight" not in system.graph.es.attributes():
-        system.prepare()
-    return system.graph.betweenness(sources=list(chosen), directed=False, weights="weight")
-
-
-def per_edge(system: Any, chosen: tuple[int, ...]) -> Any:
-    scores = tg.algorithms.edge_betweenness(system.graph, list(chosen), normalized=False)
-    return scores, system.graph
+def per_edge(system: Any, chosen: list[int]) -> Any:
+    return tg.algorithms.edge_betweenness(system.graph, chosen, normalized=False), system.graph
 
 
 def once(found: Any) -> np.ndarray:
     """The scores of the edges, each once, in the order in which igraph was given them."""
     scores, graph = found
-    source = np.repeat(np.arange(graph.num_vertices), graph.out_degree.numpy())
-    return scores.numpy()[source < graph.neighbors.numpy()]
+    source, target = ends(graph)
+    return scores.numpy()[source < target]
 
 
 def scaled(scores: object) -> np.ndarray:
-    values = np.asarray(scores, dtype=np.float64)
+    values = np.asarray(getattr(scores, "scores", lambda: scores)(), dtype=np.float64)
     return values / np.linalg.norm(values)
 
 
@@ -62,24 +54,15 @@ def within_both_bounds(ours: np.ndarray, theirs: np.ndarray) -> None:
     require(np.abs(ours - theirs).max() <= 2 * EPSILON, "the estimates are farther apart than both bounds allow")
 
 
-def networkit(name: str, *arguments: float) -> Callable[[Any, Any], Any]:
-    """A centrality of networkit."""
-
-    def call(system: Any, _: Any) -> Any:
-        import networkit
-
-        return getattr(networkit.centrality, name)(system.graph, *arguments).run().scores()
-
-    return call
+def our_eigenvector(system: Any, _: Any) -> Any:
+    tolerance = 1e-9 / system.graph.num_vertices
+    return tg.algorithms.eigenvector(system.graph, tol=tolerance, max_iterations=10_000)
 
 
 ROWS = {
     "closeness": Row(
         "closeness of 64 vertices",
-        {
-            "tgraph": lambda system, chosen: tg.algorithms.closeness(system.graph, chosen, wf_improved=False),
-            "igraph": lambda system, chosen: system.graph.closeness(chosen),
-        },
+        {"tgraph": Call("closeness", wf_improved=False), "igraph": "closeness"},
         read={"igraph": lambda found: np.nan_to_num(np.asarray(found))},
         agree=close,
         directed=False,
@@ -87,20 +70,14 @@ ROWS = {
     ),
     "harmonic": Row(
         "harmonic centrality of 64 vertices",
-        {
-            "tgraph": lambda system, chosen: tg.algorithms.harmonic(system.graph, chosen),
-            "igraph": lambda system, chosen: system.graph.harmonic_centrality(chosen),
-        },
+        {"tgraph": "harmonic", "igraph": "harmonic_centrality"},
         agree=up_to_a_factor,
         directed=False,
         arguments=some,
     ),
     "edge-betweenness": Row(
         "edge betweenness from three sources",
-        {
-            "tgraph": per_edge,
-            "igraph": lambda system, chosen: system.graph.edge_betweenness(directed=False, sources=list(chosen)),
-        },
+        {"tgraph": per_edge, "igraph": Call("edge_betweenness", by="sources", directed=False)},
         read={"tgraph": once},
         agree=close,
         directed=False,
@@ -109,10 +86,8 @@ ROWS = {
     "weighted-betweenness": Row(
         "betweenness over weights from three sources",
         {
-            "tgraph": lambda system, chosen: tg.algorithms.betweenness(
-                system.weighted, list(chosen), normalized=False, weighted=True
-            ),
-            "igraph": igraph_weighted,
+            "tgraph": Call("betweenness", of="weighted", normalized=False, weighted=True),
+            "igraph": Call("betweenness", of="weighted", by="sources", directed=False, weights="weight"),
         },
         agree=close,
         directed=False,
@@ -120,12 +95,7 @@ ROWS = {
     ),
     "eigenvector": Row(
         "eigenvector centrality",
-        {
-            "tgraph": lambda system, _: tg.algorithms.eigenvector(
-                system.graph, tol=1e-9 / system.graph.num_vertices, max_iterations=10_000
-            ),
-            "networkit": networkit("EigenvectorCentrality", 1e-9),
-        },
+        {"tgraph": our_eigenvector, "networkit": Call("centrality.EigenvectorCentrality", 1e-9)},
         read={"tgraph": scaled, "networkit": scaled},
         agree=near,
         directed=False,
@@ -133,10 +103,10 @@ ROWS = {
     "approximate-betweenness": Row(
         "betweenness, off by at most 0.01 nine times in ten",
         {
-            "tgraph": lambda system, _: tg.algorithms.approximate_betweenness(system.graph, epsilon=EPSILON, delta=0.1),
-            "networkit": networkit("KadabraBetweenness", EPSILON, 0.1),
+            "tgraph": Call("approximate_betweenness", epsilon=EPSILON, delta=0.1),
+            "networkit": Call("centrality.KadabraBetweenness", EPSILON, 0.1),
         },
-        read={"networkit": lambda scores: np.asarray(scores) / 2},  # it counts each pair of vertices twice
+        read={"networkit": lambda run: method("scores")(run) / 2},  # it counts each pair of vertices twice
         agree=within_both_bounds,
         directed=False,
     ),

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-import tgraph as tg
-from bench.library import Row, anything
+from bench.library import Row, anything, by_vertex, ends, without_cache
+
+SLOW = {"rustworkx": 1 << 22}  # arcs
 
 
-def rustworkx_colors(system, _):
-    import rustworkx
-
-    return rustworkx.graph_greedy_color(system.graph)
-
-
-def rustworkx_is_bipartite(system, _):
-    import rustworkx
-
-    return rustworkx.is_bipartite(system.graph)
-
-
-def igraph_is_bipartite(system, _):
-    getattr(system.graph, "__invalidate_cache")()
-    return system.graph.is_bipartite()
-
-
-def colors(system, color):
-    """How many colours there are; not a number where neighbours share one."""
-    graph = system.graph
-    source = np.repeat(np.arange(graph.num_vertices), graph.out_degree.numpy())
-    target, color = graph.neighbors.numpy(), np.asarray(color)
+def colors(system: Any, color: Any) -> float:
+    """The number of colours; not a number where neighbours share one."""
+    (source, target), color = ends(system.graph), np.asarray(color)
     proper = (color[source] != color[target])[source != target].all()
     return float(len(np.unique(color))) if proper else float("nan")
 
@@ -37,25 +21,17 @@ def colors(system, color):
 ROWS = {
     "greedy color": Row(
         "greedy colouring, largest degrees first",
-        {
-            "tgraph": lambda system, _: tg.algorithms.greedy_color(system.graph),
-            "igraph": lambda system, _: system.graph.vertex_coloring_greedy(),
-            "rustworkx": rustworkx_colors,
-        },
-        read={"rustworkx": lambda found: np.asarray([found[vertex] for vertex in range(len(found))])},
+        {"tgraph": "greedy_color", "igraph": "vertex_coloring_greedy", "rustworkx": "graph_greedy_color"},
+        read={"rustworkx": by_vertex},
         agree=anything,
         quality={"colors": colors},
         directed=False,
-        largest={"rustworkx": 1 << 22},
+        largest=SLOW,
     ),
     "bipartite": Row(
         "whether the vertices have two sides",
-        {
-            "tgraph": lambda system, _: tg.algorithms.is_bipartite(system.graph),
-            "igraph": igraph_is_bipartite,
-            "rustworkx": rustworkx_is_bipartite,
-        },
+        {"tgraph": "is_bipartite", "igraph": without_cache("is_bipartite"), "rustworkx": "is_bipartite"},
         directed=False,
-        largest={"rustworkx": 1 << 22},
+        largest=SLOW,
     ),
 }

@@ -4,68 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
-import networkit as nk
 import numpy as np
 import torch
 
 import tgraph as tg
-from bench.library import Row, anything
+from bench.library import Call, Row, anything, partition
+
+SLOW = 20_000_000  # arcs beyond which peers take minutes
 
 
 def modularity(system: Any, result: Any) -> float:
     return tg.algorithms.modularity(system.graph, torch.as_tensor(np.asarray(result, dtype=np.int64)))
 
 
-def subsets(run: Any) -> np.ndarray:
-    return np.asarray(run.getPartition().getVector(), dtype=np.int64)
+def communities(title: str, ours: str, networkit: str, igraph: Call, slow: tuple[str, ...]) -> Row:
+    calls = {"tgraph": ours, "networkit": f"community.{networkit}", "igraph": igraph}
+    read = {"networkit": partition, "igraph": lambda clustering: np.asarray(clustering.membership, dtype=np.int64)}
+    quality = {"modularity": modularity}
+    return Row(f"communities by {title}", calls, read, anything, quality, False, largest=dict.fromkeys(slow, SLOW))
 
 
-def members(clustering: Any) -> np.ndarray:
-    return np.asarray(clustering.membership, dtype=np.int64)
-
-
-READ = {"networkit": subsets, "igraph": members}
-QUALITY = {"modularity": modularity}
-SLOW = 20_000_000  # arcs beyond which peers take minutes
-
+BOTH = ("networkit", "igraph")
 ROWS = {
-    "louvain": Row(
-        "communities by Louvain (networkit PLM, igraph multilevel)",
-        {
-            "tgraph": lambda system, _: tg.algorithms.louvain(system.graph),
-            "networkit": lambda system, _: nk.community.PLM(system.graph).run(),
-            "igraph": lambda system, _: system.graph.community_multilevel(),
-        },
-        READ,
-        anything,
-        QUALITY,
-        directed=False,
-        largest={"networkit": SLOW, "igraph": SLOW},
+    "louvain": communities(
+        "Louvain (networkit PLM, igraph multilevel)", "louvain", "PLM", Call("community_multilevel"), BOTH
     ),
-    "leiden": Row(
-        "communities by Leiden",
-        {
-            "tgraph": lambda system, _: tg.algorithms.leiden(system.graph),
-            "networkit": lambda system, _: nk.community.ParallelLeiden(system.graph).run(),
-            "igraph": lambda system, _: system.graph.community_leiden("modularity"),
-        },
-        READ,
-        anything,
-        QUALITY,
-        directed=False,
-        largest={"networkit": SLOW, "igraph": SLOW},
-    ),
-    "label_propagation": Row(
-        "communities by asynchronous label propagation",
-        {
-            "tgraph": lambda system, _: tg.algorithms.label_propagation(system.graph),
-            "networkit": lambda system, _: nk.community.PLP(system.graph).run(),
-            "igraph": lambda system, _: system.graph.community_label_propagation(),
-        },
-        READ,
-        anything,
-        QUALITY,
-        directed=False,
-        largest={"igraph": SLOW},
+    "leiden": communities("Leiden", "leiden", "ParallelLeiden", Call("community_leiden", "modularity"), BOTH),
+    "label_propagation": communities(
+        "asynchronous label propagation", "label_propagation", "PLP", Call("community_label_propagation"), BOTH[1:]
     ),
 }

@@ -3,116 +3,80 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 import tgraph as tg
-from bench.library import Row
+from bench.library import Call, Row, ends, igraph, rx
 from bench.verify import require
 
+SLOW = {"rustworkx": 1 << 22}  # arcs
 
-def forward(system):
-    """The arcs that lead to a larger vertex."""
-    source, target, _ = system.arrays.edges()
+
+@cache
+def forward(system: Any) -> Any:
+    """The graph of the arcs that lead to a larger vertex, of a system."""
+    source, target = ends(system.graph) if system.name == "tgraph" else system.arrays.edges()[:2]
     kept = source < target
-    return source[kept].astype(np.int64), target[kept].astype(np.int64)
-
-
-@cache
-def ours(system):
-    graph = system.graph
-    source = np.repeat(np.arange(graph.num_vertices), graph.out_degree.numpy())
-    target = graph.neighbors.numpy().astype(np.int64)
-    kept = source < target
-    return tg.Graph.from_edges(source[kept], target[kept], num_vertices=graph.num_vertices)
-
-
-@cache
-def igraph_dag(system):
-    import igraph
-
-    return igraph.Graph(n=system.n, edges=np.stack(forward(system), axis=1), directed=True)
-
-
-@cache
-def rustworkx_dag(system):
-    import rustworkx
-
-    graph = rustworkx.PyDiGraph(multigraph=False)
+    source, target = (column[kept].astype(np.int64) for column in (source, target))
+    if system.name == "tgraph":
+        return tg.Graph.from_edges(source, target, num_vertices=system.graph.num_vertices)
+    if system.name == "igraph":
+        return igraph.Graph(n=system.n, edges=np.stack((source, target), axis=1), directed=True)
+    graph = rx.PyDiGraph(multigraph=False)
     graph.add_nodes_from(range(system.n))
-    graph.add_edges_from_no_data(list(zip(*(ends.tolist() for ends in forward(system)), strict=True)))
+    graph.add_edges_from_no_data(list(zip(source.tolist(), target.tolist(), strict=True)))
     return graph
 
 
-def rustworkx_order(system, _):
-    import rustworkx
-
-    return np.asarray(rustworkx.topological_sort(rustworkx_dag(system)))
-
-
-def rustworkx_is_dag(system, _):
-    import rustworkx
-
-    return rustworkx.is_directed_acyclic_graph(rustworkx_dag(system))
-
-
-def rustworkx_longest(system, _):
-    import rustworkx
-
-    return rustworkx.dag_longest_path_length(rustworkx_dag(system))
-
-
-def igraph_is_dag(system, _):
-    graph = igraph_dag(system)
+def igraph_is_dag(system: Any, _: Any) -> bool:
+    graph = forward(system)
     getattr(graph, "__invalidate_cache")()  # it remembers the answer
     return graph.is_dag()
 
 
-def leads_forward(order, graph):
+def leads_forward(system: Any, order: Any) -> float:
     """Whether every arc leads forward in an order of all vertices."""
+    graph = forward(system)
     position = np.empty(graph.num_vertices, dtype=np.int64)
     position[np.asarray(order)] = np.arange(graph.num_vertices)
-    source = np.repeat(np.arange(graph.num_vertices), graph.out_degree.numpy())
-    return float((position[source] < position[graph.neighbors.numpy()]).all())
+    source, target = ends(graph)
+    return float((position[source] < position[target]).all())
 
 
-def permutations(mine, theirs):
+def permutations(mine: Any, theirs: Any) -> None:
     """Two orders of the same vertices; whether arcs lead forward in them is a quality, since orders differ."""
     require(np.array_equal(np.sort(mine), np.sort(theirs)), "not an order of all vertices")
 
-
-LARGEST = {"rustworkx": 1 << 22}
 
 ROWS = {
     "topological sort": Row(
         "topological sort",
         {
-            "tgraph": lambda system, _: tg.algorithms.topological_sort(ours(system)),
-            "igraph": lambda system, _: igraph_dag(system).topological_sorting(),
-            "rustworkx": rustworkx_order,
+            "tgraph": Call("topological_sort", of=forward),
+            "igraph": Call("topological_sorting", of=forward),
+            "rustworkx": Call("topological_sort", of=forward),
         },
         agree=permutations,
-        quality={"forward": lambda system, order: leads_forward(order, ours(system))},
+        quality={"forward": leads_forward},
         directed=True,
-        largest=LARGEST,
+        largest=SLOW,
     ),
     "is dag": Row(
         "whether a directed graph has no cycles",
         {
-            "tgraph": lambda system, _: tg.algorithms.is_dag(ours(system)),
+            "tgraph": Call("is_dag", of=forward),
             "igraph": igraph_is_dag,
-            "rustworkx": rustworkx_is_dag,
+            "rustworkx": Call("is_directed_acyclic_graph", of=forward),
         },
         directed=True,
-        largest=LARGEST,
+        largest=SLOW,
     ),
     "longest path": Row(
         "length of a longest path of a graph without cycles",
-        {
-            "tgraph": lambda system, _: tg.algorithms.dag_longest_path_length(ours(system)),
-            "rustworkx": rustworkx_longest,
-        },
+        dict.fromkeys(("tgraph", "rustworkx"), Call("dag_longest_path_length", of=forward)),
         directed=True,
-        largest=LARGEST,
+        largest=SLOW,
     ),
 }

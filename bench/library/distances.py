@@ -2,73 +2,55 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
-import networkit as nk
 import numpy as np
 
 import tgraph as tg
-from bench.library import Row, equal
+from bench.library import Call, Row, nk, ran
 
-SLOW = 300_000  # arcs; one search from every vertex
+SLOW = {"igraph": 300_000}  # arcs; one search from every vertex
 
 
+@cache
 def largest(system: Any) -> Any:
-    """The largest component, made once."""
-    if not hasattr(system, "largest_component"):
-        system.largest_component = COMPONENT[system.name](system)
-    return system.largest_component
-
-
-def tgraph_component(system: Any) -> tg.Graph:
+    """The largest component of a system's graph."""
+    if system.name == "networkit":
+        return nk.components.ConnectedComponents.extractLargestConnectedComponent(system.graph, True)
+    if system.name == "igraph":
+        return system.graph.connected_components().giant()
     component = tg.algorithms.wcc(system.graph)
     return system.graph.subgraph((component == component.mode().values).nonzero().flatten())
 
 
-COMPONENT = {
-    "tgraph": tgraph_component,
-    "networkit": lambda system: nk.components.ConnectedComponents.extractLargestConnectedComponent(system.graph, True),
-    "igraph": lambda system: system.graph.connected_components().giant(),
-}
-
-
 def networkit_diameter(system: Any, _: Any) -> Any:
-    run = nk.distance.Diameter(largest(system), algo=nk.distance.DiameterAlgo.EXACT)
-    run.run()
-    return run
+    return ran(nk.distance.Diameter, largest(system), algo=nk.distance.DiameterAlgo.EXACT)
 
 
 ROWS = {
     "diameter": Row(
         "the exact diameter of the largest component",
         {
-            "tgraph": lambda system, _: tg.algorithms.diameter(largest(system)),
+            "tgraph": Call("diameter", of=largest),
             "networkit": networkit_diameter,
-            "igraph": lambda system, _: largest(system).diameter(),
+            "igraph": Call("diameter", of=largest),
         },
         read={"networkit": lambda run: run.getDiameter()[0]},
-        agree=equal,
         directed=False,
-        largest={"igraph": SLOW},
+        largest=SLOW,
     ),
     "eccentricity": Row(
         "the eccentricities of the largest component, by value",
-        {
-            "tgraph": lambda system, _: tg.algorithms.eccentricity(largest(system)),
-            "igraph": lambda system, _: largest(system).eccentricity(),
-        },
+        dict.fromkeys(("tgraph", "igraph"), Call("eccentricity", of=largest)),
         read=dict.fromkeys(("tgraph", "igraph"), lambda found: np.sort(np.asarray(found))),
-        agree=equal,
         directed=False,
-        largest={"igraph": SLOW},
+        largest=SLOW,
     ),
     "radius": Row(
         "the least eccentricity in the largest component",
-        {
-            "tgraph": lambda system, _: tg.algorithms.radius(largest(system)),
-            "igraph": lambda system, _: largest(system).radius(),
-        },
+        dict.fromkeys(("tgraph", "igraph"), Call("radius", of=largest)),
         directed=False,
-        largest={"igraph": SLOW},
+        largest=SLOW,
     ),
 }

@@ -2,53 +2,47 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
-import networkit as nk
 import numpy as np
-from scipy.sparse import csgraph
 
-import tgraph as tg
-from bench.library import Row, equal
-from bench.library.paths import pairs, weighted
+from bench.library import Call, Row
+from bench.library.paths import pairs
 
-SLOW = 1_000_000  # arcs
+SLOW = {"networkit": 1_000_000}  # arcs
 
 
-def networkit_flow(system: Any, ends: tuple[int, int]) -> Any:
-    if not system.weighted.hasEdgeIds():
-        system.weighted.indexEdges()
-    run = nk.flow.EdmondsKarp(system.weighted, *ends)
-    run.run()
-    return run
+@cache
+def indexed(system: Any) -> Any:
+    """networkit's graph with numbered edges."""
+    system.weighted.indexEdges()
+    return system.weighted
 
 
-def scipy_flow(system: Any, ends: tuple[int, int]) -> int:
-    if not hasattr(system, "capacities"):
-        system.capacities = system.weighted.astype(np.int32)
-    return csgraph.maximum_flow(system.capacities, *ends).flow_value
+@cache
+def capacities(system: Any) -> Any:
+    """scipy's matrix of integers."""
+    return system.weighted.astype(np.int32)
 
 
 ROWS = {
     "flow": Row(
         "the value of a maximum flow between two vertices",
         {
-            "tgraph": lambda system, ends: tg.algorithms.maximum_flow_value(system.weighted, *ends),
-            "networkit": networkit_flow,
-            "igraph": lambda system, ends: weighted(system).maxflow_value(*ends, capacity="weight"),
-            "scipy": scipy_flow,
+            "tgraph": Call("maximum_flow_value", of="weighted"),
+            "networkit": Call("flow.EdmondsKarp", of=indexed),
+            "igraph": Call("maxflow_value", of="weighted", capacity="weight"),
+            "scipy": Call("maximum_flow", of=capacities),
         },
-        read={"networkit": lambda run: round(run.getMaxFlow())},
-        agree=equal,
+        read={"networkit": lambda run: round(run.getMaxFlow()), "scipy": lambda found: found.flow_value},
         arguments=pairs,
-        largest={"networkit": SLOW},
+        largest=SLOW,
     ),
     "cut": Row(
         "a minimum cut between two vertices and its side",
-        {
-            "tgraph": lambda system, ends: tg.algorithms.minimum_cut(system.weighted, *ends)[0],
-            "igraph": lambda system, ends: weighted(system).mincut(*ends, capacity="weight").value,
-        },
+        {"tgraph": Call("minimum_cut", of="weighted"), "igraph": Call("mincut", of="weighted", capacity="weight")},
+        read={"tgraph": lambda found: found[0], "igraph": lambda found: found.value},
         arguments=pairs,
     ),
 }

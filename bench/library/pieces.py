@@ -12,7 +12,7 @@ from scipy.sparse import csgraph, csr_array
 import tgraph as tg
 from bench.arrays import Arrays, Description
 from bench.kernels import BLOCKS
-from bench.library import Row, close
+from bench.library import Call, Row, close, igraph, nk, rx
 
 VERTICES = 400
 
@@ -34,63 +34,53 @@ def matrix(system: Any, start: int) -> csr_array:
     return both
 
 
-@cache
-def ours(system: Any, start: int) -> tg.Graph:
-    piece = matrix(system, start)
+def of_tgraph(piece: csr_array, *_: np.ndarray) -> tg.Graph:
     offset, neighbors = torch.from_numpy(piece.indptr.astype(np.int64)), torch.from_numpy(piece.indices)
     return tg.Graph(offset, neighbors, torch.from_numpy(piece.data.astype(np.int32)), directed=False)
 
 
-def edges(system: Any, start: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Each edge of the piece once."""
-    piece = matrix(system, start).tocoo()
-    once = piece.row < piece.col
-    return piece.row[once], piece.col[once], piece.data[once]
-
-
-@cache
-def of_networkit(system: Any, start: int) -> Any:
-    import networkit as nk
-
-    one, other, weight = edges(system, start)
+def of_networkit(piece: csr_array, one: np.ndarray, other: np.ndarray, weight: np.ndarray) -> Any:
     triplets = weight, (one.astype(np.uint64), other.astype(np.uint64))
-    return nk.GraphFromCoo(triplets, n=matrix(system, start).shape[0], weighted=True, directed=False)
+    return nk.GraphFromCoo(triplets, n=piece.shape[0], weighted=True, directed=False)
 
 
-@cache
-def of_igraph(system: Any, start: int) -> Any:
-    import igraph
-
-    one, other, weight = edges(system, start)
-    graph = igraph.Graph(n=matrix(system, start).shape[0], edges=np.stack((one, other), 1))
+def of_igraph(piece: csr_array, one: np.ndarray, other: np.ndarray, weight: np.ndarray) -> Any:
+    graph = igraph.Graph(n=piece.shape[0], edges=np.stack((one, other), 1))
     graph.es["weight"] = weight.tolist()
     return graph
 
 
-@cache
-def of_rustworkx(system: Any, start: int) -> Any:
-    import rustworkx
-
-    graph = rustworkx.PyGraph(multigraph=False)
-    graph.add_nodes_from(range(matrix(system, start).shape[0]))
-    graph.add_edges_from(list(zip(*(column.tolist() for column in edges(system, start)), strict=True)))
+def of_rustworkx(piece: csr_array, *edges: np.ndarray) -> Any:
+    graph = rx.PyGraph(multigraph=False)
+    graph.add_nodes_from(range(piece.shape[0]))
+    graph.add_edges_from(list(zip(*(column.tolist() for column in edges), strict=True)))
     return graph
 
 
+MAKE = {"tgraph": of_tgraph, "networkit": of_networkit, "igraph": of_igraph, "rustworkx": of_rustworkx}
+
+
+@cache
+def held(system: Any, start: int) -> Any:
+    """The piece around a vertex as a graph of the system, the matrix for scipy."""
+    piece = matrix(system, start)
+    half = piece.tocoo()
+    once = half.row < half.col
+    return MAKE.get(system.name, lambda piece, *_: piece)(piece, half.row[once], half.col[once], half.data[once])
+
+
+def of_piece(name: str, *arguments: Any, **options: Any) -> Any:
+    """A function of the piece around the argument."""
+
+    @cache
+    def bound(system: Any, start: int) -> Any:
+        return Call(name, *arguments, of=lambda _: held(system, start), **options).bound(system)
+
+    return lambda system, start: bound(system, start)(None)
+
+
 def our_distances(system: Any, start: int) -> torch.Tensor:
-    return torch.cat([rows for _, rows in tg.algorithms.all_pairs(ours(system, start), weighted=True)])
-
-
-def networkit_distances(system: Any, start: int) -> Any:
-    import networkit as nk
-
-    return nk.distance.APSP(of_networkit(system, start)).run()
-
-
-def rustworkx_distances(system: Any, start: int) -> Any:
-    import rustworkx
-
-    return rustworkx.all_pairs_dijkstra_path_lengths(of_rustworkx(system, start), float)
+    return torch.cat([rows for _, rows in tg.algorithms.all_pairs(held(system, start), weighted=True)])
 
 
 def rows_of_rustworkx(found: Any) -> np.ndarray:
@@ -101,21 +91,13 @@ def rows_of_rustworkx(found: Any) -> np.ndarray:
     return distance
 
 
-def rustworkx_matrix(system: Any, start: int) -> np.ndarray:
-    import rustworkx
-
-    return rustworkx.floyd_warshall_numpy(of_rustworkx(system, start), float)
-
-
-def rustworkx_cut(system: Any, start: int) -> float:
-    import rustworkx
-
-    return rustworkx.stoer_wagner_min_cut(of_rustworkx(system, start), float)[0]
-
-
 def four(counts: dict[str, int]) -> list[int]:
     """In the order of igraph's classes."""
     return [counts[kind] for kind in ("star", "path", "paw", "cycle", "diamond", "clique")]
+
+
+def first(found: Any) -> float:
+    return found[0]
 
 
 ROWS = {
@@ -123,10 +105,10 @@ ROWS = {
         f"distances of all pairs of {VERTICES} vertices, over weights",
         {
             "tgraph": our_distances,
-            "networkit": networkit_distances,
-            "igraph": lambda system, start: of_igraph(system, start).distances(weights="weight"),
-            "rustworkx": rustworkx_distances,
-            "scipy": lambda system, start: csgraph.dijkstra(matrix(system, start)),
+            "networkit": of_piece("distance.APSP"),
+            "igraph": of_piece("distances", weights="weight"),
+            "rustworkx": of_piece("all_pairs_dijkstra_path_lengths", float),
+            "scipy": of_piece("dijkstra"),
         },
         read={"networkit": lambda run: np.asarray(run.getDistances()), "rustworkx": rows_of_rustworkx},
         agree=close,
@@ -135,48 +117,42 @@ ROWS = {
     "floyd-warshall": Row(
         f"the same by the method of Floyd and Warshall, {VERTICES} vertices",
         {
-            "tgraph": lambda system, start: tg.algorithms.floyd_warshall(ours(system, start), predecessors=False)[0],
-            "rustworkx": rustworkx_matrix,
-            "scipy": lambda system, start: csgraph.floyd_warshall(matrix(system, start)),
+            "tgraph": of_piece("floyd_warshall", predecessors=False),
+            "rustworkx": of_piece("floyd_warshall_numpy", float),
+            "scipy": of_piece("floyd_warshall"),
         },
+        read={"tgraph": first},
         agree=close,
         arguments=source,
     ),
     "global cut": Row(
         f"a minimum cut of {VERTICES} vertices",
         {
-            "tgraph": lambda system, start: tg.algorithms.stoer_wagner(ours(system, start))[0],
-            "igraph": lambda system, start: of_igraph(system, start).mincut(capacity="weight").value,
-            "rustworkx": rustworkx_cut,
+            "tgraph": of_piece("stoer_wagner"),
+            "igraph": of_piece("mincut", capacity="weight"),
+            "rustworkx": of_piece("stoer_wagner_min_cut", float),
         },
+        read={"tgraph": first, "igraph": lambda found: found.value, "rustworkx": first},
         agree=close,
         arguments=source,
     ),
     "motifs": Row(
         f"induced subgraphs of 4 vertices, of {VERTICES}",
-        {
-            "tgraph": lambda system, start: tg.algorithms.motif_counts(ours(system, start)),
-            "igraph": lambda system, start: of_igraph(system, start).motifs_randesu(4),
-        },
+        {"tgraph": of_piece("motif_counts"), "igraph": of_piece("motifs_randesu", 4)},
         read={"tgraph": four, "igraph": lambda counts: [round(counts[i]) for i in (4, 6, 7, 8, 9, 10)]},
         arguments=source,
     ),
     "cliques": Row(
         f"the number of cliques of 4 vertices, of {VERTICES}",
-        {
-            "tgraph": lambda system, start: tg.algorithms.k_clique_count(ours(system, start), 4),
-            "igraph": lambda system, start: len(of_igraph(system, start).cliques(4, 4)),
-        },
+        {"tgraph": of_piece("k_clique_count", 4), "igraph": of_piece("cliques", 4, 4)},
+        read={"igraph": len},
         arguments=source,
     ),
     "line graph": Row(
         f"the line graph of {VERTICES} vertices",
-        {
-            "tgraph": lambda system, start: tg.algorithms.line_graph(ours(system, start))[0],
-            "igraph": lambda system, start: of_igraph(system, start).linegraph(),
-        },
+        {"tgraph": of_piece("line_graph"), "igraph": of_piece("linegraph")},
         read={
-            "tgraph": lambda graph: [graph.num_vertices, graph.num_arcs // 2],
+            "tgraph": lambda found: [found[0].num_vertices, found[0].num_arcs // 2],
             "igraph": lambda graph: [graph.vcount(), graph.ecount()],
         },
         arguments=source,

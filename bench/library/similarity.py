@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import networkit as nk
 import numpy as np
 
-import tgraph as tg
 from bench.arrays import Description
-from bench.library import Row, close
+from bench.library import Row, close, nk
 
 PAIRS = 100_000
 
@@ -22,40 +19,34 @@ def pairs(description: Description) -> list[Any]:
     return [np.stack((first, (first + step) % n), 1)]
 
 
-def predicted(name: str) -> Callable[[Any, Any], Any]:
-    """An index of networkit, of each pair."""
-    return lambda system, given: getattr(nk.linkprediction, name)(system.graph).runOn(given.tolist())
+def sorted_pairs(description: Description) -> list[Any]:
+    """Each once, sorted by both ends, as networkit gives their scores."""
+    return [np.unique(found, axis=0) for found in pairs(description)]
 
 
-def scores(found: Any) -> np.ndarray:
-    """Of each pair, in ascending order of pairs: networkit gives them so."""
-    return np.asarray([score for _, score in sorted(found)])
-
-
-def link(title: str, ours: Callable[..., Any], name: str) -> Row:
-    """A score of pairs beside that of networkit; pairs are sorted by both ends."""
+def link(title: str, ours: str, name: str) -> Row:
+    """A score of pairs beside that of networkit."""
     return Row(
         f"{title} of 100,000 pairs",
-        {"tgraph": lambda system, given: ours(system.graph, given), "networkit": predicted(name)},
-        read={"networkit": scores},
+        {
+            "tgraph": ours,
+            "networkit": lambda system, given: getattr(nk.linkprediction, name)(system.graph).runOn(given.tolist()),
+        },
+        read={"networkit": lambda found: np.asarray([score for _, score in sorted(found)])},
         agree=close,
         directed=False,
         arguments=sorted_pairs,
     )
 
 
-def sorted_pairs(description: Description) -> list[Any]:
-    return [np.unique(found, axis=0) for found in pairs(description)]
-
-
 ROWS = {
-    "adamic-adar": link("Adamic-Adar index", tg.algorithms.adamic_adar, "AdamicAdarIndex"),
-    "allocation": link("resource allocation index", tg.algorithms.resource_allocation, "ResourceAllocationIndex"),
-    "common neighbors": link("common neighbours", tg.algorithms.common_neighbors, "CommonNeighborsIndex"),
+    "adamic-adar": link("Adamic-Adar index", "adamic_adar", "AdamicAdarIndex"),
+    "allocation": link("resource allocation index", "resource_allocation", "ResourceAllocationIndex"),
+    "common neighbors": link("common neighbours", "common_neighbors", "CommonNeighborsIndex"),
     "jaccard": Row(
         "Jaccard similarity of 100,000 pairs",
         {
-            "tgraph": lambda system, given: tg.algorithms.jaccard(system.graph, given),
+            "tgraph": "jaccard",
             "igraph": lambda system, given: system.graph.similarity_jaccard(pairs=given.tolist(), loops=False),
         },
         agree=close,

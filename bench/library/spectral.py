@@ -9,39 +9,26 @@ import torch
 from scipy.sparse import csr_array
 
 import tgraph as tg
-from bench.arrays import DAMPING, Description
-from bench.kernels import BLOCKS
-from bench.library import Row, close
-from bench.library.centrality import near, networkit, scaled
+from bench.arrays import DAMPING
+from bench.library import Call, Row, by_vertex, close, drawn, method
+from bench.library.centrality import near, scaled
 
 SURFERS, ACCURATE = 16, 1e-9
 
 
-def surfers(description: Description) -> list[Any]:
-    """Where 16 surfers start, one vertex each."""
-    random = np.random.default_rng(0)
-    return [tuple(random.choice(description.num_vertices, SURFERS, replace=False).tolist())] * BLOCKS
-
-
-def our_ranks(system: Any, chosen: tuple[int, ...]) -> Any:
+def our_ranks(system: Any, chosen: list[int]) -> Any:
     start = torch.zeros(system.graph.num_vertices, SURFERS, dtype=torch.float64)
-    start[list(chosen), range(SURFERS)] = 1
-    return tg.algorithms.pagerank(
-        system.graph,
-        personalization=start,
-        tol=ACCURATE,
-        max_iterations=1000,
-        dtype=torch.float64,
-        method="gauss-seidel",
-    )
+    start[chosen, range(SURFERS)] = 1
+    options = {"tol": ACCURATE, "max_iterations": 1000, "dtype": torch.float64, "method": "gauss-seidel"}
+    return tg.algorithms.pagerank(system.graph, personalization=start, **options)
 
 
-def igraph_ranks(system: Any, chosen: tuple[int, ...]) -> Any:
+def igraph_ranks(system: Any, chosen: list[int]) -> Any:
     """One after the other: it takes one distribution of starts at a time."""
     return [system.graph.personalized_pagerank(reset_vertices=vertex, damping=DAMPING) for vertex in chosen]
 
 
-def scipy_ranks(system: Any, chosen: tuple[int, ...]) -> np.ndarray:
+def scipy_ranks(system: Any, chosen: list[int]) -> np.ndarray:
     """Power iteration, all at once. A surfer without a way on starts anew, as ours does."""
     if not hasattr(system, "received_exactly"):
         offset, neighbors, _ = system.arrays.reverse()
@@ -50,7 +37,7 @@ def scipy_ranks(system: Any, chosen: tuple[int, ...]) -> np.ndarray:
     degree = system.arrays.degree
     share, ends = 1 / np.maximum(degree, 1)[:, None], degree == 0
     start = np.zeros((system.n, SURFERS))
-    start[list(chosen), range(SURFERS)] = 1
+    start[chosen, range(SURFERS)] = 1
     rank = start
     while True:
         kept = DAMPING * (received @ (rank * share))
@@ -65,26 +52,17 @@ def same_ranks(ours: np.ndarray, theirs: np.ndarray) -> None:
     close(np.asarray(ours), np.where(np.abs(ours - theirs) < 1e-6, ours, theirs))
 
 
-def attenuation(system: Any) -> float:
-    """What a step of a walk counts, small enough on every graph: networkit's choice."""
-    degree = system.graph.in_degree if isinstance(system.graph, tg.Graph) else system.arrays.degree
-    return 1 / (int(degree.max()) + 1)
+def katz(name: str, *arguments: float, **options: Any) -> Any:
+    """Katz centrality whose steps count little enough on every graph: networkit's choice."""
 
+    def call(system: Any, _: Any) -> Any:
+        degree = system.graph.in_degree if system.name == "tgraph" else system.arrays.degree
+        alpha = 1 / (int(degree.max()) + 1)
+        given = {} if system.name == "networkit" else {"alpha": alpha}
+        before = (alpha,) if system.name == "networkit" else ()
+        return Call(name, *before, *arguments, **given, **options).bound(system)(None)
 
-def our_katz(system: Any, _: Any) -> Any:
-    return tg.algorithms.katz(system.graph, alpha=attenuation(system), tol=1e-10, normalized=False)
-
-
-def networkit_katz(system: Any, _: Any) -> Any:
-    import networkit as nk
-
-    return nk.centrality.KatzCentrality(system.graph, attenuation(system), 1.0, 1e-10).run().scores()
-
-
-def rustworkx_katz(system: Any, _: Any) -> Any:
-    import rustworkx
-
-    return rustworkx.katz_centrality(system.graph, alpha=attenuation(system), tol=1e-10)
+    return call
 
 
 def same_walks(ours: np.ndarray, theirs: np.ndarray) -> None:
@@ -95,62 +73,54 @@ def same_walks(ours: np.ndarray, theirs: np.ndarray) -> None:
     close(min(candidates, key=lambda expected: np.abs(expected - theirs).max()), theirs)
 
 
-def by_vertex(values: Any) -> np.ndarray:
-    return np.asarray([values[vertex] for vertex in range(len(values))])
-
-
-def rustworkx_degree(system: Any, _: Any) -> Any:
-    import rustworkx
-
-    return rustworkx.degree_centrality(system.graph)
-
-
 def as_shares(ours: np.ndarray, theirs: np.ndarray) -> None:
     """Degrees, or these divided by the number of other vertices."""
     theirs = np.asarray(theirs, dtype=np.float64)
     close(ours, theirs / (len(ours) - 1) if theirs.max() > 1 else theirs)
 
 
-LARGEST = {"rustworkx": 1 << 22}
+SLOW = {"rustworkx": 1 << 22}  # arcs
 
 ROWS = {
     "degree": Row(
         "degree centrality",
         {
-            "tgraph": lambda system, _: tg.algorithms.degree_centrality(system.graph),
-            "networkit": networkit("DegreeCentrality", False, True, False),
-            "igraph": lambda system, _: system.graph.degree(),
-            "rustworkx": rustworkx_degree,
+            "tgraph": "degree_centrality",
+            "networkit": Call("centrality.DegreeCentrality", False, True, False),
+            "igraph": "degree",
+            "rustworkx": "degree_centrality",
         },
-        read={"rustworkx": by_vertex},
+        read={"networkit": method("scores"), "rustworkx": by_vertex},
         agree=as_shares,
         directed=False,
-        largest=LARGEST,
+        largest=SLOW,
     ),
     "laplacian": Row(
         "Laplacian centrality",
         {
-            "tgraph": lambda system, _: tg.algorithms.laplacian_centrality(system.graph, normalized=False),
-            "networkit": networkit("LaplacianCentrality", False),
+            "tgraph": Call("laplacian_centrality", normalized=False),
+            "networkit": Call("centrality.LaplacianCentrality", False),
         },
+        read={"networkit": method("scores")},
         agree=close,
         directed=False,
     ),
     "katz": Row(
         "Katz centrality",
-        {"tgraph": our_katz, "networkit": networkit_katz, "rustworkx": rustworkx_katz},
-        read={"rustworkx": by_vertex},
+        {
+            "tgraph": katz("katz", tol=1e-10, normalized=False),
+            "networkit": katz("centrality.KatzCentrality", 1.0, 1e-10),
+            "rustworkx": katz("katz_centrality", tol=1e-10),
+        },
+        read={"networkit": method("scores"), "rustworkx": by_vertex},
         agree=same_walks,
         directed=False,
-        largest=LARGEST,
+        largest=SLOW,
     ),
     "hubs": Row(
         "hubs and authorities (igraph: hubs alone)",
-        {
-            "tgraph": lambda system, _: tg.algorithms.hits(system.graph, tol=1e-9, dtype=torch.float64)[0],
-            "igraph": lambda system, _: system.graph.hub_score(),
-        },
-        read={"tgraph": scaled, "igraph": scaled},
+        {"tgraph": Call("hits", tol=1e-9, dtype=torch.float64), "igraph": "hub_score"},
+        read={"tgraph": lambda found: scaled(found[0]), "igraph": scaled},
         agree=near,
         directed=True,
     ),
@@ -159,6 +129,6 @@ ROWS = {
         {"tgraph": our_ranks, "igraph": igraph_ranks, "scipy": scipy_ranks},
         read={"igraph": lambda found: np.asarray(found).T},
         agree=same_ranks,
-        arguments=surfers,
+        arguments=drawn(SURFERS),
     ),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,22 +11,20 @@ import torch
 
 import tgraph as tg
 from bench.arrays import Description
-from bench.library import Row
+from bench.library import Row, ends
 from bench.verify import require
 
 WALKS, LENGTH = 1000, 80
 
 
 def starts(description: Description) -> list[Any]:
-    """Where walks begin: vertices drawn at random."""
+    """The first vertices of walks, drawn at random."""
     return [np.random.default_rng(0).integers(description.num_vertices, size=WALKS)]
 
 
 def igraph_walks(weights: str | None, system: Any, start: Any) -> Any:
-    if weights and weights not in system.graph.es.attributes():
-        system.prepare()
-    walk = system.graph.random_walk
-    return system.graph, [walk(int(v), LENGTH, stuck="return", weights=weights) for v in start]
+    graph = system.weighted if weights else system.graph
+    return graph, [graph.random_walk(int(v), LENGTH, stuck="return", weights=weights) for v in start]
 
 
 def igraph_degrees(found: Any) -> np.ndarray:
@@ -38,7 +37,8 @@ def igraph_degrees(found: Any) -> np.ndarray:
 def degrees(found: Any) -> np.ndarray:
     graph, walks = found
     tails, heads = walks[:, :-1].flatten(), walks[:, 1:].flatten()
-    key = torch.arange(graph.num_vertices).repeat_interleave(graph.out_degree) * graph.num_vertices + graph.neighbors
+    source, target = (torch.from_numpy(column) for column in ends(graph))
+    key = source * graph.num_vertices + target
     stays = (tails == heads) & (graph.out_degree[tails] == 0)
     wanted = tails * graph.num_vertices + heads
     held = key[torch.searchsorted(key, wanted).clamp(max=len(key) - 1)] == wanted
@@ -56,32 +56,20 @@ def alike(ours: np.ndarray, theirs: np.ndarray) -> None:
     require(abs(ours[0] / theirs[0] - 1) < 0.03, f"walks come by degrees of 2^{ours[0]:.3f} and 2^{theirs[0]:.3f}")
 
 
-def ours(attribute: str, weighted: bool, system: Any, start: Any) -> Any:
-    graph = getattr(system, attribute)
+def ours(weighted: bool, system: Any, start: Any) -> Any:
+    graph = system.weighted if weighted else system.graph
     return graph, tg.algorithms.random_walks(graph, start, LENGTH, weighted=weighted)
 
 
-ROWS = {
-    "walks": Row(
-        f"{WALKS} random walks of {LENGTH} steps",
-        {
-            "tgraph": lambda system, start: ours("graph", False, system, start),
-            "igraph": lambda system, start: igraph_walks(None, system, start),
-        },
+def walks(title: str, weights: str | None) -> Row:
+    return Row(
+        f"{WALKS} random walks of {LENGTH} steps{title}",
+        {"tgraph": partial(ours, weights is not None), "igraph": partial(igraph_walks, weights)},
         read={"tgraph": degrees, "igraph": igraph_degrees},
         agree=alike,
         directed=False,  # igraph's walks end where no arc leads on
         arguments=starts,
-    ),
-    "weighted-walks": Row(
-        f"{WALKS} random walks of {LENGTH} steps by weights",
-        {
-            "tgraph": lambda system, start: ours("weighted", True, system, start),
-            "igraph": lambda system, start: igraph_walks("weight", system, start),
-        },
-        read={"tgraph": degrees, "igraph": igraph_degrees},
-        agree=alike,
-        directed=False,  # igraph's walks end where no arc leads on
-        arguments=starts,
-    ),
-}
+    )
+
+
+ROWS = {"walks": walks("", None), "weighted-walks": walks(" by weights", "weight")}

@@ -10,6 +10,6 @@ declines are networkx's. Results are compared with networkx's; that ours did run
 
 A call of networkx is ended after `limit` seconds: then the speed-up is at least what is shown, and is left out of the
 medians. Each size and kind of graph is a process of its own. Writes bench/results/networkx.json, networkx.md and
-networkx.png; `--resume` measures what is not there yet. `python -m bench.networkx.conversions` measures the conversions
-by themselves.
+networkx.png; `--resume` keeps the cells that are there, `--again` only writes their tables and picture anew.
+`python -m bench.networkx.conversions` measures the conversions by themselves.
 """

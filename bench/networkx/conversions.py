@@ -1,21 +1,20 @@
-"""Conversion from and to networkx: python -m bench.networkx.conversions [--edges 1000000] [--repeat 3]
+"""Conversion from and to networkx: python -m bench.networkx.conversions [--edges 1000000] [--repeat 3] [--case 0]
 
-Random graphs with a weight attribute, whose nodes are 0..n-1 or strings. Beside the conversion stand what it cannot go
-below, a walk over all neighbours in Python, and networkx's own conversion to scipy. What comes back is compared with
-the original.
+A line for each kind of graph, or for one, counted from 0. Random graphs with a weight attribute, whose nodes are
+0..n-1 or strings. Beside the conversion stand what it cannot go below, a walk over all neighbours in Python, and
+networkx's own conversion to scipy. What comes back is compared with the original.
 """
 
 from __future__ import annotations
 
-import argparse
-import statistics
-import time
-from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
+from bench.command import parsed
+from bench.measure import timed
+from bench.networkx.worker import repeated
 from tgraph import networkx as backend
 
 CASES = [
@@ -42,41 +41,26 @@ def walk(G: nx.Graph) -> int:
 
 
 def to_tensors(G: nx.Graph) -> backend.Graph:
-    """What networkx does before a call with weights."""
+    """The conversion that networkx makes before a call with weights."""
     return backend.convert_from_nx(G, edge_attrs={"weight": 1})
-
-
-def seconds(call: Callable[[Any], Any], argument: Any, repeat: int) -> tuple[float, Any]:
-    """The median of some calls, and the result of the last."""
-    taken, result = [], None
-    for _ in range(repeat):
-        result = None  # freed before, not during, the next call
-        begun = time.perf_counter()
-        result = call(argument)
-        taken.append(time.perf_counter() - begun)
-    return statistics.median(taken), result
 
 
 def measure(kind: type[nx.Graph], labelled: bool, edges: int, repeat: int) -> dict[str, Any]:
     """A row: seconds of each way."""
     G = random_graph(kind, edges, labelled)
     row: dict[str, Any] = {"graph": kind.__name__, "nodes": "text" if labelled else "0..n-1"}
-    row["walk"] = seconds(walk, G, repeat)[0]
-    row["from"], tensors = seconds(to_tensors, G, repeat)
-    row["back"], back = seconds(backend.convert_to_nx, tensors, repeat)
+    row["walk"] = repeated(lambda: walk(G), repeat)[0]
+    row["from"], tensors = repeated(lambda: to_tensors(G), repeat)
+    row["back"], back = repeated(lambda: backend.convert_to_nx(tensors), repeat)
     if back._adj != G._adj or list(back.edges) != list(G.edges):
         raise AssertionError(f"{kind.__name__}: another graph comes back")
-    row["to scipy"] = seconds(nx.to_scipy_sparse_array, G, 1)[0]
+    row["to scipy"] = timed(nx.to_scipy_sparse_array, G)[0]
     return row
 
 
 def main() -> None:
     """Print a line for each kind of graph."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--edges", type=int, default=1_000_000)
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--case", type=int, help="only this line, counted from 0")
-    options = parser.parse_args()
+    options = parsed(__doc__, edges=1_000_000, repeat=3, case=int)
     print(f"{'seconds':14}{'nodes':>8}{'walk':>8}{'from':>8}{'back':>8}{'to scipy':>10}")
     for case, (kind, labelled) in enumerate(CASES):
         if options.case in (None, case):

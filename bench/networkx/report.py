@@ -6,6 +6,8 @@ import statistics
 from typing import Any
 
 from bench.networkx.worker import SYSTEMS
+from bench.results import named
+from bench.results import table as as_table
 
 LEGEND = """\
 Milliseconds of networkx and of later calls on tgraph, then how many times longer networkx takes than each backend: for
@@ -20,17 +22,17 @@ those marked "?", where networkx did not end. Results of graphblas-algorithms ma
 def markdown(results: dict[str, Any]) -> str:
     """The whole report."""
     cells = results["cells"]
-    about = ", ".join(f"{name} {value}" for name, value in {**results["machine"], **results["versions"]}.items())
+    about = named(results["machine"] | results["versions"])
     parts = ["# Functions of networkx", f"{results['date']}. {about}.", LEGEND.format(limit=results["limit"])]
     parts.append(summary(cells))
     for asked in sorted({cell["asked"] for cell in cells}):
         own = [cell for cell in cells if cell["asked"] == asked]
         parts += [f"## {asked:,} edges", table(own), absent(own)]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return "\n\n".join(part for part in parts if part)
 
 
 def ratio(cell: dict[str, Any], system: str, state: str) -> float | None:
-    """How many times longer networkx takes than a system; None where it or networkx has no time."""
+    """The time of networkx over that of a system; None where it or networkx has no time."""
     seconds, found = cell["networkx"].get("later"), cell["systems"][system].get(state)
     return seconds / found if seconds and found else None
 
@@ -53,7 +55,7 @@ def summary(cells: list[dict[str, Any]]) -> str:
     """A line for each size."""
     heads = ["edges", "calls", "ours", "median, first", "median, converted", "with bounds", "below 1, converted"]
     heads += ["auto, worst first", "auto, worst converted"]
-    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    rows = []
     for asked in sorted({cell["asked"] for cell in cells}):
         own = [cell for cell in cells if cell["asked"] == asked]
         later = {cell["case"]: found for cell in own if (found := ratio(cell, "tgraph", "later"))}
@@ -62,15 +64,13 @@ def summary(cells: list[dict[str, Any]]) -> str:
         ours = sum("later" in cell["systems"]["tgraph"] for cell in own)
         slow = sorted((value, name) for name, value in later.items() if value < 1)
         said = [f"{asked:,}", str(len(own)), str(ours), _median(first), _median(list(later.values()))]
-        said += [
-            _median([*later.values(), *bounds]),
-            ", ".join(f"{name} {value:.2g}" for value, name in slow) or "none",
-        ]
+        below = ", ".join(f"{name} {value:.2g}" for value, name in slow)
+        said += [_median([*later.values(), *bounds]), below or "none"]
         for state in ("first", "later"):
             worst = min(own, key=lambda cell: auto(cell, state))
             said.append(f"{auto(worst, state):.2g} ({worst['case']})")
-        lines.append(f"| {' | '.join(said)} |")
-    return "\n".join(lines)
+        rows.append(said)
+    return as_table(heads, rows)
 
 
 def _median(values: list[float]) -> str:
@@ -81,7 +81,7 @@ def table(cells: list[dict[str, Any]]) -> str:
     """A line for each call."""
     others = SYSTEMS[1:]
     heads = ["call", "graph", "networkx, ms", "tgraph, ms", "first", "converted", "auto", *others]
-    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    rows = []
     for cell in cells:
         ours, theirs = cell["systems"]["tgraph"], cell["networkx"]
         plain = f"{theirs['later'] * 1e3:.3g}" if "later" in theirs else _why(theirs)
@@ -89,8 +89,8 @@ def table(cells: list[dict[str, Any]]) -> str:
         speed = [_speed(cell, "tgraph", state) for state in ("first", "later")]
         by_itself = " / ".join(f"{auto(cell, state):.3g}" for state in ("first", "later"))
         rest = [_speed(cell, system, "later") for system in others]
-        lines.append(f"| {' | '.join([cell['case'], cell['kind'], plain, own, *speed, by_itself, *rest])} |")
-    return "\n".join(lines)
+        rows.append([cell["case"], cell["kind"], plain, own, *speed, by_itself, *rest])
+    return as_table(heads, rows)
 
 
 def _why(found: dict[str, Any]) -> str:
@@ -112,7 +112,7 @@ def _speed(cell: dict[str, Any], system: str, state: str) -> str:
 
 
 def absent(cells: list[dict[str, Any]]) -> str:
-    """Who does not run what, and why, where that is not that it has no such function."""
+    """The calls that a system declines, by its reason, unless it has no such function."""
     found: dict[str, list[str]] = {}
     for cell in cells:
         for system, own in cell["systems"].items():

@@ -9,7 +9,6 @@ import json
 import signal
 import statistics
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from typing import Any
 
 import networkx as nx
 
+from bench.measure import timed
 from bench.networkx.cases import CASES, Case
 from bench.networkx.given import Given, build
 from bench.verify import WrongResult
@@ -50,17 +50,11 @@ def limited(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def timed(call: Callable[[], Any]) -> tuple[float, Any]:
-    begun = time.perf_counter()
-    result = call()
-    return time.perf_counter() - begun, result
-
-
-def repeated(call: Callable[[], Any]) -> tuple[float, Any]:
+def repeated(call: Callable[[], Any], times: int = REPEAT) -> tuple[float, Any]:
     """The median of some calls, and the result of the last."""
     taken: list[float] = []
     result = None
-    while len(taken) < REPEAT and sum(taken) < BUDGET:
+    while len(taken) < times and sum(taken) < BUDGET:
         result = None  # freed before, not during, the next call
         seconds, result = timed(call)
         taken.append(seconds)
@@ -141,8 +135,8 @@ def verdict(case: Case, given: Given, found: Any, expected: Any) -> str:
 
 
 def by_itself(case: Case, given: Given, cell: dict[str, Any], state: str) -> dict[str, Any]:
-    """Who runs the call where tgraph is the user's first choice and the graph is not ("first") or is converted; and
-    where calls are short, how many times longer networkx takes."""
+    """Whether tgraph runs the call where it is the user's first choice and the graph is not ("first") or is converted;
+    and where calls are short, how many times longer networkx takes."""
     G, ours, theirs = given.G, cell["systems"]["tgraph"], cell["networkx"]
     forget(G)
     if state == "later" and "later" in ours:
@@ -162,7 +156,7 @@ def by_itself(case: Case, given: Given, cell: dict[str, Any], state: str) -> dic
 
 
 def answer(case: Case, given: Given) -> bool:
-    """What the backend says to networkx."""
+    """Whether the backend tells networkx to leave the call to it."""
     said: list[Any] = []
 
     def ask(*args: Any, **named: Any) -> list[Any]:

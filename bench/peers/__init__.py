@@ -9,11 +9,14 @@ system is not installed. No file here imports another's system, so that each can
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from bench.arrays import Arrays, Description
 
 SYSTEMS = ("tgraph", "networkit", "igraph", "scipy", "graphblas", "rustworkx", "networkx")
 SMALL_ONLY = ("rustworkx", "networkx")  # they take minutes and gigabytes where others take a second
@@ -34,6 +37,28 @@ class Kernel:
     call: Callable[[Any], Any]
     read: Callable[[Any], np.ndarray] = np.asarray
     iterations: Callable[[Any], int] | None = None
+
+
+class Peer:
+    """A system made from arrays. `forms` : the names of its graphs, which `prepare` makes."""
+
+    forms: tuple[str, ...] = ("graph",)
+
+    def __init__(self, folder: Path, arrays: Arrays, description: Description, threads: int):
+        self.folder, self.arrays, self.description, self.threads = folder, arrays, description, threads
+        self.n, self.directed = arrays.num_vertices, arrays.directed
+
+    def prepare(self) -> None:
+        for form in self.forms:
+            getattr(self, form)
+
+
+def labels(components: Iterable[Iterable[int]], num_vertices: int) -> np.ndarray:
+    """The number of the component of each vertex."""
+    label = np.empty(num_vertices, dtype=np.int64)
+    for number, vertices in enumerate(components):
+        label[list(vertices)] = number
+    return label
 
 
 def load(name: str) -> type:

@@ -12,17 +12,18 @@ import numpy as np
 from graphblas import Matrix, Vector, binary, monoid, semiring
 
 from bench.arrays import DAMPING, TOLERANCE, Arrays, Description
-from bench.peers import Kernel
+from bench.peers import Kernel, Peer
 
 PATIENCE = 10.0  # seconds, after which a loop of hundreds of iterations is given up
 
 
-class System:
+class System(Peer):
     name = "graphblas"
 
     def __init__(self, folder: Path, arrays: Arrays, description: Description, threads: int):
         gb.ss.config["nthreads"] = threads
-        self.arrays, self.n, self.directed = arrays, arrays.num_vertices, arrays.directed
+        super().__init__(folder, arrays, description, threads)
+        self.forms = ("graph", "weighted", "received", "share", *(() if self.directed else ("lower",)))
 
     @cached_property
     def graph(self) -> Matrix:
@@ -45,11 +46,6 @@ class System:
     @cached_property
     def lower(self) -> Matrix:
         return gb.select.tril(self.graph, -1).new()
-
-    def prepare(self) -> None:
-        self.graph, self.weighted, self.received, self.share  # noqa: B018
-        if not self.directed:
-            self.lower  # noqa: B018
 
     def kernels(self) -> dict[str, Kernel]:
         found = {

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bench.arrays import DAMPING, Arrays, Description
-from bench.peers import Kernel, integers
+from bench.peers import Kernel, Peer, integers
 
 if hasattr(os, "geteuid") and os.geteuid() == 0:  # as in a container, where Open MPI wants to be told
     os.environ |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -22,7 +22,7 @@ if hasattr(os, "geteuid") and os.geteuid() == 0:  # as in a container, where Ope
 os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
 
 
-class System:
+class System(Peer):
     name = "graphscope"
     logged = r"Query time: ([\d.e-]+) seconds"
     requirements = ("graphscope==0.29.0", "numpy<2", "pyarrow<17", "setuptools<81")
@@ -30,7 +30,8 @@ class System:
     def __init__(self, folder: Path, arrays: Arrays, description: Description, workers: int):
         import graphscope
 
-        self.module, self.arrays, self.n = graphscope, arrays, arrays.num_vertices
+        super().__init__(folder, arrays, description, workers)
+        self.module = graphscope
         graphscope.set_option(show_log=True, log_level="INFO")
         self.session = graphscope.session(cluster_type="hosts", num_workers=workers)
 
@@ -43,9 +44,6 @@ class System:
         edges = pandas.DataFrame({"source": source.astype(np.int64), "target": target.astype(np.int64)})
         graph = self.session.g(directed=self.arrays.directed).add_vertices(vertices, "v")
         return graph.add_edges(edges, "e", src_label="v", dst_label="v")
-
-    def prepare(self) -> None:
-        self.graph  # noqa: B018
 
     def kernels(self) -> dict[str, Kernel]:
         module, graph = self.module, self.graph

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from bench.arrays import DAMPING, Arrays, Description
-from bench.peers import Kernel
+from bench.peers import Kernel, Peer
 
 
-class System:
+class System(Peer):
     name = "graphx"
     requirements = ("pyspark>=4,<5", "numpy")
 
@@ -30,7 +30,7 @@ class System:
         options = SparkSession.builder.master(f"local[{workers}]").config("spark.driver.memory", "6g")
         self.session = options.config("spark.ui.enabled", "false").getOrCreate()
         self.session.sparkContext.setLogLevel("ERROR")
-        self.arrays, self.folder, self.workers, self.n = arrays, folder, workers, arrays.num_vertices
+        super().__init__(folder, arrays, description, workers)
         self.jvm: Any = self.session.sparkContext._jvm
         self.library = self.jvm.org.apache.spark.graphx.lib
         self.int = self.jvm.scala.reflect.ClassTag.Int()
@@ -43,12 +43,9 @@ class System:
             path.write_text("\n".join(f"{u} {v}" for u, v in zip(rows.tolist(), neighbors.tolist(), strict=True)))
         memory = self.jvm.org.apache.spark.storage.StorageLevel.MEMORY_ONLY()
         context, loader = self.session.sparkContext._jsc.sc(), self.jvm.org.apache.spark.graphx.GraphLoader
-        graph = loader.edgeListFile(context, f"file://{path.resolve()}", False, self.workers, memory, memory)
+        graph = loader.edgeListFile(context, f"file://{path.resolve()}", False, self.threads, memory, memory)
         graph.vertices().count(), graph.edges().count()
         return graph
-
-    def prepare(self) -> None:
-        self.graph  # noqa: B018
 
     def kernels(self) -> dict[str, Kernel]:
         return {

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import igraph as ig
 import numpy as np
 
-from bench.arrays import Arrays, Description
-from bench.peers import Kernel, integers
+from bench.peers import Kernel, Peer, integers
 
 
-class System:
+class System(Peer):
     name = "igraph"
-
-    def __init__(self, folder: Path, arrays: Arrays, description: Description, threads: int):
-        self.arrays, self.n, self.directed = arrays, arrays.num_vertices, arrays.directed
+    forms = ("weighted",)
 
     @cached_property
     def graph(self) -> Any:
@@ -25,8 +21,11 @@ class System:
         edges = zip(source.tolist(), target.tolist(), strict=True)
         return ig.Graph(n=self.n, edges=edges, directed=self.directed)
 
-    def prepare(self) -> None:
+    @cached_property
+    def weighted(self) -> Any:
+        """The same graph, whose edges have weights as an attribute."""
         self.graph.es["weight"] = self.arrays.edges()[2].tolist()
+        return self.graph
 
     def kernels(self) -> dict[str, Kernel]:
         graph = self.graph

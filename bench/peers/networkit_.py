@@ -10,16 +10,16 @@ import networkit as nk
 import numpy as np
 
 from bench.arrays import TOLERANCE, Arrays, Description
-from bench.peers import Kernel, integers
+from bench.peers import Kernel, Peer, integers
 
 
-class System:
+class System(Peer):
     name = "networkit"
 
     def __init__(self, folder: Path, arrays: Arrays, description: Description, threads: int):
         nk.setNumberOfThreads(threads)
-        self.threads, self.directed, self.seed = threads, arrays.directed, description.pivot_seed
-        self.n, self.arrays = arrays.num_vertices, arrays
+        super().__init__(folder, arrays, description, threads)
+        self.forms = ("weighted", "graph" if self.directed else "indexed")
 
     @cached_property
     def graph(self) -> Any:
@@ -40,10 +40,6 @@ class System:
         self.graph.indexEdges()
         return self.graph
 
-    def prepare(self) -> None:
-        self.weighted  # noqa: B018
-        self.graph if self.directed else self.indexed  # noqa: B018
-
     def kernels(self) -> dict[str, Kernel]:
         found = {
             "bfs": Kernel(lambda s: nk.distance.BFS(self.graph, s, False).run(), distances),
@@ -58,7 +54,7 @@ class System:
             )
             found["cores"] = Kernel(lambda _: nk.centrality.CoreDecomposition(self.graph).run(), scores)
             found["labels"] = Kernel(self.labels, lambda run: np.asarray(run.getPartition().getVector()))
-        if self.seed is not None:
+        if self.description.pivot_seed is not None:
             found["betweenness"] = Kernel(self.betweenness, lambda run: scores(run) / (2 * self.n / 3))
         return found
 
@@ -74,7 +70,7 @@ class System:
 
     def betweenness(self, sources: tuple[int, ...]) -> Any:
         """Asked for three samples it draws four and scales by n / 3."""
-        nk.setSeed(self.seed, False)
+        nk.setSeed(self.description.pivot_seed, False)
         return nk.centrality.EstimateBetweenness(self.graph, len(sources) - 1, False, self.threads > 1).run()
 
     def labels(self, _: None) -> Any:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
-from bench.arrays import DAMPING, TOLERANCE, Arrays, Description
-from bench.peers import Kernel
+from bench.arrays import DAMPING, TOLERANCE
+from bench.peers import Kernel, Peer, labels
 
 
-class System:
+class System(Peer):
     name = "networkx"
-
-    def __init__(self, folder: Path, arrays: Arrays, description: Description, threads: int):
-        self.arrays, self.n, self.directed = arrays, arrays.num_vertices, arrays.directed
 
     @cached_property
     def graph(self) -> Any:
@@ -26,15 +22,12 @@ class System:
         graph.add_weighted_edges_from(zip(*(column.tolist() for column in self.arrays.edges()), strict=True))
         return graph
 
-    def prepare(self) -> None:
-        self.graph  # noqa: B018
-
     def kernels(self) -> dict[str, Kernel]:
         graph = self.graph
         found = {
             "bfs": Kernel(lambda s: nx.single_source_shortest_path_length(graph, s), self.by_vertex),
             "sssp": Kernel(lambda s: nx.single_source_dijkstra_path_length(graph, s), self.by_vertex),
-            "wcc": Kernel(self.components, self.labels),
+            "wcc": Kernel(self.components, lambda found: labels(found, self.n)),
             "pagerank": Kernel(self.pagerank, self.by_vertex),
             "betweenness": Kernel(self.betweenness, self.by_vertex),
         }
@@ -51,12 +44,6 @@ class System:
     def components(self, _: None) -> list[set[int]]:
         find = nx.weakly_connected_components if self.directed else nx.connected_components
         return list(find(self.graph))
-
-    def labels(self, components: list[set[int]]) -> np.ndarray:
-        label = np.empty(self.n, dtype=np.int64)
-        for number, vertices in enumerate(components):
-            label[list(vertices)] = number
-        return label
 
     def pagerank(self, _: None) -> dict[int, float]:
         return nx.pagerank(self.graph, DAMPING, tol=TOLERANCE / self.n, weight=None)  # it multiplies tol by n

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import rustworkx as rx
 from rustworkx.visit import BFSVisitor
 
-from bench.arrays import DAMPING, TOLERANCE, Arrays, Description
-from bench.peers import Kernel
+from bench.arrays import DAMPING, TOLERANCE
+from bench.peers import Kernel, Peer, labels
 
 
 class Depths(BFSVisitor):
@@ -23,11 +22,9 @@ class Depths(BFSVisitor):
         self.depth[edge[1]] = self.depth[edge[0]] + 1
 
 
-class System:
+class System(Peer):
     name = "rustworkx"
-
-    def __init__(self, folder: Path, arrays: Arrays, description: Description, threads: int):
-        self.arrays, self.n, self.directed = arrays, arrays.num_vertices, arrays.directed
+    forms = ("both_ways",)
 
     @cached_property
     def graph(self) -> Any:
@@ -40,14 +37,11 @@ class System:
     def both_ways(self) -> Any:
         return self.graph if self.directed else self.graph.to_directed()
 
-    def prepare(self) -> None:
-        self.both_ways  # noqa: B018
-
     def kernels(self) -> dict[str, Kernel]:
         found = {
             "bfs": Kernel(self.bfs),
             "sssp": Kernel(self.sssp, self.distances),
-            "wcc": Kernel(self.components, self.labels),
+            "wcc": Kernel(self.components, lambda found: labels(found, self.n)),
             "pagerank": Kernel(self.pagerank, self.by_vertex),
         }
         if not self.directed:
@@ -73,12 +67,6 @@ class System:
         if self.directed:
             return rx.weakly_connected_components(self.graph)
         return rx.connected_components(self.graph)
-
-    def labels(self, components: list[set[int]]) -> np.ndarray:
-        label = np.empty(self.n, dtype=np.int64)
-        for number, vertices in enumerate(components):
-            label[list(vertices)] = number
-        return label
 
     def pagerank(self, _: None) -> Any:
         return rx.pagerank(self.both_ways, DAMPING, tol=TOLERANCE / self.n)  # it multiplies tol by n

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csgraph, csr_array
 
-from bench.arrays import DAMPING, TOLERANCE, Arrays, Description
-from bench.peers import Kernel, depths_from_tree, integers
+from bench.arrays import DAMPING, TOLERANCE
+from bench.peers import Kernel, Peer, depths_from_tree, integers
 
 
-class System:
+class System(Peer):
     name = "scipy"
-
-    def __init__(self, folder: Path, arrays: Arrays, description: Description, threads: int):
-        self.arrays, self.n = arrays, arrays.num_vertices
+    forms = ("graph", "weighted", "received")
 
     @cached_property
     def graph(self) -> csr_array:
@@ -33,9 +30,6 @@ class System:
 
     def build(self, values: np.ndarray, neighbors: np.ndarray, offset: np.ndarray) -> csr_array:
         return csr_array((values, neighbors, offset.astype(np.int32)), shape=(self.n, self.n))
-
-    def prepare(self) -> None:
-        self.graph, self.weighted, self.received  # noqa: B018
 
     def kernels(self) -> dict[str, Kernel]:
         return {

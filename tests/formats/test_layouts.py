@@ -7,7 +7,7 @@ import torch
 from backends import portable
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import exact_weights, graphs, random_data, random_graph, thread_count
+from strategies import FLOATS, INTEGERS, exact_weights, graphs, random_data, random_graph, thread_count
 
 import tgraph as tg
 from tgraph.core.rows import Selection
@@ -19,8 +19,6 @@ from tgraph.formats.dag.compressed import Compressed
 from tgraph.formats.elias_fano import EliasFano
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
-FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 CLOSE = {torch.float32: 1e-4, torch.float64: 1e-11, torch.bfloat16: 3e-2, torch.float16: 4e-3}
 REDUCES = ("sum", "prod", "min", "max")
 

@@ -31,13 +31,3 @@ def test_batches_are_parts_of_the_data():
             assert torch.equal(batch[kind].edge_attr, batch[kind].e_id)
             sizes = tuple(batch[end].num_nodes for end in kind[::2])
             assert adjacency_of(batch[kind].edge_index, sizes).position is None  # layers have nothing to sort
-
-
-def test_the_same_on_any_number_of_workers():
-    def epochs(workers):
-        torch.manual_seed(5)
-        loader = HGTLoader(types(), [6, 4], input_nodes="paper", batch_size=10, shuffle=True, num_workers=workers)
-        return [[batch["author"].n_id.tolist() for batch in loader] for _ in range(2)]
-
-    alone = epochs(0)
-    assert alone[0] != alone[1] and epochs(2) == alone

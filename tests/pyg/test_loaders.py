@@ -90,20 +90,6 @@ def test_a_model_computes_as_on_the_whole_graph():
         torch.testing.assert_close(found, expected[batch.input_id])
 
 
-def epochs(workers, **options):
-    """The vertices and edges of the batches of two epochs."""
-    torch.manual_seed(12)
-    loader = NeighborLoader(graph(), [4, 3], batch_size=50, shuffle=True, num_workers=workers, **options)
-    return [[(batch.n_id.tolist(), batch.e_id.tolist()) for batch in loader] for _ in range(2)]
-
-
-def test_the_same_on_any_number_of_workers():
-    alone = epochs(0)
-    assert epochs(0) == alone
-    assert epochs(2) == alone
-    assert alone[0] != alone[1]
-
-
 def test_links():
     data = graph()
     loader = LinkNeighborLoader(

@@ -49,6 +49,8 @@ LOADERS = {
     "random": lambda **options: pyg.RandomNodeLoader(graph(), 4, shuffle=True, **options),
     "shadow": lambda **options: pyg.ShaDowKHopSampler(graph(), 2, 3, batch_size=40, shuffle=True, **options),
     "saint": lambda **options: pyg.GraphSAINTNodeSampler(graph(), 30, num_steps=4, **options),
+    "saint edges": lambda **options: pyg.GraphSAINTEdgeSampler(graph(), 30, num_steps=4, **options),
+    "saint walks": lambda **options: pyg.GraphSAINTRandomWalkSampler(graph(), 15, 2, num_steps=4, **options),
 }
 
 
@@ -89,6 +91,11 @@ def test_the_same_batches_on_any_number_of_threads(name):
     for count in (1, 2, 5):
         assert epochs(name, prefetch=count) == alone
     assert not threads()
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_the_same_batches_of_workers(name):
+    assert epochs(name, num_workers=2) == epochs(name)
 
 
 @pytest.mark.parametrize("name", ["nodes", "links", "saint"])

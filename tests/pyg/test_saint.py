@@ -43,17 +43,6 @@ def test_weighted_losses_are_that_of_the_whole_graph():
     assert found == pytest.approx(float(value.mean()), rel=0.05)
 
 
-@pytest.mark.parametrize(("sampler", "options"), SAMPLERS)
-def test_the_same_on_any_number_of_workers(sampler, options):
-    def epochs(workers):
-        torch.manual_seed(5)
-        loader = sampler(graph(), batch_size=6, num_steps=4, num_workers=workers, **options)
-        return [[batch.edge_attr.tolist() for batch in loader] for _ in range(2)]
-
-    alone = epochs(0)
-    assert alone[0] != alone[1] and epochs(2) == alone
-
-
 def test_norms_are_kept_in_a_file(tmp_path):
     options = {"batch_size": 6, "sample_coverage": 3, "save_dir": str(tmp_path), "log": False}
     first = GraphSAINTEdgeSampler(graph(), **options)

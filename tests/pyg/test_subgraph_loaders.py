@@ -92,17 +92,6 @@ def test_shadow_of_a_sparse_matrix():
         assert sorted(entries.t().tolist()) == sorted(other.edge_index.t().tolist())
 
 
-def test_shadow_is_the_same_on_any_number_of_workers():
-    def epochs(workers):
-        torch.manual_seed(5)
-        loader = ShaDowKHopSampler(graph(), 2, 3, batch_size=20, shuffle=True, num_workers=workers)
-        return [[(batch.x.tolist(), batch.edge_index.tolist()) for batch in loader] for _ in range(2)]
-
-    alone = epochs(0)
-    assert alone[0] != alone[1]
-    assert epochs(2) == alone
-
-
 def test_shadow_by_pagerank():
     data = graph()
     options = {"node_idx": torch.tensor([7, 30, 7]), "batch_size": 3}

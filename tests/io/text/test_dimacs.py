@@ -9,15 +9,7 @@ import tgraph
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 
-
-@pytest.fixture
-def file(tmp_path):
-    def create(text: str, name: str = "road.gr"):
-        path = tmp_path / name
-        path.write_text(text, encoding="latin-1")
-        return path
-
-    return create
+NAME = "road.gr"  # of files
 
 
 @given(graph=graphs(weights=("none", "integer")))
@@ -54,7 +46,7 @@ def test_no_edges(file):
         ("c x\na 1 2 3\n", 2, ["expected the problem line", "before the first edge"]),
         ("p aux sp co 5\n", 1, ["'p aux sp co 5' is not a graph", "expected 'p sp|"]),
         ("p sp 2\n", 1, ["is not a graph"]),
-        ("p sp \u00b2 0\n", 1, ["is not a graph"]),
+        (b"p sp \xb2 0\n", 1, ["is not a graph"]),
         ("p sp 99999999999 0\n", 1, ["declares 99999999999 vertices for 0 edges", "correct the header"]),
         (f"p sp {10**30} 0\n", 1, ["vertices for 0 edges"]),
         ("p sp 2 3\na 1 2 3\n", 1, ["declares 3 edges, the file has 1", "truncated"]),

@@ -13,15 +13,7 @@ from io_samples import arcs, assert_fault, graphs, round_trip
 import tgraph
 from tgraph.errors import ArgumentError
 
-
-@pytest.fixture
-def file(tmp_path):
-    def create(content: bytes | str, name: str = "graph.txt"):
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return create
+NAME = "graph.txt"  # of files
 
 
 @given(graph=graphs())

@@ -12,16 +12,7 @@ import tgraph
 
 LAGRAPH = DATA / "conformance" / "lagraph"
 HEADER = "%%MatrixMarket matrix coordinate "
-
-
-@pytest.fixture
-def file(tmp_path):
-    def create(text: str):
-        path = tmp_path / "graph.mtx"
-        path.write_text(text)
-        return path
-
-    return create
+NAME = "graph.mtx"  # of files
 
 
 @given(graph=graphs())

@@ -8,15 +8,7 @@ from io_samples import DATA, arcs, assert_fault, assert_same, graphs, needs_data
 import tgraph
 from tgraph.errors import ArgumentError
 
-
-@pytest.fixture
-def file(tmp_path):
-    def create(text: str):
-        path = tmp_path / "some.graph"
-        path.write_text(text)
-        return path
-
-    return create
+NAME = "some.graph"  # of files
 
 
 @given(graph=graphs(directed=False, weights=("none", "integer")))
