@@ -30,16 +30,26 @@ class CommandError(TGraphError):
 class Entry(NamedTuple):
     """A command, before it is made.
 
-    help : a sentence. make : gives the command its name and help. topic : the heading under which it is listed.
+    described : a sentence, or a function that finds it. make : gives the command its name and help. topic : the heading
+    under which it is listed.
     """
 
-    help: str
+    described: str | Callable[[], str]
     make: Callable[[str, str], Any]
     topic: str
 
+    @property
+    def help(self) -> str:
+        """The sentence."""
+        return self.described if isinstance(self.described, str) else self.described()
+
 
 def chain(
-    help: str, *steps: Callable[..., Any], topic: str = "Commands", spreads: bool = False, more: Any = None
+    help: str | Callable[[], str],
+    *steps: Callable[..., Any],
+    topic: str = "Commands",
+    spreads: bool = False,
+    more: Any = None,
 ) -> Entry:
     """The command that takes the steps in order, with the options of them all.
 
