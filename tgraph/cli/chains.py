@@ -104,7 +104,7 @@ def chained(name: str, steps: tuple[Callable[..., Any], ...], spreads: bool) -> 
                 for step, own in zip(steps, options, strict=True):
                     results.append(step(*results, **{name: given[name] for name in own}))
         except TGraphError as mistake:
-            raise CommandError(on_the_command_line(str(mistake), every)) from mistake
+            raise CommandError(on_the_command_line(mistake, every)) from mistake
 
     command.__signature__ = inspect.Signature(list(every.values()))  # type: ignore[attr-defined]
     command.__annotations__ = {name: option.annotation for name, option in every.items()}
