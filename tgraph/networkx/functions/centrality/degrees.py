@@ -76,11 +76,7 @@ def s_metric(G):
     return float((degree[source] * degree[target]).sum())
 
 
-def _refuses_multigraph(G, nodes=None):
-    return "multigraphs" if G.is_multigraph() else None
-
-
-@implements(cost="linear", refuses=_refuses_multigraph, gaps="multigraphs")
+@implements(cost="linear", multigraphs=False)
 def overall_reciprocity(G):
     arcs = G.number_of_edges()
     if arcs == 0:
@@ -97,7 +93,7 @@ def _mutual(G: Any) -> Tensor:
     return source[torch.isin(key, reverse)].bincount(minlength=n)
 
 
-@implements(cost="linear", given={"nodes": "local"}, refuses=_refuses_multigraph, gaps="multigraphs")
+@implements(cost="linear", given={"nodes": "local"}, multigraphs=False)
 def reciprocity(G, nodes=None):
     if nodes is None:
         return overall_reciprocity(G)

@@ -17,14 +17,7 @@ from tgraph.networkx.functions.traversal.searches import reached
 from tgraph.networkx.graph import Graph
 from tgraph.networkx.registry import implements
 
-SOLVERS = ("full", "lu", "cg")
-
-
-def _refuses_solver(G, *options):
-    *_, dtype, solver = options
-    if dtype is not float:
-        return "dtype other than float"
-    return None if solver in SOLVERS else "a solver other than full, lu and cg"
+SOLVERS = {"dtype": (float,), "solver": ("full", "lu", "cg")}
 
 
 def _require_connected(G: Any) -> None:
@@ -34,7 +27,7 @@ def _require_connected(G: Any) -> None:
         raise nx.NetworkXError("Graph not connected.")
 
 
-@implements(cost="superlinear", refuses=_refuses_solver, gaps="dtype; weights that are not positive")
+@implements(cost="superlinear", only=SOLVERS, gaps="weights that are not positive")
 def current_flow_closeness_centrality(G, weight=None, dtype=float, solver="lu"):
     _require_connected(G)
     if len(G) < 2:
@@ -43,14 +36,11 @@ def current_flow_closeness_centrality(G, weight=None, dtype=float, solver="lu"):
     return by_node(G, found)
 
 
-def _refuses_multigraph(G, *options):
-    return "multigraphs" if G.is_multigraph() else _refuses_solver(G, *options)
-
-
 @implements(
     cost="superlinear",
-    refuses=_refuses_multigraph,
-    gaps="dtype; multigraphs; self-loops; weights not above 0",
+    only=SOLVERS,
+    multigraphs=False,
+    gaps="self-loops; weights not above 0",
 )
 def current_flow_betweenness_centrality(G, normalized=True, weight=None, dtype=float, solver="full"):
     _require_connected(G)
@@ -62,13 +52,11 @@ def current_flow_betweenness_centrality(G, normalized=True, weight=None, dtype=f
     return by_node(G, by_tensors(algorithms.current_flow_betweenness, structure(G, weight), **options))
 
 
-def _refuses_directed(G, normalized=True, nodelist=None, weight="weight", walk_type=None, alpha=0.95):
-    if not (nodelist is None or isinstance(nodelist, list)):
-        return "nodelist is no list"
-    return "directed graphs" if G.is_directed() else None
+def _list(nodelist):
+    return nodelist is None or isinstance(nodelist, list)
 
 
-@implements(cost="superlinear", refuses=_refuses_directed, gaps="directed graphs; nodelist but lists")
+@implements(cost="superlinear", only={"nodelist": _list}, directed=False)
 def laplacian_centrality(G, normalized=True, nodelist=None, weight="weight", walk_type=None, alpha=0.95):
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("null graph has no centrality defined")
@@ -150,20 +138,12 @@ def _local_reach(G: Any, vertex: int) -> float:
     return (1 / far[far > 0].double()).sum().item() / (len(G) - 1)
 
 
-def _refuses_local(G, v, paths=None, weight=None, normalized=True):
-    return "paths" if paths is not None else _refuses_weight(G, weight)
-
-
-def _refuses_weight(G, weight=None, normalized=True):
-    return None if weight is None else "weight"
-
-
 def _require_edges(G: Any) -> None:
     if structure(G).num_edges == 0:
         raise nx.NetworkXError("Size of G must be positive")
 
 
-@implements(refuses=_refuses_local, gaps="paths; weight", cost="light")
+@implements(only={"paths": None, "weight": None}, cost="light")
 def local_reaching_centrality(G, v, paths=None, weight=None, normalized=True):
     _require_edges(G)
     if len(G) == 1:
@@ -171,7 +151,7 @@ def local_reaching_centrality(G, v, paths=None, weight=None, normalized=True):
     return _local_reach(G, number(G, v))
 
 
-@implements(refuses=_refuses_weight, gaps="weight", cost="superlinear")
+@implements(only={"weight": None}, cost="superlinear")
 def global_reaching_centrality(G, weight=None, normalized=True):
     _require_edges(G)
     if len(G) == 1:

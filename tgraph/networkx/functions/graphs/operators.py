@@ -177,10 +177,6 @@ def compose(G, H):
     return _compose([G, H])
 
 
-def _refuses_multigraphs(G, H):
-    return "multigraphs" if G.is_multigraph() or H.is_multigraph() else None
-
-
 def _codes(G: Graph, H: Graph) -> Tensor:
     """The edges of H as numbers of G's vertices: u * n + v; of an undirected graph both ways."""
     source, target = H.structure.to_edge_index()
@@ -193,7 +189,7 @@ def _same_nodes(G: Graph, H: Graph) -> None:
         raise nx.NetworkXError("Node sets of graphs not equal")
 
 
-@implements(refuses=_refuses_multigraphs, gaps="multigraphs")
+@implements(multigraphs=False)
 def difference(G, H):
     _same_nodes(G, H)
     source, target, _ = listed_edges(G)
@@ -201,7 +197,7 @@ def difference(G, H):
     return build(G.is_directed(), G._tensors.nodes, source[kept], target[kept])
 
 
-@implements(refuses=_refuses_multigraphs, gaps="multigraphs")
+@implements(multigraphs=False)
 def symmetric_difference(G, H):
     if G.is_directed() != H.is_directed():
         raise NotImplementedError("a directed and an undirected graph")
@@ -252,7 +248,7 @@ def intersection(G, H):
     return _intersection([G, H])
 
 
-@implements(refuses=lambda G, H, rename: _refuses_multigraphs(G, H), gaps="multigraphs")
+@implements(multigraphs=False)
 def full_join(G, H, rename=(None, None)):
     both = _union([G, H], rename)
     rename[0], rename[1]  # IndexError, as networkx raises, where there are no two

@@ -104,11 +104,7 @@ def _require_root(G: Any, root: Any) -> None:
         raise nx.NodeNotFound(f"Root node {root} is not in graph")
 
 
-def _refuses_root(G, root=None):
-    return None if root is None else "root"
-
-
-@implements(refuses=_refuses_root, gaps="root")
+@implements(only={"root": None})
 def bridges(G, root=None):
     yield from _bridges(G, root)
 

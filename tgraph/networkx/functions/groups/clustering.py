@@ -150,12 +150,7 @@ def generalized_degree(G, nodes=None):
     return found[0] if nodes is not None and nodes in G else dict(zip(names(G, chosen), found, strict=True))
 
 
-@implements(
-    cost="superlinear",
-    refuses=lambda G, nodes: "directed graphs" if G.is_directed() else None,
-    gaps="directed graphs",
-    given={"nodes": "local"},
-)
+@implements(cost="superlinear", directed=False, given={"nodes": "local"})
 def square_clustering(G, nodes=None):
     import scipy.sparse
 

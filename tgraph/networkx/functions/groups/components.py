@@ -96,11 +96,7 @@ def strongly_connected_components(G):
     yield from groups(G, strong(G))
 
 
-def _refuses_source(G, source=None):
-    return None if source is None else "source"
-
-
-@implements(refuses=_refuses_source, gaps="source")
+@implements(only={"source": None})
 def kosaraju_strongly_connected_components(G, source=None):
     component = strong(G)
     _, left, _ = search.depth_first(*rows(G, reverse=True), torch.arange(len(G)))

@@ -142,13 +142,7 @@ def is_dominating_set(G, nbunch):
     return bool(found.all())
 
 
-def _refuses_data(G, nbunch1, nbunch2, data, keys, default):
-    if data is not False or keys:
-        return "edges with data or keys"
-    return None
-
-
-@implements(cost="light", given={"nbunch1": "local"}, refuses=_refuses_data, gaps="edges with data or keys")
+@implements(cost="light", given={"nbunch1": "local"}, only={"data": False, "keys": False})
 def edge_boundary(G, nbunch1, nbunch2=None, data=False, keys=False, default=None):
     first_ends = list(set(known(G, nbunch1)))  # as they are given
     first = numbers(G, first_ends)

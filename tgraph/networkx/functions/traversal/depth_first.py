@@ -12,10 +12,11 @@ from tgraph.networkx.registry import implements
 from tgraph.primitives.paths import search
 
 
-def refuses(G: Any, source: Any, depth_limit: Any, sort_neighbors: Any) -> str | None:
-    if depth_limit is not None and depth_limit < 1:
-        return "depth_limit is not positive"
-    return None if sort_neighbors is None else "sort_neighbors is a function"
+def _positive(depth_limit: Any) -> bool:
+    return depth_limit is None or depth_limit >= 1
+
+
+ONLY = {"depth_limit": _positive, "sort_neighbors": None}
 
 
 def _search(G: Any, source: Any, depth_limit: int | None) -> tuple[Tensor, Tensor, Tensor]:
@@ -29,17 +30,17 @@ def tree(G: Any, source: Any, depth_limit: int | None) -> list[tuple[Any, Any]]:
     return list(zip(names(G, parent[found]), names(G, found), strict=True))
 
 
-@implements(cost="light", refuses=refuses, gaps="sort_neighbors")
+@implements(cost="light", only=ONLY)
 def dfs_edges(G, source=None, depth_limit=None, *, sort_neighbors=None):
     yield from tree(G, source, depth_limit)
 
 
-@implements(cost="light", refuses=refuses, gaps="sort_neighbors")
+@implements(cost="light", only=ONLY)
 def dfs_predecessors(G, source=None, depth_limit=None, *, sort_neighbors=None):
     return {child: parent for parent, child in tree(G, source, depth_limit)}
 
 
-@implements(cost="light", refuses=refuses, gaps="sort_neighbors")
+@implements(cost="light", only=ONLY)
 def dfs_successors(G, source=None, depth_limit=None, *, sort_neighbors=None):
     found: dict[Any, list[Any]] = {}
     for parent, child in tree(G, source, depth_limit):
@@ -47,11 +48,11 @@ def dfs_successors(G, source=None, depth_limit=None, *, sort_neighbors=None):
     return found
 
 
-@implements(cost="light", refuses=refuses, gaps="sort_neighbors")
+@implements(cost="light", only=ONLY)
 def dfs_preorder_nodes(G, source=None, depth_limit=None, *, sort_neighbors=None):
     yield from names(G, _search(G, source, depth_limit)[0])
 
 
-@implements(cost="light", refuses=refuses, gaps="sort_neighbors")
+@implements(cost="light", only=ONLY)
 def dfs_postorder_nodes(G, source=None, depth_limit=None, *, sort_neighbors=None):
     yield from names(G, _search(G, source, depth_limit)[1])

@@ -17,14 +17,6 @@ from tgraph.networkx.registry import implements
 from tgraph.primitives.paths import search
 
 
-def orders_neighbors(G: Any, source: Any, *options: Any) -> str | None:
-    return None if options[-1] is None else "sort_neighbors is a function"
-
-
-def _chooses_neighbors(G: Any, source: Any, neighbors: Any, depth_limit: Any) -> str | None:
-    return None if neighbors is None else "neighbors is a function"
-
-
 def tree(G: Any, source: Any, reverse: bool, depth_limit: int | None) -> Iterator[tuple[Any, Any]]:
     """The arcs of the tree of a search, (who found, whom), in order."""
     arcs = rows(G, reverse=reverse)
@@ -32,23 +24,23 @@ def tree(G: Any, source: Any, reverse: bool, depth_limit: int | None) -> Iterato
     return zip(names(G, parent[1:]), names(G, order[1:]), strict=True)
 
 
-@implements(cost="light", refuses=_chooses_neighbors, gaps="neighbors given as a function")
+@implements(cost="light", only={"neighbors": None})
 def generic_bfs_edges(G, source, neighbors=None, depth_limit=None):
     yield from tree(G, source, False, depth_limit)
 
 
-@implements(cost="light", refuses=orders_neighbors, gaps="sort_neighbors")
+@implements(cost="light", only={"sort_neighbors": None})
 def bfs_edges(G, source, reverse=False, depth_limit=None, sort_neighbors=None):
     yield from tree(G, source, reverse, depth_limit)
 
 
-@implements(cost="light", refuses=orders_neighbors, gaps="sort_neighbors")
+@implements(cost="light", only={"sort_neighbors": None})
 def bfs_predecessors(G, source, depth_limit=None, sort_neighbors=None):
     for parent, child in tree(G, source, False, depth_limit):
         yield child, parent
 
 
-@implements(cost="light", refuses=orders_neighbors, gaps="sort_neighbors")
+@implements(cost="light", only={"sort_neighbors": None})
 def bfs_successors(G, source, depth_limit=None, sort_neighbors=None):
     arcs = rows(G)
     order, parent, _ = search.breadth_first(*arcs, numbers(G, [source]), depth_limit)
