@@ -6,6 +6,7 @@ from typing import Any
 
 import networkx as nx
 import torch
+from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
@@ -13,9 +14,10 @@ from tgraph.io.dicts import MISSING
 from tgraph.networkx.functions._shared import bunch, by_node, names, number, refuse_cancelled, refuse_extreme, structure
 from tgraph.networkx.functions.centrality.betweenness import arcs_for_paths, by_tensors
 from tgraph.networkx.functions.groups.components import count_weak
-from tgraph.networkx.functions.traversal.searches import reached
+from tgraph.networkx.functions.paths.unweighted_paths import SEARCHED_AT_ONCE
 from tgraph.networkx.graph import Graph
 from tgraph.networkx.registry import implements
+from tgraph.primitives.centrality.multi_source import level_counts
 
 SOLVERS = {"dtype": (float,), "solver": ("full", "lu", "cg")}
 
@@ -131,31 +133,29 @@ def percolation_centrality(G, attribute="percolation", states=None, weight=None)
     return by_node(G, by_tensors(algorithms.percolation, graph, held, weighted=weight is not None))
 
 
-def _local_reach(G: Any, vertex: int) -> float:
-    order, far = reached(G, vertex, None)
-    if G.is_directed():
-        return (len(order) - 1) / (len(G) - 1)
-    return (1 / far[far > 0].double()).sum().item() / (len(G) - 1)
+def _local_reach(G: Any, vertices: Tensor) -> list[float]:
+    """The share of the other nodes that each vertex reaches, of an undirected graph their inverse distances."""
+    counts = level_counts(G.structure, vertices)[:, 1:]
+    scale = 1 if G.is_directed() else torch.arange(1, counts.shape[1] + 1)
+    return ((counts.double() / scale).sum(1) / (len(G) - 1)).tolist()
 
 
-def _require_edges(G: Any) -> None:
+def _require_pairs(G: Any) -> None:
     if structure(G).num_edges == 0:
         raise nx.NetworkXError("Size of G must be positive")
+    if len(G) == 1:
+        raise nx.NetworkXError("local_reaching_centrality of a single node with self-loop not well-defined")
 
 
 @implements(only={"paths": None, "weight": None}, cost="light")
 def local_reaching_centrality(G, v, paths=None, weight=None, normalized=True):
-    _require_edges(G)
-    if len(G) == 1:
-        raise nx.NetworkXError("local_reaching_centrality of a single node with self-loop not well-defined")
-    return _local_reach(G, number(G, v))
+    _require_pairs(G)
+    return _local_reach(G, torch.tensor([number(G, v)]))[0]
 
 
 @implements(only={"weight": None}, cost="superlinear")
 def global_reaching_centrality(G, weight=None, normalized=True):
-    _require_edges(G)
-    if len(G) == 1:
-        raise nx.NetworkXError("local_reaching_centrality of a single node with self-loop not well-defined")
-    local = [_local_reach(G, vertex) for vertex in range(len(G))]
+    _require_pairs(G)
+    local = [each for part in torch.arange(len(G)).split(SEARCHED_AT_ONCE) for each in _local_reach(G, part)]
     largest = max(local)
     return sum(largest - each for each in local) / (len(G) - 1)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import networkx as nx
 
 import tgraph as tg
 from tgraph.core import sums
 from tgraph.networkx.functions._shared import bunch, names, require_one_kind
+from tgraph.networkx.functions.paths.unweighted_paths import total_hops
 from tgraph.networkx.functions.traversal.searches import reached
 from tgraph.networkx.registry import implements
 
@@ -81,5 +84,8 @@ def wiener_index(G, weight=None):
     require_one_kind(G, weight)
     if len(G) == 1:
         return 0 if G.is_directed() else 0.0
-    total = sum(sums.total(reached(G, source, weight)[1]) for source in range(len(G)))
+    if weight is None:
+        total: Any = total_hops(G)
+    else:
+        total = sum(sums.total(reached(G, source, weight)[1]) for source in range(len(G)))
     return total if G.is_directed() else total / 2
