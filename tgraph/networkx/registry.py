@@ -190,7 +190,14 @@ def implements(
     return register
 
 
-def made_of(*parts: str, gaps: str = "", cost: str = "linear", refuses: Function | None = None) -> Callable[..., None]:
+def made_of(
+    *parts: str,
+    cost: str = "linear",
+    given: Mapping[str, str] | None = None,
+    only: Mapping[str, Any] | None = None,
+    refuses: Function | None = None,
+    gaps: str = "",
+) -> Callable[..., None]:
     """Register networkx's own code for the functions named, given our graphs: it is made of `parts`, which run here,
     and of views, so that nothing in it walks the arcs in Python."""
 
@@ -199,7 +206,7 @@ def made_of(*parts: str, gaps: str = "", cost: str = "linear", refuses: Function
     def register(*names: str) -> None:
         for name in names:
             function = nx.utils.backends._registered_algorithms[name].orig_func
-            _register(name, function, module, Limits(refuses=refuses, gaps=gaps), cost, parts)
+            _register(name, function, module, Limits(only or {}, (), refuses, gaps), cost, parts, given)
 
     return register
 

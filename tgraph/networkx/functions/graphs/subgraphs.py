@@ -25,7 +25,7 @@ def ego_graph(G, n, radius=1, center=True, undirected=False, distance=None):
     if G._given:
         raise NoNode("the node is named as given, but not as a neighbour")
     if distance is not None:
-        near = weighted_paths.single_source_dijkstra_path_length(G, n, cutoff=radius, weight=distance)
+        near = weighted_paths.multi_source_dijkstra_path_length(G, {n}, cutoff=radius, weight=distance)
     else:
         near = unweighted_paths.single_source_shortest_path_length(G, n, cutoff=radius)
     found = induced(G, near)

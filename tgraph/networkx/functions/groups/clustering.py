@@ -111,16 +111,6 @@ def clustering(G, nodes=None, weight=None):
     return _answer(G, nodes, *_clustering(G, nodes, weight))
 
 
-@implements(cost="superlinear", given={"nodes": "local"})
-def average_clustering(G, nodes=None, weight=None, count_zeros=True):
-    chosen, values = _clustering(G, nodes, weight)
-    if nodes is not None and nodes in G:
-        raise AttributeError("'float' object has no attribute 'values'")  # as networkx does
-    each = dict(zip(chosen.tolist(), values.tolist(), strict=True)).values()  # a node that is named twice counts once
-    found = [value for value in each if count_zeros or abs(value) > 0]
-    return sum(found) / len(found)
-
-
 @implements(cost="superlinear")
 def transitivity(G):
     _require_simple(G)
@@ -177,3 +167,6 @@ def core_number(G):
 
 
 made_of("triangles", cost="superlinear")("fast_could_be_isomorphic")
+
+
+made_of("clustering", cost="superlinear", given={"nodes": "local"})("average_clustering")

@@ -51,12 +51,6 @@ def single_target_shortest_path_length(G, target, cutoff=None):
     return tree_lengths(G, target, cutoff, reverse=True)
 
 
-@implements(cost="superlinear")
-def all_pairs_shortest_path_length(G, cutoff=None):
-    for source in G:
-        yield source, tree_lengths(G, source, cutoff)
-
-
 @implements(cost="light")
 def single_source_shortest_path(G, source, cutoff=None):
     return tree_paths(G, source, cutoff)
@@ -67,12 +61,8 @@ def single_target_shortest_path(G, target, cutoff=None):
     return tree_paths(G, target, cutoff, reverse=True)
 
 
-@implements(cost="superlinear")
-def all_pairs_shortest_path(G, cutoff=None):
-    for source in G:
-        yield source, tree_paths(G, source, cutoff)
-
-
+made_of("single_source_shortest_path", cost="superlinear")("all_pairs_shortest_path")
+made_of("single_source_shortest_path_length", cost="superlinear")("all_pairs_shortest_path_length")
 made_of("all_pairs_shortest_path_length", cost="superlinear")("global_efficiency")
 
 

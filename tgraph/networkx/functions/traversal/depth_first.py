@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from tgraph.networkx.functions._shared import names, numbers, rows
-from tgraph.networkx.registry import implements
+from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
 
 
@@ -35,17 +35,7 @@ def dfs_edges(G, source=None, depth_limit=None, *, sort_neighbors=None):
     yield from tree(G, source, depth_limit)
 
 
-@implements(cost="light", only=ONLY)
-def dfs_predecessors(G, source=None, depth_limit=None, *, sort_neighbors=None):
-    return {child: parent for parent, child in tree(G, source, depth_limit)}
-
-
-@implements(cost="light", only=ONLY)
-def dfs_successors(G, source=None, depth_limit=None, *, sort_neighbors=None):
-    found: dict[Any, list[Any]] = {}
-    for parent, child in tree(G, source, depth_limit):
-        found.setdefault(parent, []).append(child)
-    return found
+made_of("dfs_edges", cost="light", only=ONLY)("dfs_predecessors", "dfs_successors")
 
 
 @implements(cost="light", only=ONLY)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 from numbers import Real
 from typing import Any
 
@@ -13,7 +12,7 @@ from torch import Tensor
 
 from tgraph.networkx.functions._shared import comparable, names, number, numbers, rows, weighted_rows
 from tgraph.networkx.nodes import NoNode
-from tgraph.networkx.registry import implements
+from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
 
 
@@ -34,26 +33,6 @@ def bfs_edges(G, source, reverse=False, depth_limit=None, sort_neighbors=None):
     yield from tree(G, source, reverse, depth_limit)
 
 
-@implements(cost="light", only={"sort_neighbors": None})
-def bfs_predecessors(G, source, depth_limit=None, sort_neighbors=None):
-    for parent, child in tree(G, source, False, depth_limit):
-        yield child, parent
-
-
-@implements(cost="light", only={"sort_neighbors": None})
-def bfs_successors(G, source, depth_limit=None, sort_neighbors=None):
-    arcs = rows(G)
-    order, parent, _ = search.breadth_first(*arcs, numbers(G, [source]), depth_limit)
-    found, parents = names(G, order[1:]), parent[1:].tolist()
-    if not found:
-        yield source, []
-    place = 0
-    for above, group in groupby(parents):
-        size = len(list(group))
-        yield names(G, [above])[0], found[place : place + size]
-        place += size
-
-
 @implements(cost="light")
 def bfs_layers(G, sources):
     first = [sources] if sources in G else list(set(sources))
@@ -65,6 +44,9 @@ def bfs_layers(G, sources):
     found = names(G, order)
     for begin, end in zip([0, *ends], ends, strict=False):
         yield found[begin:end]
+
+
+made_of("bfs_edges", cost="light", only={"sort_neighbors": None})("bfs_predecessors", "bfs_successors")
 
 
 @implements(cost="light")
