@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import tgraph as tg
+from tgraph.cli.command import VERTICES
+from tgraph.cli.declared import summary
 from tgraph.cli.topics import TOPICS
 
 HERE = Path(__file__).parent
@@ -71,9 +73,9 @@ def commands() -> str:
     for topic in TOPICS.values():
         lines = []
         for name, row in topic.items():
-            ends = "".join(f" --{option} ID" for option in row.options if option in ("source", "target"))
+            ends = "".join(f" --{option} ID" for option in row.options.split() if option in VERTICES)
             call = f"    tgraph {name} FILE{ends}"
-            lines.append(f"{call:<40}  {uncapitalised(row.help).rstrip('.')}")
+            lines.append(f"{call:<40}  {uncapitalised(summary(row.run)).rstrip('.')}")
         blocks.append("\n".join(lines) + "\n")
     return "\n".join(blocks) + "\n"
 

@@ -10,14 +10,31 @@ LONGEST = 200  # characters of a message about a file, but for its path
 
 
 class TGraphError(Exception):
-    """Base class of all errors raised on purpose by tgraph.
+    """Base class of all errors raised on purpose by tgraph, whose messages read "argument: problem; remedy".
+
+    `argument` is the name of the argument at fault, None where it is none; `remedy` the words after the problem, which
+    name arguments and methods of Python, empty without one.
 
     >>> try:
     ...     tg.generators.path(3).select(7)
     ... except tg.errors.TGraphError as error:
     ...     print(error)
+    ...     print(error.argument, "/", error.remedy)
     vertices: 7 at position 0 is no vertex index 0..2; graph.index(id) gives the index of an original id
+    vertices / graph.index(id) gives the index of an original id
     """
+
+    @property
+    def argument(self) -> str | None:
+        """The name before the first colon of the message."""
+        name, colon, _ = str(self).partition(":")
+        return name if colon and name.isidentifier() else None
+
+    @property
+    def remedy(self) -> str:
+        """The words after the last semicolon of the message, or those that begin with "so"."""
+        _, semicolon, remedy = str(self).rpartition("; ")
+        return remedy if semicolon else str(self).partition(", so ")[2]
 
 
 class ArgumentError(TGraphError, ValueError):

@@ -26,7 +26,8 @@ GROWTH = 1.2  # from one test of the estimates to the next
 def approximate_betweenness(
     graph: tg.Graph, *, epsilon: float = 0.01, delta: float = 0.1, seed: int | None = None, backend: str = "auto"
 ) -> Tensor:
-    """Estimates of `betweenness(graph)`, float64 [n], none off by more than `epsilon` with probability 1 - `delta`.
+    """Estimated betweenness of every vertex: float64 [n], no value off by more than `epsilon` with probability 1 -
+    `delta`.
 
     Paths are counted in hops. The same `seed` gives the same result, on any number of threads; None is 0. `backend`
     names the kernels. Raises ArgumentError for an epsilon or delta that is not between 0 and 1.

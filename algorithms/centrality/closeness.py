@@ -31,7 +31,8 @@ def closeness(
     wf_improved: bool = True,
     **options: Any,
 ) -> Tensor:
-    """Closeness of every vertex, float64 [n], or [k] for k `vertices`: the inverse of the mean distance to it.
+    """Closeness centrality of every vertex, float64 [n], or [k] for k `vertices`: the inverse of the mean distance to
+    it.
 
     `weighted`, distances over the weights instead of hops. `wf_improved`, scale by the share of the vertices that reach
     it, as Wasserman and Faust do; without, the mean is over these alone. A vertex that no other reaches has 0. The

@@ -27,7 +27,8 @@ from tgraph.algorithms.centrality._laplacian import AT_ONCE, network, potentials
 def current_flow_closeness(
     graph: tg.Graph, *, weighted: bool = False, method: str = "auto", tol: float = 1e-10
 ) -> Tensor:
-    """The inverse of the sum of the resistances between each vertex and all others, float64 [n].
+    """Information centrality of every vertex: the inverse of the sum of the resistances between it and all others,
+    float64 [n].
 
     For connected undirected graphs. `weighted`, the conductance of an edge is its weight, otherwise 1; those of
     parallel edges add. `method`: "dense" inverts the Laplacian, "cg" solves by conjugate gradients up to the relative
@@ -70,7 +71,8 @@ def information(graph: tg.Graph, *, weighted: bool = False, method: str = "auto"
 def current_flow_betweenness(
     graph: tg.Graph, *, weighted: bool = False, normalized: bool = True, method: str = "auto", tol: float = 1e-10
 ) -> Tensor:
-    """How much of a current between two others flows through each vertex, summed over all pairs, float64 [n].
+    """Current-flow betweenness of every vertex: the part of a current between two others that flows through it, summed
+    over all pairs, float64 [n].
 
     `normalized`, divide by the number of pairs of other vertices. `weighted`, `method`, `tol` and errors are those of
     `current_flow_closeness`. The values are those of networkx.
@@ -93,8 +95,8 @@ def current_flow_betweenness(
 def edge_current_flow_betweenness(
     graph: tg.Graph, *, weighted: bool = False, normalized: bool = True, method: str = "auto", tol: float = 1e-10
 ) -> Tensor:
-    """How much of a current between two vertices flows along each edge, summed over all pairs, float64 [m], the same
-    for both arcs of an edge; parallel edges have the value of all of them.
+    """Current-flow betweenness of every edge: the part of a current between two vertices that flows along it, summed
+    over all pairs, float64 [m], the same for both arcs of an edge; parallel edges have the value of all of them.
 
     `normalized`, divide by (n - 1) * (n - 2), twice the number of pairs of other vertices, as networkx does, or else by
     2. `weighted`, `method`, `tol` and errors are those of `current_flow_closeness`.

@@ -11,7 +11,7 @@ DIRECTIONS = ("both", "in", "out")
 
 
 def degree_centrality(graph: tg.Graph, *, direction: str = "both") -> Tensor:
-    """The degree of every vertex divided by n - 1, float64 [n]; 1 in a graph of one vertex.
+    """Degree of every vertex divided by n - 1, float64 [n]; 1 in a graph of one vertex.
 
     `direction`, "both", or in a directed graph "in" or "out" for the arcs that arrive or leave alone. Parallel edges
     count each, and a self-loop twice, as in networkx. Raises ArgumentError for another direction, and for "in" and

@@ -30,7 +30,8 @@ def edge_betweenness(
     seed: int | None = None,
     **options: Any,
 ) -> Tensor:
-    """Betweenness of every edge, float64 [m]: a value for each stored arc, the same for both of an undirected edge.
+    """Betweenness centrality of every edge over shortest paths: float64 [m], a value for each stored arc, the same for
+    both of an undirected edge.
 
     `sources`, vertex indices that the paths start from, None for all; `k`, so many drawn at random with the `seed`
     instead. `normalized`, divide by the number of pairs of vertices; otherwise an undirected path counts once.

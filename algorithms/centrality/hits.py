@@ -74,7 +74,7 @@ def hits(
     dtype: torch.dtype = torch.float32,
     **options: Any,
 ) -> tuple[Tensor, Tensor]:
-    """(hubs, authorities), two tensors [n] that each sum to 1.
+    """Hub and authority scores of every vertex: (hubs, authorities), two tensors [n] that each sum to 1.
 
     The parameters are those of `HITS`; `options` go to `tgraph.run`. Raises NotConvergedError, with the scores so
     far, where `tol` is not met within `max_iterations`.

@@ -17,7 +17,7 @@ import tgraph as tg
 
 
 def laplacian_centrality(graph: tg.Graph, *, normalized: bool = True, weighted: bool = False) -> Tensor:
-    """The drop of the Laplacian energy by removing each vertex, float64 [n], a share of the energy if `normalized`.
+    """Drop of the Laplacian energy by removing each vertex, float64 [n], a share of the energy if `normalized`.
 
     `weighted`, edges count by their weights. Parallel edges add, self-loops are of no effect. Zero where there are no
     edges. Raises ArgumentError for a directed graph, and weights that are missing or not finite.

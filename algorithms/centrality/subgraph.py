@@ -20,7 +20,8 @@ AT_ONCE = 1 << 22  # values of the vectors of a group
 def subgraph_centrality(
     graph: tg.Graph, *, normalized: bool = False, tol: float = 1e-9, method: str = "auto"
 ) -> Tensor:
-    """The diagonal of exp(A) of the graph without its weights and parallel edges, float64 [n].
+    """Subgraph centrality of every vertex, the closed walks through it: the diagonal of exp(A) of the graph without its
+    weights and parallel edges, float64 [n].
 
     `normalized`, divide by the exponential of the largest eigenvalue. `method`: "dense" computes all eigenvectors,
     "lanczos" stops where a step changes no value by more than `tol` of it, "auto" is dense up to 1500 vertices.

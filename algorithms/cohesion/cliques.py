@@ -17,7 +17,7 @@ import tgraph as tg
 
 
 def maximal_cliques(graph: tg.Graph) -> tuple[Tensor, Tensor]:
-    """The cliques that no vertex can be added to: clique i is members[offset[i]:offset[i + 1]], ascending.
+    """Maximal cliques, to which no vertex can be added: clique i is members[offset[i]:offset[i + 1]], ascending.
 
     Returns (offset int64 [c + 1], members int64); a vertex without neighbours is a clique. There may be exponentially
     many: `maximal_clique_sizes` counts them without memory for each.
@@ -41,7 +41,7 @@ def maximal_clique_sizes(graph: tg.Graph) -> Tensor:
 
 
 def max_clique(graph: tg.Graph) -> Tensor:
-    """The vertices of a largest clique, int64 [k] ascending.
+    """Largest clique: its vertices, int64 [k] ascending.
 
     >>> tg.algorithms.max_clique(tg.generators.lollipop(4, 2))
     tensor([0, 1, 2, 3])

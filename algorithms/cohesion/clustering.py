@@ -13,7 +13,7 @@ import tgraph as tg
 
 
 def local_clustering(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
-    """The local clustering coefficient of each vertex, float64 [n]; 0 where there are fewer than two neighbours.
+    """Local clustering coefficient of every vertex, float64 [n]; 0 where there are fewer than two neighbours.
 
     Undirected, a vertex of d neighbours in t triangles has 2 t / (d (d - 1)), as in networkx.clustering. Directed, it
     is the LCC of LDBC Graphalytics: of the d (d - 1) ordered pairs of vertices that have an arc to or from the
@@ -30,7 +30,8 @@ def local_clustering(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
 
 
 def clustering(graph: tg.Graph, *, weighted: bool = False) -> Tensor:
-    """The clustering coefficient of each vertex, float64 [n], as networkx.clustering: 0 where there is no pair.
+    """Clustering coefficient of every vertex by directed or weighted triangles: float64 [n], as networkx.clustering; 0
+    where there is no pair.
 
     Directed, of the triangles that the arcs at a vertex could close, those that are there, in all eight ways to
     direct their arcs (Fagiolo, Physical Review E 2007). `weighted`: a triangle counts by the geometric mean of its
@@ -70,8 +71,8 @@ def average_clustering(graph: tg.Graph, *, weighted: bool = False, count_zeros: 
 
 
 def transitivity(graph: tg.Graph) -> float:
-    """The fraction of the paths of two edges whose ends are neighbours: three times the number of triangles over that
-    of the paths (Newman, Watts and Strogatz, PNAS 2002); 0 without paths.
+    """Fraction of the paths of two edges that are closed: three times the number of triangles over that of the paths
+    (Newman, Watts and Strogatz, PNAS 2002); 0 without paths.
 
     Directions are ignored; parallel edges count once, self-loops not at all.
 
@@ -85,8 +86,8 @@ def transitivity(graph: tg.Graph) -> float:
 
 
 def square_clustering(graph: tg.Graph) -> Tensor:
-    """The fraction of the squares at each vertex that are there of those that there could be, float64 [n]: the
-    clustering of bipartite graphs (Lind, Gonzalez and Herrmann, Physical Review E 2005), as networkx.
+    """Fraction of the possible squares at every vertex that are there, float64 [n]: the clustering of bipartite graphs
+    (Lind, Gonzalez and Herrmann, Physical Review E 2005), as networkx.
 
     A pair u, w of neighbours of v with q further common neighbours closes q squares, and could close one with each
     other neighbour of u and of w but those that are squares already. Undirected graphs only; parallel edges count

@@ -14,8 +14,8 @@ import tgraph as tg
 
 
 def core_number(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
-    """The core number of each vertex, int64 [n]: the largest k such that the vertex is in a subgraph whose vertices
-    all have degree k or more there.
+    """Core number of every vertex, int64 [n]: the largest k such that the vertex is in a subgraph whose vertices all
+    have degree k or more there.
 
     As networkx.core_number: in a directed graph the degree is that in both directions, so that u -> v and v -> u
     count twice. Parallel arcs count once, self-loops not at all. `backend` names the kernels, "auto" takes the best.
@@ -50,8 +50,8 @@ def k_shell(graph: tg.Graph, k: int | None = None) -> tg.Graph:
 
 
 def onion_layers(graph: tg.Graph) -> Tensor:
-    """The layer of each vertex in the onion decomposition, int64 [n], from 1 on, as networkx.onion_layers: in turn,
-    all vertices whose degree among those left is at most the core number reached are removed as one layer.
+    """Layer of every vertex in the onion decomposition, int64 [n], from 1 on, as networkx.onion_layers: in turn, all
+    vertices whose degree among those left is at most the core number reached are removed as one layer.
 
     Undirected graphs only; parallel edges count once, self-loops not at all. O(n + m).
 

@@ -23,8 +23,8 @@ import tgraph as tg
 
 
 def densest_subgraph(graph: tg.Graph, *, method: str = "greedy") -> tuple[float, Tensor]:
-    """(density, vertices): the number of edges over that of vertices, and the vertices of such a subgraph, int64 [k]
-    ascending.
+    """Subgraph of the largest density, or of at least half of it: (density, vertices), the number of edges over that of
+    vertices, and its vertices, int64 [k] ascending.
 
     `method` "greedy" finds at least half of the largest density, "exact" the largest, and of the subgraphs that have it
     their union. Undirected graphs only; parallel edges count once, self-loops not at all.

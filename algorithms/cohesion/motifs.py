@@ -25,7 +25,7 @@ TRIADS = (
 
 
 def motif_counts(graph: tg.Graph, size: int = 4) -> dict[str, int]:
-    """The number of connected induced subgraphs of `size` vertices, 3 or 4, of each kind.
+    """Number of connected induced subgraphs of each kind: of `size` vertices, 3 or 4.
 
     Of 3: "path", "triangle". Of 4: "star", "path", "paw" (a triangle with a tail), "cycle", "diamond" (a cycle with a
     chord), "clique". Undirected graphs only; parallel edges count once, self-loops not at all.
@@ -54,8 +54,8 @@ def motif_counts(graph: tg.Graph, size: int = 4) -> dict[str, int]:
 
 
 def triadic_census(graph: tg.Graph) -> dict[str, int]:
-    """The number of sets of three vertices of each of the 16 kinds of directed graphs, by their names of mutual,
-    asymmetric and null pairs (Holland and Leinhardt 1970), as networkx.triadic_census.
+    """Number of sets of three vertices of each of the 16 directed kinds: by their names of mutual, asymmetric and null
+    pairs (Holland and Leinhardt 1970), as networkx.triadic_census.
 
     An edge of an undirected graph is an arc both ways. Parallel arcs count once, self-loops not at all.
 

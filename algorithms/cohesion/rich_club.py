@@ -13,8 +13,8 @@ import tgraph as tg
 
 
 def rich_club_coefficient(graph: tg.Graph) -> Tensor:
-    """For each k the fraction of the pairs of vertices of degree above k that are joined, float64 [K]: K is the least
-    k above which there are fewer than two vertices, as networkx with `normalized=False`.
+    """Fraction of the pairs of vertices above each degree k that are joined, float64 [K]: K is the least k above which
+    there are fewer than two vertices, as networkx with `normalized=False`.
 
     Undirected graphs only; parallel edges count once, self-loops not at all.
 

@@ -13,7 +13,8 @@ import tgraph as tg
 
 
 def triangle_count(graph: tg.Graph, *, per_vertex: bool = False, backend: str = "auto") -> int | Tensor:
-    """The number of triangles, an int; with `per_vertex` the number that each vertex is in, int64 [n].
+    """Number of triangles, of all or at every vertex: an int; with `per_vertex` the number that each vertex is in,
+    int64 [n].
 
     The direction of arcs is ignored, parallel edges count once and self-loops not at all, as if networkx.triangles
     were given the undirected simple graph. Every triangle is in the counts of its three vertices. `backend` names the

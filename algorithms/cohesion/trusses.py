@@ -14,8 +14,8 @@ import tgraph as tg
 
 
 def truss_number(graph: tg.Graph) -> Tensor:
-    """For each arc, int64 [m], the largest k so that its edge is in a subgraph every edge of which is in k - 2 of the
-    subgraph's triangles: 2 where there is none, and 0 for a self-loop.
+    """Truss number of every edge: for each arc, int64 [m], the largest k so that its edge is in a subgraph every edge
+    of which is in k - 2 of the subgraph's triangles, 2 where there is none, and 0 for a self-loop.
 
     The numbers are in the order of the arcs of `graph.decoded()`. Undirected graphs only; parallel edges count once.
 

@@ -25,7 +25,8 @@ def is_bipartite(graph: tg.Graph, *, backend: str = "auto") -> bool:
 
 
 def bipartite_color(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
-    """The side of each vertex, int64 [n], 0 for the smallest vertex of each connected component, else 0 or 1.
+    """Sides of a bipartite graph: that of each vertex, int64 [n], 0 for the smallest vertex of each connected
+    component, else 0 or 1.
 
     Arcs count as edges whichever way they point. Raises ArgumentError for a graph with an odd cycle, which it names.
     `backend` names the kernels.
@@ -48,7 +49,7 @@ def bipartite_color(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
 
 
 def odd_cycle(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
-    """The vertices of a cycle of odd length in its order, int64 [k]; empty for a bipartite graph.
+    """Cycle of odd length, which no bipartite graph has: its vertices in order, int64 [k]; empty for a bipartite graph.
 
     Arcs count as edges whichever way they point; a self-loop is such a cycle. It is always the same.
     `backend` names the kernels.

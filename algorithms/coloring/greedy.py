@@ -15,7 +15,8 @@ STRATEGIES = ("largest_first", "smallest_last", "random_sequential")
 
 
 def greedy_color(graph: tg.Graph, strategy: str = "largest_first", *, seed: int = 0, backend: str = "auto") -> Tensor:
-    """A colour for each vertex, int64 [n] from 0, such that neighbours differ; self-loops do not count.
+    """Greedy colouring, in which neighbours differ: a colour for each vertex, int64 [n] from 0; self-loops do not
+    count.
 
     `strategy`, the order in which vertices are coloured: "largest_first", by descending degree; "smallest_last", the
     reverse of peeling, which takes at most one colour more than the largest core number; "random_sequential", at random

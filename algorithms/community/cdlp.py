@@ -14,7 +14,8 @@ import tgraph as tg
 
 
 def cdlp(graph: tg.Graph, *, iterations: int = 10, backend: str = "auto") -> Tensor:
-    """The community of each vertex, int64 [n]: the index of the vertex whose label it has.
+    """Communities by synchronous label propagation: for each vertex the index of the vertex whose label it has, int64
+    [n].
 
     Every vertex begins with a label of its own. In each of the `iterations` all vertices at once take the label that
     most of their neighbours have, of equally frequent ones that of the smallest original id (the smallest index where

@@ -29,7 +29,7 @@ def ecg(
     seed: int = 0,
     backend: str = "auto",
 ) -> Tensor:
-    """The community of each vertex, int64 [n]: the index of its smallest vertex.
+    """Communities by an ensemble of partitions: for each vertex the smallest vertex of its community, int64 [n].
 
     weighted : in the partitions of the ensemble edges count by graph.weights. min_weight : of an edge without votes,
     from 0 to 1. ensemble_size : how many partitions vote. resolution : of the last partition. seed : another one gives

@@ -27,7 +27,7 @@ FEW_CHANGES = 1e-5  # the last sweep changes at most this share of the labels
 def label_propagation(
     graph: tg.Graph, *, weighted: bool = False, seed: int = 0, iterations: int = 100, backend: str = "auto"
 ) -> Tensor:
-    """The community of each vertex, int64 [n]: the index of its smallest vertex.
+    """Communities by asynchronous label propagation: for each vertex the smallest vertex of its community, int64 [n].
 
     weighted : edges count by graph.weights. seed : another one breaks ties otherwise. iterations : the largest number
     of sweeps. In a directed graph an arc counts for both of its ends. The synchronous variant is `cdlp`. `backend`
@@ -49,7 +49,8 @@ def label_propagation(
 def semi_synchronous_label_propagation(
     graph: tg.Graph, *, weighted: bool = False, iterations: int = 100, backend: str = "auto"
 ) -> Tensor:
-    """The community of each vertex, int64 [n]: the index of its smallest vertex.
+    """Communities by label propagation, colour by colour: for each vertex the smallest vertex of its community, int64
+    [n].
 
     Colour by colour of `greedy_color`, vertices take the label that the arcs to their neighbours give most weight,
     their own among equals, else the largest. As networkx.community.label_propagation_communities, but that self-loops

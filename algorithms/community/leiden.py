@@ -35,7 +35,8 @@ def leiden(
     iterations: int = 2,
     backend: str = "auto",
 ) -> Tensor:
-    """The community of each vertex, int64 [n]: the index of its smallest vertex. Communities are connected.
+    """Connected communities of high modularity by the Leiden method: for each vertex the smallest vertex of its
+    community, int64 [n].
 
     weighted : edges count by graph.weights. resolution : more than 1 favours smaller communities, less larger ones.
     seed : another one gives another, similar partition. iterations : at most so many; fewer where one changes nothing.

@@ -33,7 +33,8 @@ def louvain(
     max_level: int | None = None,
     backend: str = "auto",
 ) -> Tensor:
-    """The community of each vertex, int64 [n]: the index of its smallest vertex.
+    """Communities of high modularity by the Louvain method: for each vertex the smallest vertex of its community, int64
+    [n].
 
     weighted : edges count by graph.weights. resolution : more than 1 favours smaller communities, less larger ones.
     seed : another one gives another, similar partition. max_level : the largest number of levels. In a directed graph

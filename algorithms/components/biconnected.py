@@ -15,8 +15,8 @@ import tgraph as tg
 
 
 def biconnected_components(graph: tg.Graph, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
-    """(offset, vertices): the vertices of component i are vertices[offset[i]:offset[i + 1]], in ascending order;
-    int64 [k + 1] and int64.
+    """Biconnected components: (offset, vertices), where component i has vertices[offset[i]:offset[i + 1]], in ascending
+    order; int64 [k + 1] and int64.
 
     Vertices without edges to others are in none, cut vertices are in several. Components come in a fixed order, that of
     the smallest vertex but the head. Raises ArgumentError for a directed graph.
@@ -56,7 +56,7 @@ def biconnected_edges(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
 
 
 def articulation_points(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
-    """The vertices without which their connected component falls apart, int64 [k], in ascending order.
+    """Vertices without which their connected component falls apart: int64 [k], in ascending order.
 
     Raises ArgumentError for a directed graph.
     `backend` names the kernels.
@@ -72,7 +72,7 @@ def articulation_points(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
 
 
 def bridges(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
-    """The edges that lie on no cycle: (u, v) with u < v, int64 [2, k], in ascending order.
+    """Edges that lie on no cycle: (u, v) with u < v, int64 [2, k], in ascending order.
 
     Of parallel edges none is a bridge. Raises ArgumentError for a directed graph.
     `backend` names the kernels.

@@ -26,8 +26,8 @@ def scc(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
 
 
 def condensation(graph: tg.Graph, *, backend: str = "auto") -> tuple[tg.Graph, Tensor]:
-    """(dag, component): the strongly connected components as a directed graph without cycles, and the vertex of it
-    that each vertex is in, int64 [n].
+    """Graph of the strongly connected components: (dag, component), a directed graph without cycles, and the vertex of
+    it that each vertex is in, int64 [n].
 
     Components are numbered in ascending order of their smallest vertices. An arc leads from one to another where some
     arc does, once, without weights. The ids of the graph's vertices are not kept.
@@ -50,9 +50,8 @@ def condensation(graph: tg.Graph, *, backend: str = "auto") -> tuple[tg.Graph, T
 
 
 def attracting_components(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
-    """For each vertex of a strongly connected component that no arc leaves its smallest vertex, for others -1,
-    int64 [n]. Raises ArgumentError for an undirected graph.
-    `backend` names the kernels.
+    """Strongly connected components that no arc leaves: for each of their vertices the smallest one of its component,
+    for others -1, int64 [n]. Raises ArgumentError for an undirected graph. `backend` names the kernels.
 
     >>> tg.algorithms.attracting_components(tg.Graph.from_edges([0, 1, 2], [1, 2, 1]))
     tensor([-1,  1,  1])

@@ -13,7 +13,7 @@ from tgraph.algorithms.dag.order import topological_generations
 
 
 def dag_longest_path(graph: tg.Graph, *, weighted: bool = False, backend: str = "auto") -> Tensor:
-    """The vertices of a longest path, int64 [k]; empty without vertices.
+    """Longest path of a graph without cycles: its vertices, int64 [k]; empty without vertices.
 
     `weighted` sums graph.weights, which may be negative; otherwise every arc counts 1. Of several it is always the
     same: from the smallest end back through the smallest vertices.

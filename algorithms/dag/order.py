@@ -15,7 +15,8 @@ import tgraph as tg
 
 
 def topological_generations(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
-    """The generation of each vertex, int64 [n]: 0 where no arc leads to, and every arc leads to a later one.
+    """Generation of every vertex, the most arcs of a path to it: int64 [n], 0 where no arc leads to, and every arc
+    leads to a later one.
 
     Raises ArgumentError for an undirected graph, and for one with a cycle, which it names.
     `backend` names the kernels.
@@ -34,7 +35,7 @@ def topological_generations(graph: tg.Graph, *, backend: str = "auto") -> Tensor
 
 
 def topological_sort(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
-    """The vertices in an order in which every arc leads forward, int64 [n]: by generation, then by index.
+    """Topological order of the vertices, in which every arc leads forward: int64 [n], by generation, then by index.
 
     Raises ArgumentError for an undirected graph, and for one with a cycle, which it names.
     `backend` names the kernels.
@@ -60,7 +61,7 @@ def is_dag(graph: tg.Graph, *, backend: str = "auto") -> bool:
 
 
 def find_cycle(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
-    """The vertices of a cycle in the order of its arcs, the smallest first, int64 [k]; empty where there is none.
+    """Cycle of arcs: its vertices in order, the smallest first, int64 [k]; empty where there is none.
 
     A self-loop is one; in an undirected graph two parallel edges are, too, but no edge there and back.
     `backend` names the kernels.

@@ -15,7 +15,7 @@ from tgraph.algorithms.dag.order import topological_generations
 
 
 def transitive_closure(graph: tg.Graph, *, backend: str = "auto") -> tg.Graph:
-    """The graph with an arc u -> v, without weights, wherever a path leads from u to another vertex v.
+    """Transitive closure, an arc u -> v wherever a path leads from u to another vertex v: a graph without weights.
 
     Raises ArgumentError for an undirected graph, and for one with a cycle, which it names.
     `backend` names the kernels.
@@ -31,8 +31,8 @@ def transitive_closure(graph: tg.Graph, *, backend: str = "auto") -> tg.Graph:
 
 
 def transitive_reduction(graph: tg.Graph, *, backend: str = "auto") -> tg.Graph:
-    """The graph with the fewest arcs, without weights, and the same paths: those of its arcs that no longer path
-    replaces. Raises ArgumentError for an undirected graph, and for one with a cycle, which it names.
+    """Transitive reduction, the fewest arcs with the same paths: the graph of those of its arcs that no longer path
+    replaces, without weights. Raises ArgumentError for an undirected graph, and for one with a cycle, which it names.
     `backend` names the kernels.
 
     >>> tg.algorithms.transitive_reduction(tg.Graph.from_edges([0, 0, 1], [1, 2, 2])).to_edge_index()

@@ -29,7 +29,7 @@ from tgraph.algorithms.distances._bounds import Bounds
 
 
 def eccentricity(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> Tensor:
-    """The largest distance from each vertex to another, [n], int64, or float64 with floating weights.
+    """Eccentricity of every vertex: the largest distance to another, [n], int64, or float64 with floating weights.
 
     `weighted` takes graph.weights, which must not be negative; otherwise every arc counts 1. Floating values are exact
     but for rounding. `options` go to `tgraph.run` (mode, backend) for the searches.
@@ -51,8 +51,8 @@ def eccentricity(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> 
 
 
 def diameter(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> float:
-    """The largest distance, an int unless weights are floating. `weighted`, `options` and errors are those of
-    `eccentricity`.
+    """Largest distance between two vertices: an int unless weights are floating. `weighted`, `options` and errors are
+    those of `eccentricity`.
 
     >>> tg.algorithms.diameter(tg.generators.grid2d(3, 4))
     5
@@ -64,7 +64,7 @@ def diameter(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> floa
 
 
 def radius(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> float:
-    """The least eccentricity, an int unless weights are floating. `weighted`, `options` and errors are those of
+    """Least eccentricity: an int unless weights are floating. `weighted`, `options` and errors are those of
     `eccentricity`.
 
     >>> tg.algorithms.radius(tg.generators.path(5))
@@ -77,7 +77,7 @@ def radius(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> float:
 
 
 def center(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> Tensor:
-    """The vertices of least eccentricity, int64 [k] ascending. `weighted`, `options` and errors are those of
+    """Vertices of least eccentricity: int64 [k] ascending. `weighted`, `options` and errors are those of
     `eccentricity`.
 
     >>> tg.algorithms.center(tg.generators.path(5))
@@ -87,8 +87,8 @@ def center(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> Tensor
 
 
 def periphery(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> Tensor:
-    """The vertices whose eccentricity is the diameter, int64 [k] ascending. `weighted`, `options` and errors are those
-    of `eccentricity`.
+    """Vertices whose eccentricity is the diameter: int64 [k] ascending. `weighted`, `options` and errors are those of
+    `eccentricity`.
 
     >>> tg.algorithms.periphery(tg.generators.path(5))
     tensor([0, 4])

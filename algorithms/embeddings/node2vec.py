@@ -39,7 +39,8 @@ def node2vec(
     weighted: bool = False,
     seed: int = 0,
 ) -> Tensor:
-    """The point of every vertex, float32 [n, `dimensions`], on the graph's device.
+    """Embedding of the vertices by random walks (node2vec): the point of each, float32 [n, `dimensions`], on the
+    graph's device.
 
     `p`, `q`, `length`, `walks` and `weighted` are those of `node2vec_walks`; with p = q = 1 it is DeepWalk. `window`:
     how many steps apart two vertices of a walk count as near. `negatives`: vertices drawn for each pair. `epochs`,

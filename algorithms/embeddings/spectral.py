@@ -31,7 +31,8 @@ def spectral_embedding(
     max_iterations: int = 1000,
     seed: int = 0,
 ) -> tuple[Tensor, Tensor]:
-    """(points, eigenvalues) of an undirected graph: float64 [n, k] and [k], ascending, for k `dimensions`.
+    """Embedding of the vertices by eigenvectors of the Laplacian: (points, eigenvalues) of an undirected graph, float64
+    [n, k] and [k], ascending, for k `dimensions`.
 
     As in scikit-learn: column j is the eigenvector of the j-th least eigenvalue, of norm 1, divided by the root of the
     degrees unless `normalize` is False, its entry of largest magnitude positive; `drop_first` leaves out the very

@@ -16,7 +16,8 @@ import tgraph as tg
 def maximum_flow(
     graph: tg.Graph, source: int, target: int, *, weighted: bool = True, backend: str = "auto"
 ) -> tuple[float, Tensor]:
-    """(value, flow) of a maximum flow from `source` to `target`: the flow on each stored arc, [m], int64 or float64.
+    """Maximum flow from `source` to `target`, weights being capacities: (value, flow), the flow on each stored arc,
+    [m], int64 or float64.
 
     graph.weights are the capacities; without, or with `weighted=False`, every arc can carry 1. An undirected edge
     carries its flow on one of its two arcs. `backend` names the kernels. The value is an int unless weights are
@@ -51,9 +52,10 @@ def maximum_flow_value(
 def minimum_cut(
     graph: tg.Graph, source: int, target: int, *, weighted: bool = True, backend: str = "auto"
 ) -> tuple[float, Tensor]:
-    """(value, source_side) of a minimum cut: the capacity of the arcs from the source's side to the target's, and a
-    mask of the vertices on the source's, bool [n]. Of several minimum cuts it is the one nearest to the target.
-    `source`, `target`, `weighted`, `backend` and errors are those of `maximum_flow`.
+    """Minimum cut between `source` and `target`, weights being capacities: (value, source_side), the capacity of the
+    arcs from the source's side to the target's, and a mask of the vertices on the source's, bool [n]. Of several
+    minimum cuts it is the one nearest to the target. `source`, `target`, `weighted`, `backend` and errors are those of
+    `maximum_flow`.
 
     >>> graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [3, 2, 2, 4])
     >>> tg.algorithms.minimum_cut(graph, 0, 3)

@@ -14,7 +14,7 @@ import tgraph as tg
 
 
 def maximum_bipartite_matching(graph: tg.Graph, left: Tensor | None = None) -> Tensor:
-    """The mate of each vertex in a matching of the most edges, int64 [n], -1 for those that have none.
+    """Maximum matching of a bipartite graph: the mate of each vertex, int64 [n], -1 for those that have none.
 
     `left`, bool [n], marks one of the sides; without it the sides are found, where the graph has two.
 
@@ -28,7 +28,8 @@ def maximum_bipartite_matching(graph: tg.Graph, left: Tensor | None = None) -> T
 
 
 def minimum_vertex_cover(graph: tg.Graph, left: Tensor | None = None) -> Tensor:
-    """The fewest vertices of which every edge of a bipartite graph has one, int64 [k] ascending; `left` as above.
+    """Minimum vertex cover of a bipartite graph: the fewest vertices of which every edge has one, int64 [k] ascending;
+    `left` as above.
 
     >>> tg.algorithms.minimum_vertex_cover(tg.generators.complete_bipartite(2, 5))
     tensor([0, 1])

@@ -13,8 +13,8 @@ import tgraph as tg
 
 
 def maximal_matching(graph: tg.Graph, *, seed: int = 0) -> Tensor:
-    """The mate of each vertex in a matching to which no edge can be added, int64 [n], -1 for those that have none;
-    another `seed` gives another.
+    """Maximal matching, edges no two of which share a vertex: the mate of each vertex, int64 [n], -1 for those that
+    have none; no edge can be added, and another `seed` gives another.
 
     Undirected graphs only; parallel edges and self-loops do not matter.
 
@@ -26,8 +26,8 @@ def maximal_matching(graph: tg.Graph, *, seed: int = 0) -> Tensor:
 
 
 def heavy_matching(graph: tg.Graph) -> Tensor:
-    """The mate of each vertex in a matching of at least half of the largest weight, int64 [n], -1 for those that have
-    none. Edges of weight 0 or less are left out; of equal weights the edge of the smaller ends comes first.
+    """Matching of at least half of the largest weight: the mate of each vertex, int64 [n], -1 for those that have none.
+    Edges of weight 0 or less are left out; of equal weights the edge of the smaller ends comes first.
 
     Undirected graphs only; without weights each edge has 1. Raises ArgumentError for a weight that is NaN.
 

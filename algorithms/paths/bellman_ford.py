@@ -15,8 +15,8 @@ from tgraph.algorithms.paths._sources import Source
 
 
 def bellman_ford(graph: tg.Graph, source: Source, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
-    """(distance, parent) of every vertex, [n] each: how far it is from `source`, the nearest
-    of several.
+    """Shortest distances from `source` with weights of either sign: (distance, parent) of every vertex, [n] each, to
+    the nearest of several sources.
 
     distance is float64 with inf where unreached, or int64 with its largest value there, where weights are integers or
     missing. parent, int64, is the vertex before it on a shortest path, the source itself at a source and -1 where
@@ -33,8 +33,8 @@ def bellman_ford(graph: tg.Graph, source: Source, *, backend: str = "auto") -> t
 
 
 def negative_cycle(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
-    """The vertices of a cycle of negative weight in the order of its arcs, int64 [k]; empty where there is none.
-    `backend` names the kernels.
+    """Cycle of negative weight: its vertices in the order of its arcs, int64 [k]; empty where there is none. `backend`
+    names the kernels.
 
     >>> tg.algorithms.negative_cycle(tg.Graph.from_edges([0, 1, 2], [1, 2, 0], [1, -3, 1])).sort().values
     tensor([0, 1, 2])

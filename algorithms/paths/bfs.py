@@ -57,7 +57,7 @@ def bfs(
     max_depth: int | None = None,
     **options: Any,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """Hops from `source` along the arcs.
+    """Hops from `source` to every vertex along the arcs.
 
     Parameters: `source`, a vertex index or k of them; `parents`, return the search tree too; `max_depth`, stop after
     so many hops; `options` go to `tgraph.run` (mode, backend, progress).

@@ -18,8 +18,9 @@ from tgraph.algorithms.paths.bellman_ford import potentials
 def floyd_warshall(
     graph: tg.Graph, *, weighted: bool = True, predecessors: bool = True
 ) -> tuple[Tensor, Tensor | None]:
-    """(distance, predecessor) of all pairs of vertices: float64 [n, n] with inf where there is no path, and the vertex
-    before the last on a shortest path, int64 [n, n], -1 where there is none and on the diagonal.
+    """Shortest distances between all pairs of vertices: (distance, predecessor), float64 [n, n] with inf where there is
+    no path, and the vertex before the last on a shortest path, int64 [n, n], -1 where there is none and on the
+    diagonal.
 
     `weighted`, over graph.weights, which may be negative; otherwise, and without weights, in hops. Without
     `predecessors` the second is None, at half of the time.

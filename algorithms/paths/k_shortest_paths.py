@@ -16,8 +16,8 @@ import tgraph as tg
 def k_shortest_paths(
     graph: tg.Graph, source: int, target: int, count: int = 3, *, weighted: bool = False, backend: str = "auto"
 ) -> list[tuple[Tensor, float]]:
-    """The `count` shortest paths from `source` to `target` without a vertex twice, shortest first: (vertices int64,
-    length) of each; fewer where there are not so many.
+    """The `count` shortest simple paths from `source` to `target`: (vertices int64, length) of each, shortest first;
+    fewer where there are not so many.
 
     `weighted` takes graph.weights, which must not be negative; otherwise every arc counts 1. Of parallel arcs the least
     counts, and paths differ by a vertex. Which of equally long paths come first is always the same. `backend`

@@ -16,7 +16,7 @@ from tgraph.algorithms.paths.sssp import sssp
 
 
 def predecessors(graph: tg.Graph, source: int, *, weighted: bool = False, **options: Any) -> tg.Graph:
-    """The arcs that lie on shortest paths from `source`, each reversed: row v holds the vertices before v on them.
+    """Arcs on shortest paths from `source`, reversed: row v holds the vertices before v on them.
 
     A directed graph on the same vertices, with the weights of those arcs if `weighted`; parallel arcs are kept. The
     rows of the source and of vertices out of reach are empty, but where arcs of weight 0 lead back to the source.

@@ -19,7 +19,7 @@ import tgraph as tg
 def shortest_path(
     graph: tg.Graph, source: int, target: int, *, weighted: bool = False, backend: str = "auto"
 ) -> Tensor:
-    """The vertices of a shortest path from `source` to `target`, both included, int64 [k]; empty where there is none.
+    """Shortest path from `source` to `target`: its vertices, both included, int64 [k]; empty where there is none.
 
     `weighted` takes graph.weights, which must not be negative; otherwise every arc counts 1. Of several shortest paths
     it is always the same. `backend` names the kernels. The first query on a directed graph makes its transpose, which

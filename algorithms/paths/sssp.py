@@ -55,7 +55,7 @@ class SSSP(tg.Relaxation):
 def sssp(
     graph: tg.Graph, source: Source, *, delta: float | None = None, parents: bool = False, **options: Any
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """Shortest distances from `source` along the arcs.
+    """Shortest distances from `source` to every vertex along the arcs.
 
     Parameters: `source`, a vertex index or k of them; `delta`, the width of the buckets in which vertices are
     relaxed, which changes the speed and never the answer; `parents`, return the trees of shortest paths too;

@@ -40,7 +40,8 @@ class WidestPath(tg.Relaxation):
 
 
 def widest_path(graph: tg.Graph, source: int, **options: Any) -> Tensor:
-    """The largest number such that a path from `source` has no smaller weight, for every vertex, [n].
+    """Width of the widest path from `source` to every vertex: the largest number that no weight on a path falls below,
+    [n].
 
     In the dtype of the weights. inf, or the largest integer, at the source; -inf, or the smallest integer, where
     unreached. `options` go to `tgraph.run`. Raises ArgumentError for a graph without weights, a weight that is NaN, or

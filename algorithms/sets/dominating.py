@@ -15,7 +15,8 @@ import tgraph as tg
 
 
 def dominating_set(graph: tg.Graph) -> Tensor:
-    """The vertices of a dominating set, int64 [k] ascending: every other vertex has an arc from one of them.
+    """Dominating set, vertices with arcs to all others between them: int64 [k] ascending; every other vertex has an arc
+    from one of them.
 
     Of equal vertices the smaller joins first.
 

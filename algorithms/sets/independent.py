@@ -13,7 +13,8 @@ import tgraph as tg
 
 
 def maximal_independent_set(graph: tg.Graph, *, seed: int = 0) -> Tensor:
-    """The vertices of a maximal independent set, int64 [k] ascending; another `seed` gives another.
+    """Maximal independent set, vertices of which no two are neighbours: int64 [k] ascending; another `seed` gives
+    another.
 
     Undirected graphs only; parallel edges and self-loops do not matter.
 

@@ -13,8 +13,8 @@ import tgraph as tg
 
 
 def vertex_cover(graph: tg.Graph, *, seed: int = 0) -> Tensor:
-    """Vertices of which every edge has one, int64 [k] ascending, at most twice as many as needed, a self-loop's among
-    them; another `seed` gives another.
+    """Vertex cover of at most twice the minimum size: vertices of which every edge has one, int64 [k] ascending, a
+    self-loop's among them; another `seed` gives another.
 
     Undirected graphs only.
 

@@ -31,8 +31,8 @@ def most_similar(
     new_links: bool = False,
     backend: str = "auto",
 ) -> tuple[Tensor, Tensor]:
-    """The most similar others of each vertex and their similarity: (int64 [n, count], float64 [n, count]), best first
-    and ties by index, -1 and 0 where fewer have a neighbour in common with it.
+    """Most similar other vertices of every vertex by their neighbours: (vertices, similarity), int64 [n, count] and
+    float64 [n, count], best first and ties by index, -1 and 0 where fewer have a neighbour in common with it.
 
     count : how many of each.
     measure : "jaccard", "overlap", "sorensen", "cosine", "common", "adamic_adar" or "resource_allocation".

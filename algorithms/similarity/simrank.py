@@ -30,7 +30,7 @@ def simrank(
     tol: float = 1e-4,
     weighted: bool = False,
 ) -> Tensor:
-    """The similarity of all pairs of vertices, float64 [n, n].
+    """SimRank of all pairs of vertices, float64 [n, n].
 
     `importance_factor` is c, what each further step counts. It ends where an iteration changes no value by more than
     `tol` and 1e-5 of it, as in networkx. `weighted`, means are weighed by graph.weights. Parallel arcs count each.
@@ -78,8 +78,8 @@ def approximate_simrank(
     delta: float = 0.1,
     seed: int = 0,
 ) -> Tensor:
-    """Estimates of the similarity of every vertex to `source`, float64 [n], none off by more than `epsilon` with
-    probability 1 - `delta`.
+    """Estimated SimRank of every vertex to `source`: float64 [n], no value off by more than `epsilon` with probability
+    1 - `delta`.
 
     `importance_factor` is c of `simrank`, without weights. O(n log n / epsilon^2 log(1 / epsilon)) whatever the number
     of arcs. The same `seed` gives the same result. Raises ArgumentError for a source that is no vertex, and numbers

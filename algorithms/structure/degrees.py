@@ -38,7 +38,7 @@ class PowerLaw(NamedTuple):
 
 
 def degree_distribution(graph: tg.Graph, direction: str = "out") -> Tensor:
-    """How many vertices have degree 0, 1, 2 and so on, int64 [largest degree + 1], as networkx.degree_histogram.
+    """Number of vertices of each degree: 0, 1, 2 and so on, int64 [largest degree + 1], as networkx.degree_histogram.
 
     direction : "out", "in", or "both" for the sum of the two, in directed graphs. A self-loop counts once each way.
     Raises ArgumentError for another direction.

@@ -14,7 +14,7 @@ from tgraph.algorithms.structure._arcs import source
 
 
 def degree_assortativity(graph: tg.Graph, x: str = "out", y: str = "in", *, weighted: bool = False) -> float:
-    """The correlation of the degrees at both ends of the arcs, as networkx.degree_assortativity_coefficient.
+    """Correlation of the degrees at both ends of the edges: as networkx.degree_assortativity_coefficient.
 
     x, y : for directed graphs, whether the "in" or "out" degree counts at the source and at the target. weighted : add
     the weights of the arcs at a vertex instead of their number. A self-loop adds two to an undirected degree. NaN where
@@ -70,7 +70,7 @@ def attribute_assortativity(graph: tg.Graph, labels: Tensor) -> float:
 def average_neighbor_degree(
     graph: tg.Graph, source: str = "out", target: str = "out", *, weighted: bool = False
 ) -> Tensor:
-    """The average degree of the neighbours of each vertex, float64 [n], 0 without neighbours, as
+    """Average degree of the neighbours of every vertex: float64 [n], 0 without neighbours, as
     networkx.average_neighbor_degree.
 
     source : for directed graphs, whether the "in" or "out" neighbours of a vertex count. target : which degree of
@@ -92,8 +92,8 @@ def average_neighbor_degree(
 
 
 def reciprocity(graph: tg.Graph, *, per_vertex: bool = False) -> float | Tensor:
-    """The fraction of arcs whose reverse is an arc, too, as networkx.overall_reciprocity; with `per_vertex` of those at
-    each vertex, float64 [n], as networkx.reciprocity, NaN at a vertex without arcs.
+    """Fraction of arcs whose reverse is an arc: as networkx.overall_reciprocity; with `per_vertex` of those at each
+    vertex, float64 [n], as networkx.reciprocity, NaN at a vertex without arcs.
 
     Parallel arcs count once, and self-loops not at all. NaN without arcs, and 1 for undirected graphs.
 

@@ -46,7 +46,7 @@ def k_hop(graph: tg.Graph, vertices: Any, k: int = 1) -> Tensor:
 def ego_graph(
     graph: tg.Graph, source: Any, radius: int = 1, *, center: bool = True, undirected: bool = False
 ) -> tg.Graph:
-    """The graph induced by the vertices at most `radius` hops from the `source`, a vertex, as networkx.ego_graph.
+    """Graph induced by the vertices at most `radius` hops from `source`: a vertex, as networkx.ego_graph.
 
     radius : hops. center : whether the source itself is in it. undirected : go along arcs in both directions.
     Vertices keep their order; the result is in CSR.

@@ -47,7 +47,7 @@ def quotient_graph(graph: tg.Graph, labels: Tensor, *, self_loops: bool = True) 
 
 
 def line_graph(graph: tg.Graph) -> tuple[tg.Graph, Tensor]:
-    """The graph whose vertices are the edges of this one, and these edges as pairs of vertices, int64 [e, 2].
+    """Line graph, whose vertices are the edges: the graph, and these edges as pairs of vertices, int64 [e, 2].
 
     Two edges are neighbours where they share a vertex; an arc leads from u -> v to v -> w. As networkx.line_graph, of
     which edges there are is told by the pairs, in the order of the stored arcs with u <= v where they are undirected.

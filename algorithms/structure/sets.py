@@ -132,7 +132,7 @@ def union(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
 
 
 def complement(graph: tg.Graph) -> tg.Graph:
-    """The graph of all arcs u -> v, u other than v, that are missing, as networkx.complement.
+    """Graph of all missing edges: the arcs u -> v, u other than v, as networkx.complement.
 
     Raises ArgumentError for a graph of more than 46,340 vertices, whose complement is too large to hold.
 

@@ -13,8 +13,8 @@ import tgraph as tg
 
 
 def minimum_spanning_forest(graph: tg.Graph) -> tg.Graph:
-    """The undirected graph on the same vertices whose edges are those of a minimum spanning forest: a tree for each
-    component, of the least sum of weights; without weights all edges are equal.
+    """Minimum spanning forest, the lightest edges that keep every component connected: the undirected graph on the same
+    vertices with a tree for each component, of the least sum of weights; without weights all edges are equal.
 
     Raises ArgumentError for a directed graph, and for weights that are NaN.
 

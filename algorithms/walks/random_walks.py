@@ -25,7 +25,7 @@ import tgraph as tg
 def random_walks(
     graph: tg.Graph, start: Any = None, length: int = 80, *, walks: int = 1, weighted: bool = False, seed: int = 0
 ) -> Tensor:
-    """Walks of `length` steps from each vertex of `start`, by default all, int64 [k * walks, length + 1].
+    """Random walks from each vertex of `start`: of `length` steps, from all by default, int64 [k * walks, length + 1].
 
     The first k rows are from each start once, the next k again, `walks` times. `weighted`, an arc is taken in
     proportion to its weight, those of weight 0 never; parallel arcs count each. The same `seed` gives the same walks.
@@ -50,8 +50,9 @@ def node2vec_walks(
     weighted: bool = False,
     seed: int = 0,
 ) -> Tensor:
-    """As `random_walks`, but that arcs count by where they lead: back to the vertex before 1 / `p`, to vertices that it
-    has no arc to 1 / `q`. A small p stays near the start, a small q leads away from it.
+    """Random walks that stay near or lead away by `p` and `q`: as `random_walks`, but that an arc back to the vertex
+    before counts 1 / `p`, and an arc to vertices that it has no arc to 1 / `q`. A small p stays near the start, a small
+    q leads away from it.
 
     `start`, `length`, `walks`, `weighted`, `seed` and errors are those of `random_walks`; p and q are above 0.
 
@@ -71,8 +72,9 @@ def walks_with_restart(
     weighted: bool = False,
     seed: int = 0,
 ) -> Tensor:
-    """As `random_walks`, but that each step goes back to the start with probability `restart`, also where no arc leads
-    on. The vertices that walks from one start are at are distributed as its personalised PageRank, after some steps.
+    """Random walks that return to their start with probability `restart` at each step: as `random_walks`, but that a
+    step without arcs leads to the start, too. The vertices that walks from one start are at are distributed as its
+    personalised PageRank, after some steps.
 
     `start`, `length`, `walks`, `weighted`, `seed` and errors are those of `random_walks`.
 

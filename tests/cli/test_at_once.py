@@ -16,6 +16,7 @@ from tgraph import formats, io
 from tgraph.cli import choices
 from tgraph.cli.chains import options_of
 from tgraph.cli.command import VERTICES, steps
+from tgraph.cli.declared import program_of
 from tgraph.cli.graphs import MODELS
 from tgraph.cli.topics import TOPICS
 from tgraph.core.dispatch import BACKENDS
@@ -159,17 +160,14 @@ def test_names_are_those_of_the_library():
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_options_are_those_of_the_algorithm(name):
     algorithm = ALGORITHMS[name]
-    run = getattr(tg.algorithms, algorithm.run)
-    assert algorithm.is_program == isinstance(run, type)
+    run = getattr(tg.algorithms, program_of(algorithm.run) or algorithm.run)
     parameters = inspect.signature(run).parameters
-    assert set(algorithm.given) <= set(parameters)
+    assert {*algorithm.given, *algorithm.values} <= set(parameters)
     for option, shown in options_of(steps(algorithm)[0]).items():
         assert shown.default == (None if option in VERTICES else parameters[option].default), option
 
 
-CHOICES = [
-    (name, option) for name, row in ALGORITHMS.items() for option, of in row.options.items() if type(of) is tuple
-]
+CHOICES = [(name, option) for name, row in ALGORITHMS.items() for option in row.values]
 
 
 @pytest.mark.parametrize(("name", "option"), CHOICES)
@@ -177,7 +175,7 @@ def test_values_are_those_of_the_algorithm(name, option):
     algorithm, graph = ALGORITHMS[name], tg.generators.complete(4)
     graph = graph if option != "direction" else tg.Graph.from_edges([0, 1], [1, 2])
     run = getattr(tg.algorithms, algorithm.run)
-    for value in algorithm.options[option]:
+    for value in algorithm.values[option]:
         run(graph, **{option: value})
     with pytest.raises(tg.errors.ArgumentError):
         run(graph, **{option: "none of these"})

@@ -65,7 +65,7 @@ def test_conversions(create_using):
 
 def test_what_is_left_to_networkx():
     assert "create_using" in backend.can_run("path_graph", (3, nx.Graph()), {})
-    assert backend.can_run("path_graph", ("abc",), {}) == "nodes are given one by one"
+    assert backend.can_run("path_graph", ("abc",), {}) == "n but count"
     assert backend.can_run("path_graph", (3, DiGraph), {}) is True
 
 

@@ -19,6 +19,7 @@ from tgraph.cli import completion, dynamic, pages, ranks, stores
 from tgraph.cli.chains import PLAIN, Entry, Group, chain, group, group_of
 from tgraph.cli.command import steps
 from tgraph.cli.conversion import convert
+from tgraph.cli.declared import summary
 from tgraph.cli.graphs import (
     MODELS,
     generator,
@@ -108,7 +109,7 @@ def doctor() -> None:
 # ---- commands -----------------------------------------------------------------------------------------------------
 
 COMMANDS: dict[str, Entry] = {
-    name: chain(algorithm.help, load, topic=topic, spreads=True, more=partial(steps, algorithm))
+    name: chain(partial(summary, algorithm.run), load, topic=topic, spreads=True, more=partial(steps, algorithm))
     for topic, algorithms in TOPICS.items()
     for name, algorithm in algorithms.items()
 }

@@ -30,16 +30,26 @@ class CommandError(TGraphError):
 class Entry(NamedTuple):
     """A command, before it is made.
 
-    help : a sentence. make : gives the command its name and help. topic : the heading under which it is listed.
+    described : a sentence, or a function that finds it. make : gives the command its name and help. topic : the heading
+    under which it is listed.
     """
 
-    help: str
+    described: str | Callable[[], str]
     make: Callable[[str, str], Any]
     topic: str
 
+    @property
+    def help(self) -> str:
+        """The sentence."""
+        return self.described if isinstance(self.described, str) else self.described()
+
 
 def chain(
-    help: str, *steps: Callable[..., Any], topic: str = "Commands", spreads: bool = False, more: Any = None
+    help: str | Callable[[], str],
+    *steps: Callable[..., Any],
+    topic: str = "Commands",
+    spreads: bool = False,
+    more: Any = None,
 ) -> Entry:
     """The command that takes the steps in order, with the options of them all.
 
@@ -94,7 +104,7 @@ def chained(name: str, steps: tuple[Callable[..., Any], ...], spreads: bool) -> 
                 for step, own in zip(steps, options, strict=True):
                     results.append(step(*results, **{name: given[name] for name in own}))
         except TGraphError as mistake:
-            raise CommandError(on_the_command_line(str(mistake), every)) from mistake
+            raise CommandError(on_the_command_line(mistake, every)) from mistake
 
     command.__signature__ = inspect.Signature(list(every.values()))  # type: ignore[attr-defined]
     command.__annotations__ = {name: option.annotation for name, option in every.items()}

@@ -14,8 +14,9 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 import tgraph as tg
-from tgraph.cli import report
+from tgraph.cli import declared, report
 from tgraph.cli.options import OPTIONS, TABLES, Backend, Device, Mode, Output, Progress, choosing, trace_file
+from tgraph.cli.results.result import Result, shown
 from tgraph.cli.saying import say
 from tgraph.errors import ArgumentError
 from tgraph.files.atomic_write import replacing
@@ -25,53 +26,44 @@ VERTICES = ("source", "target")
 
 
 class Algorithm(NamedTuple):
-    """A command, in words that need no import of what it runs.
+    """A command that runs an algorithm, without importing it.
 
-    run : the name in `tgraph.algorithms` of the class of a program, or of a function of the graph.
-    finding : makes a line that a person can check from the graph and what `run` gave.
-    frame : makes the table that --output writes.
-    options : {a parameter of `run` that the command has: its default there, or the values that it may have, the default
-        first}; None for a vertex. `cli.options.OPTIONS` explains them.
-    given : arguments that are the same in every call.
+    run : the function of `tgraph.algorithms`, whose docstring is the help of the command. result : the line and the
+    table of what it finds. options : names of its parameters that the command has; `cli.options.OPTIONS` explains them.
+    values : of options that are one of a few texts. given : arguments that are the same in every call.
     """
 
     run: str
-    help: str
-    finding: Callable[[tg.Graph, Any], str]
-    frame: Callable[[tg.Graph, Any], Any]
-    options: Mapping[str, Any] = MappingProxyType({})
+    result: Result
+    options: str = ""
+    values: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     given: Mapping[str, Any] = MappingProxyType({})
-
-    @property
-    def is_program(self) -> bool:
-        """Whether `run` is the class of a program."""
-        return self.run[0].isupper()
 
 
 def steps(algorithm: Algorithm) -> tuple[Callable[..., Any], Callable[..., None]]:
     """The steps of its command after the graph is loaded: what to run, and running it."""
+    defaults, program = declared.defaults(algorithm.run), declared.program_of(algorithm.run)
     parameters = []
-    for name, value in algorithm.options.items():
-        default, annotation = value, OPTIONS[name]
-        if isinstance(value, tuple):
-            default, annotation = value[0], choosing(annotation, value)
+    for name in algorithm.options.split():
+        values = algorithm.values.get(name)
+        annotation = OPTIONS[name] if values is None else choosing(OPTIONS[name], values)
         parameters.append(
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=annotation)
         )
 
     def prepare(graph: tg.Graph, /, **given: Any) -> Any:
         for name in given.keys() & VERTICES:
             given[name] = _vertex(graph, name, given[name])
         if "target" in given and given.get("source") == given["target"]:
-            vertex = report.shown(graph.ids(given["target"]))
+            vertex = shown(graph.ids(given["target"]))
             raise ArgumentError(f"--target: {vertex} is the source as well; name another vertex")
         if given.get("weighted") is False and graph.weight_dtype is not None:
             say("all edges count alike (--weighted: by their weights)")
-        run = getattr(tg.algorithms, algorithm.run)
-        return run(**given) if algorithm.is_program else partial(run, **given, **algorithm.given)
+        run = getattr(tg.algorithms, program or algorithm.run)
+        return run(**given) if program else partial(run, **given, **algorithm.given)
 
     prepare.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return prepare, partial(execute if algorithm.is_program else call, algorithm)
+    return prepare, partial(execute if program else call, algorithm.result)
 
 
 def _vertex(graph: tg.Graph, option: str, name: str | None) -> int:
@@ -82,16 +74,16 @@ def _vertex(graph: tg.Graph, option: str, name: str | None) -> int:
         if option != "source":
             raise ArgumentError(f"--{option}: name a vertex")
         vertex = report.best_connected(graph)
-        say(f"from vertex {report.shown(vertex)}, the one of largest out-degree (--source names another)")
+        say(f"from vertex {shown(vertex)}, the one of largest out-degree (--source names another)")
         return graph.index(vertex)
     labels = isinstance(graph.vertices, np.ndarray)
     index = graph.index(int(name) if not labels and re.fullmatch(r"-?\d{1,40}", name) else name)
-    say(f"{'from' if option == 'source' else 'to'} vertex {report.shown(name)}")
+    say(f"{'from' if option == 'source' else 'to'} vertex {shown(name)}")
     return index
 
 
 def execute(
-    algorithm: Algorithm,
+    result: Result,
     graph: tg.Graph,
     program: tg.Program,
     /,
@@ -112,7 +104,7 @@ def execute(
     run = tg.run(program, graph, mode=mode.value, backend=backend, trace=True, progress=progress, checkpoint=checkpoint)
     iterations, switches, seconds, rate = report.cost(run)
     say(f"iterations {iterations}, direction switches {switches}, time {seconds}, {rate} edges/s")
-    _tell(algorithm, graph, run.values, output)
+    _tell(result, graph, run.values, output)
     if trace is not None and run.trace is not None and _leads(graph):
         run.trace.plot(trace)
         if run.trace.shares:
@@ -121,7 +113,7 @@ def execute(
 
 
 def call(
-    algorithm: Algorithm,
+    result: Result,
     graph: tg.Graph,
     function: partial[Any],
     /,
@@ -138,13 +130,13 @@ def call(
         raise ArgumentError(f"--backend: this algorithm has one implementation; leave {backend!r} out")
     values = function(graph)
     say(f"time {report.duration(time.perf_counter() - start)}")
-    _tell(algorithm, graph, values, output)
+    _tell(result, graph, values, output)
 
 
-def _tell(algorithm: Algorithm, graph: tg.Graph, values: Any, output: Path | None) -> None:
-    say(algorithm.finding(graph, values))
+def _tell(result: Result, graph: tg.Graph, values: Any, output: Path | None) -> None:
+    say(result.line(graph, values))
     if output is not None:
-        table = algorithm.frame(graph, values)  # gathered by all
+        table = result.table(graph, values)  # gathered by all
         if not _leads(graph):
             return
         with replacing(output) as temporary:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import tgraph as tg
 from tgraph.algorithms import BFS, HITS, SSSP, WCC, PageRank
 from tgraph.cli import report
 from tgraph.cli.graphs import size
+from tgraph.cli.results.result import shown
+from tgraph.cli.results.vertices import COMPONENTS, DEPTHS, DISTANCES, HUBS, scores
 from tgraph.cli.saying import say
 from tgraph.engine.tracing.trace import plot
 from tgraph.progress import busy
@@ -36,16 +36,16 @@ def compare(graph: tg.Graph, picture: Path) -> str:
     prepared = report.duration(time.perf_counter() - start)
     hub = report.best_connected(graph)
     source = graph.index(hub)
-    findings: dict[tg.Program, Callable[[tg.Graph, Any], str]] = {
-        BFS(source): report.depths,
-        SSSP(source): report.distances,
-        WCC(): report.groups("component", "components"),
-        PageRank(): report.ranks,
-        HITS(): report.hubs,
+    results = {
+        BFS(source): DEPTHS,
+        SSSP(source): DISTANCES,
+        WCC(): COMPONENTS,
+        PageRank(): scores("rank"),
+        HITS(): HUBS,
     }
-    runs = {program: _run(program, graph) for program in findings}
+    runs = {program: _run(program, graph) for program in results}
     rows = [
-        (type(program).__name__, *report.cost(run), findings[program](graph, run.values))
+        (type(program).__name__, *report.cost(run), results[program].line(graph, run.values))
         for program, run in runs.items()
     ]
     traces = {type(program).__name__: run.trace for program, run in runs.items() if run.trace is not None}
@@ -55,7 +55,7 @@ def compare(graph: tg.Graph, picture: Path) -> str:
     return "\n".join(
         (
             *((f"transposed once for all runs in {prepared}",) if graph.directed else ()),
-            f"searches start at vertex {report.shown(hub)}, the one of largest out-degree",
+            f"searches start at vertex {shown(hub)}, the one of largest out-degree",
             "",
             report.table((HEADER, *rows)),
             "",

@@ -29,6 +29,7 @@ from tgraph.cli.options import (
     graph_file,
     picture_file,
 )
+from tgraph.cli.results.result import shown
 from tgraph.cli.saying import say
 from tgraph.errors import ArgumentError
 
@@ -143,7 +144,7 @@ def _degrees(graph: tg.Graph) -> str:
     if not graph.num_vertices:
         return "none"
     ((vertex, largest),) = graph.top(graph.out_degree, 1)
-    return f"{graph.num_arcs / graph.num_vertices:.3g} on average, {largest:,} at most (vertex {report.shown(vertex)})"
+    return f"{graph.num_arcs / graph.num_vertices:.3g} on average, {largest:,} at most (vertex {shown(vertex)})"
 
 
 def _weights(graph: tg.Graph) -> str:
@@ -158,7 +159,7 @@ def _ids(graph: tg.Graph) -> str:
 
     if graph.vertices is None:
         return f"0 to {graph.num_vertices - 1:,}" if graph.num_vertices else "none"
-    examples = ", ".join(map(report.shown, graph.vertices[:3].tolist()))
+    examples = ", ".join(map(shown, graph.vertices[:3].tolist()))
     return f"{'integers' if isinstance(graph.vertices, torch.Tensor) else 'text'}, such as {examples}"
 
 

@@ -25,8 +25,9 @@ INTRODUCTION = """\
 Made from the code by `make networkx-listing`.
 
 Options are those of networkx. Functions that are given as weights, and graphs that compute their neighbours, are left
-to networkx by all; "left to networkx" is what else is. "made of": networkx's own code runs on our graphs, and what
-takes its time is in the functions named. "cost" decides from which size on a call with a graph of networkx's own runs
+to networkx by all; "left to networkx" is what else is: an option by its name where it has another value than the
+default, or than those after "but". "made of": networkx's own code runs on our graphs, and what takes its time is in the
+functions named. "cost" decides from which size on a call with a graph of networkx's own runs
 here where the call does not say so (see [networkx.md](networkx.md#which-calls-run-here)); arguments in brackets change
 it where they are given.
 """

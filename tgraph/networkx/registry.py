@@ -1,8 +1,9 @@
 """The functions of networkx that run here, by networkx's name of each, and what they leave to networkx.
 
 A function registers itself with `@implements`. It has the signature, the results and the exceptions of networkx's; its
-graphs are those of `tgraph.networkx.graph`. `refuses` takes the same arguments, before any graph is converted, and
-returns None or the reason why the call is networkx's.
+graphs are those of `tgraph.networkx.graph`. `only` has the values that arguments may have here, `directed` and
+`multigraphs` say whether graphs may be. `refuses` takes the same arguments, before any graph is converted, and returns
+None or the reason why the call is networkx's.
 """
 
 from __future__ import annotations
@@ -29,23 +30,62 @@ Function = Callable[..., Any]
 
 
 @dataclass(frozen=True)
+class Limits:
+    """The calls of a function that run here.
+
+    only : the values of arguments: one, a tuple of some, or a function that tells and is named for them. graphs : kinds
+    of graphs that are left to networkx. refuses : of all arguments, the reason why a call is left to it. gaps : further
+    calls that are left to it, for a reader.
+    """
+
+    only: Mapping[str, Any] = field(default_factory=dict)
+    graphs: tuple[str, ...] = ()
+    refuses: Function | None = None
+    gaps: str = ""
+
+    def described(self) -> list[str]:
+        """The calls that are left to networkx, for a reader."""
+        return [*(_but(name, allowed) for name, allowed in self.only.items()), *self.graphs, *filter(None, [self.gaps])]
+
+
+def _is_among(value: Any, allowed: Any) -> bool:
+    if inspect.isfunction(allowed):
+        return bool(allowed(value))
+    some = allowed if isinstance(allowed, tuple) else (allowed,)
+    return any(value is one or (type(value) is type(one) and value == one) for one in some)
+
+
+def _but(name: str, allowed: Any) -> str:
+    """The values of an argument that are not allowed, in words."""
+    if allowed is None or allowed is False:
+        return name
+    if inspect.isfunction(allowed):
+        return f"{name} but {allowed.__name__.strip('_').replace('_', ' ')}"
+    some = allowed if isinstance(allowed, tuple) else (allowed,)
+    return f"{name} but {', '.join(getattr(one, '__name__', str(one)) for one in some)}"
+
+
+@dataclass(frozen=True)
 class Entry:
     """A function of networkx that runs here.
 
-    name : as networkx dispatches it. module : of `functions`, that it is in. gaps : what is left to networkx,
-    for a reader. cost : one of `thresholds.COSTS`, that of networkx's own function; given : other costs, by the first
-    of these arguments that is given. made_of : the functions that run here of which networkx's own code is made, where
-    that is what runs.
+    name : as networkx dispatches it. module : of `functions`, that it is in. limits : of arguments and graphs. cost :
+    one of `thresholds.COSTS`, that of networkx's own function; given : other costs, by the first of these arguments
+    that is given. made_of : the functions that run here of which networkx's own code is made, where that is what runs.
     """
 
     name: str
     run: Function
     module: str
-    gaps: str = ""
+    limits: Limits
     cost: str = "linear"
-    refuses: Function | None = None
     made_of: tuple[str, ...] = ()
     given: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def gaps(self) -> str:
+        """The calls that are left to networkx, for a reader."""
+        return "; ".join(self.limits.described())
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:
@@ -69,13 +109,25 @@ class Entry:
         for name in LISTS & self._places.keys():
             if isinstance(self.argument(name, args, kwargs), Iterator):
                 return f"{name} is an iterator, of which networkx may see a part, or see it twice"
-        if self.refuses is None:
+        for name, allowed in self.limits.only.items():
+            if not _is_among(self.argument(name, args, kwargs), allowed):
+                return _but(name, allowed)
+        for kind, is_left in (("multigraphs", "is_multigraph"), ("directed graphs", "is_directed")):
+            if kind in self.limits.graphs and any(getattr(G, is_left)() for G in self._graphs(args, kwargs)):
+                return kind
+        refuses = self.limits.refuses
+        if refuses is None:
             return None
         if (bound := self._bound(args, kwargs)) is not None:
-            return self.refuses(*bound)
+            return refuses(*bound)
         slow = self.signature.bind(*args, **kwargs)
         slow.apply_defaults()
-        return self.refuses(*slow.args, **slow.kwargs)
+        return refuses(*slow.args, **slow.kwargs)
+
+    def _graphs(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[Any]:
+        """The graphs among the arguments."""
+        named = nx.utils.backends._registered_algorithms[self.name].graphs
+        return (self.argument(name, args, kwargs) for name in named if self.argument(name, args, kwargs) is not None)
 
     @functools.cached_property
     def _is_positional(self) -> bool:
@@ -120,20 +172,32 @@ FUNCTIONS: dict[str, Entry] = {}
 def implements(
     *,
     name: str | None = None,
-    gaps: str = "",
     cost: str = "linear",
     given: Mapping[str, str] | None = None,
+    only: Mapping[str, Any] | None = None,
+    directed: bool = True,
+    multigraphs: bool = True,
     refuses: Function | None = None,
+    gaps: str = "",
 ) -> Callable[[Function], Function]:
     """Register the decorated function as networkx's of the same name, or of the name that networkx dispatches."""
+    kinds = {"multigraphs": multigraphs, "directed graphs": directed}
+    limits = Limits(only or {}, tuple(kind for kind, allowed in kinds.items() if not allowed), refuses, gaps)
 
     def register(function: Function) -> Function:
-        return _register(name or function.__name__, function, function.__module__, gaps, cost, refuses, given=given)
+        return _register(name or function.__name__, function, function.__module__, limits, cost, given=given)
 
     return register
 
 
-def made_of(*parts: str, gaps: str = "", cost: str = "linear", refuses: Function | None = None) -> Callable[..., None]:
+def made_of(
+    *parts: str,
+    cost: str = "linear",
+    given: Mapping[str, str] | None = None,
+    only: Mapping[str, Any] | None = None,
+    refuses: Function | None = None,
+    gaps: str = "",
+) -> Callable[..., None]:
     """Register networkx's own code for the functions named, given our graphs: it is made of `parts`, which run here,
     and of views, so that nothing in it walks the arcs in Python."""
 
@@ -142,7 +206,7 @@ def made_of(*parts: str, gaps: str = "", cost: str = "linear", refuses: Function
     def register(*names: str) -> None:
         for name in names:
             function = nx.utils.backends._registered_algorithms[name].orig_func
-            _register(name, function, module, gaps, cost, refuses, parts)
+            _register(name, function, module, Limits(only or {}, (), refuses, gaps), cost, parts, given)
 
     return register
 
@@ -151,9 +215,8 @@ def _register(
     name: str,
     function: Function,
     module: str,
-    gaps: str,
+    limits: Limits,
     cost: str,
-    refuses: Function | None,
     parts: tuple[str, ...] = (),
     given: Mapping[str, str] | None = None,
 ) -> Function:
@@ -173,7 +236,7 @@ def _register(
                 raise NotImplementedError(str(fault)) from fault
 
     call = function if parts else as_networkx(name, function)
-    entry = Entry(name, run, module, gaps, cost, refuses, parts, given or {})
+    entry = Entry(name, run, module, limits, cost, parts, given or {})
     if name in nx.utils.backends._registered_algorithms:  # not every release has all
         FUNCTIONS[name] = entry
     return run

@@ -193,6 +193,11 @@ def compact(nodes: list[Any]) -> Sequence[Any]:
     return numbers if all(type(node) is int for node in nodes) and nodes == list(numbers) else nodes
 
 
+def class_of_networkx(create_using: Any) -> bool:
+    """Whether networkx's `create_using` is a class of networkx's or ours, or None."""
+    return kind_of(create_using) is not None
+
+
 def kind_of(create_using: Any, default: type[nx.Graph] = nx.Graph) -> tuple[bool, bool] | None:
     """(directed, multigraph) of networkx's `create_using` where it is a class of networkx's or ours, else None."""
     plain = default if create_using is None else create_using

@@ -209,7 +209,7 @@ def degrees(G: Any, weight: Any = None, kind: str = "both") -> Tensor:
     first = _strength(graph, kind if G.is_directed() and kind != "both" else "out")
     if G.is_directed() and kind != "both":
         return first
-    second = _strength(graph, "in") if G.is_directed() else _loops(graph)
+    second = _strength(graph, "in") if G.is_directed() else loops(graph)
     if graph.weight_dtype is not None and not first.is_floating_point():
         refuse_beyond(sums.largest(first) + sums.largest(second), sums.MOST, weight)
     return first + second
@@ -266,7 +266,7 @@ def _ones(graph: tg.Graph) -> Tensor:
     return torch.ones(graph.num_vertices, dtype=weights.dtype)
 
 
-def _loops(graph: tg.Graph) -> Tensor:
+def loops(graph: tg.Graph) -> Tensor:
     """The weight of the self-loops of each vertex."""
     n, dtype = graph.num_vertices, graph.weight_dtype or torch.int64
     if not graph.num_self_loops:

@@ -85,8 +85,8 @@ made_of("betweenness_centrality", cost="superlinear")("bipartite_betweenness_cen
 
 @implements(
     cost="superlinear",
-    refuses=lambda G, k, normalized, weight, seed: "multigraphs" if G.is_multigraph() else None,
-    gaps="multigraphs; weights that are not positive",
+    multigraphs=False,
+    gaps="weights that are not positive",
 )
 def edge_betweenness_centrality(G, k=None, normalized=True, weight=None, seed=None):
     n = len(G)
@@ -100,11 +100,7 @@ def edge_betweenness_centrality(G, k=None, normalized=True, weight=None, seed=No
     return dict(zip(zip(names(G, u), names(G, v), strict=True), found[arc].tolist(), strict=True))
 
 
-@implements(
-    cost="superlinear",
-    refuses=lambda G, sources, targets, normalized, weight: None if weight is None else "paths by weight",
-    gaps="weight",
-)
+@implements(cost="superlinear", only={"weight": None})
 def betweenness_centrality_subset(G, sources, targets, normalized=False, weight=None):
     graph, ends = simple(G), mask(G, targets)
     total = torch.zeros(len(G), dtype=torch.float64)

@@ -8,7 +8,18 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import bunch, by_node, comparable, degrees, edges, names, number, structure
+import tgraph as tg
+from tgraph.networkx.functions._shared import (
+    bunch,
+    by_node,
+    comparable,
+    degrees,
+    edges,
+    loops,
+    names,
+    number,
+    structure,
+)
 from tgraph.networkx.registry import implements
 
 
@@ -76,11 +87,7 @@ def s_metric(G):
     return float((degree[source] * degree[target]).sum())
 
 
-def _refuses_multigraph(G, nodes=None):
-    return "multigraphs" if G.is_multigraph() else None
-
-
-@implements(cost="linear", refuses=_refuses_multigraph, gaps="multigraphs")
+@implements(cost="linear", multigraphs=False)
 def overall_reciprocity(G):
     arcs = G.number_of_edges()
     if arcs == 0:
@@ -89,15 +96,7 @@ def overall_reciprocity(G):
     return both_ways * 2 / arcs
 
 
-def _mutual(G: Any) -> Tensor:
-    """The number of neighbours of each vertex that an arc leads to and one leads from."""
-    n = len(G)
-    source, target, _ = edges(G)
-    key, reverse = source * n + target, target * n + source
-    return source[torch.isin(key, reverse)].bincount(minlength=n)
-
-
-@implements(cost="linear", given={"nodes": "local"}, refuses=_refuses_multigraph, gaps="multigraphs")
+@implements(cost="linear", given={"nodes": "local"}, multigraphs=False)
 def reciprocity(G, nodes=None):
     if nodes is None:
         return overall_reciprocity(G)
@@ -106,7 +105,7 @@ def reciprocity(G, nodes=None):
     if not G.is_directed() and len(chosen):
         raise AttributeError("'Graph' object has no attribute 'predecessors'")  # as networkx does
     total = degrees(G)[chosen].tolist()
-    both = _mutual(G)[chosen].tolist()
+    both = (tg.primitives.mutual.counts(structure(G))[0] + loops(structure(G)))[chosen].tolist()
     found = [None if all_of == 0 else 2 * mutual / all_of for mutual, all_of in zip(both, total, strict=True)]
     if not single:
         return dict(zip(names(G, chosen), found, strict=True))

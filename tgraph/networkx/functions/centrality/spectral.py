@@ -6,6 +6,7 @@ from typing import Any
 
 import networkx as nx
 import torch
+from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
@@ -13,18 +14,12 @@ from tgraph.io.dicts import MISSING
 from tgraph.networkx.functions._shared import bunch, by_node, names, number, refuse_cancelled, refuse_extreme, structure
 from tgraph.networkx.functions.centrality.betweenness import arcs_for_paths, by_tensors
 from tgraph.networkx.functions.groups.components import count_weak
-from tgraph.networkx.functions.traversal.searches import reached
+from tgraph.networkx.functions.paths.unweighted_paths import SEARCHED_AT_ONCE
 from tgraph.networkx.graph import Graph
 from tgraph.networkx.registry import implements
+from tgraph.primitives.centrality.multi_source import level_counts
 
-SOLVERS = ("full", "lu", "cg")
-
-
-def _refuses_solver(G, *options):
-    *_, dtype, solver = options
-    if dtype is not float:
-        return "dtype other than float"
-    return None if solver in SOLVERS else "a solver other than full, lu and cg"
+SOLVERS = {"dtype": (float,), "solver": ("full", "lu", "cg")}
 
 
 def _require_connected(G: Any) -> None:
@@ -34,7 +29,7 @@ def _require_connected(G: Any) -> None:
         raise nx.NetworkXError("Graph not connected.")
 
 
-@implements(cost="superlinear", refuses=_refuses_solver, gaps="dtype; weights that are not positive")
+@implements(cost="superlinear", only=SOLVERS, gaps="weights that are not positive")
 def current_flow_closeness_centrality(G, weight=None, dtype=float, solver="lu"):
     _require_connected(G)
     if len(G) < 2:
@@ -43,14 +38,11 @@ def current_flow_closeness_centrality(G, weight=None, dtype=float, solver="lu"):
     return by_node(G, found)
 
 
-def _refuses_multigraph(G, *options):
-    return "multigraphs" if G.is_multigraph() else _refuses_solver(G, *options)
-
-
 @implements(
     cost="superlinear",
-    refuses=_refuses_multigraph,
-    gaps="dtype; multigraphs; self-loops; weights not above 0",
+    only=SOLVERS,
+    multigraphs=False,
+    gaps="self-loops; weights not above 0",
 )
 def current_flow_betweenness_centrality(G, normalized=True, weight=None, dtype=float, solver="full"):
     _require_connected(G)
@@ -62,13 +54,11 @@ def current_flow_betweenness_centrality(G, normalized=True, weight=None, dtype=f
     return by_node(G, by_tensors(algorithms.current_flow_betweenness, structure(G, weight), **options))
 
 
-def _refuses_directed(G, normalized=True, nodelist=None, weight="weight", walk_type=None, alpha=0.95):
-    if not (nodelist is None or isinstance(nodelist, list)):
-        return "nodelist is no list"
-    return "directed graphs" if G.is_directed() else None
+def _list(nodelist):
+    return nodelist is None or isinstance(nodelist, list)
 
 
-@implements(cost="superlinear", refuses=_refuses_directed, gaps="directed graphs; nodelist but lists")
+@implements(cost="superlinear", only={"nodelist": _list}, directed=False)
 def laplacian_centrality(G, normalized=True, nodelist=None, weight="weight", walk_type=None, alpha=0.95):
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("null graph has no centrality defined")
@@ -143,39 +133,29 @@ def percolation_centrality(G, attribute="percolation", states=None, weight=None)
     return by_node(G, by_tensors(algorithms.percolation, graph, held, weighted=weight is not None))
 
 
-def _local_reach(G: Any, vertex: int) -> float:
-    order, far = reached(G, vertex, None)
-    if G.is_directed():
-        return (len(order) - 1) / (len(G) - 1)
-    return (1 / far[far > 0].double()).sum().item() / (len(G) - 1)
+def _local_reach(G: Any, vertices: Tensor) -> list[float]:
+    """The share of the other nodes that each vertex reaches, of an undirected graph their inverse distances."""
+    counts = level_counts(G.structure, vertices)[:, 1:]
+    scale = 1 if G.is_directed() else torch.arange(1, counts.shape[1] + 1)
+    return ((counts.double() / scale).sum(1) / (len(G) - 1)).tolist()
 
 
-def _refuses_local(G, v, paths=None, weight=None, normalized=True):
-    return "paths" if paths is not None else _refuses_weight(G, weight)
-
-
-def _refuses_weight(G, weight=None, normalized=True):
-    return None if weight is None else "weight"
-
-
-def _require_edges(G: Any) -> None:
+def _require_pairs(G: Any) -> None:
     if structure(G).num_edges == 0:
         raise nx.NetworkXError("Size of G must be positive")
+    if len(G) == 1:
+        raise nx.NetworkXError("local_reaching_centrality of a single node with self-loop not well-defined")
 
 
-@implements(refuses=_refuses_local, gaps="paths; weight", cost="light")
+@implements(only={"paths": None, "weight": None}, cost="light")
 def local_reaching_centrality(G, v, paths=None, weight=None, normalized=True):
-    _require_edges(G)
-    if len(G) == 1:
-        raise nx.NetworkXError("local_reaching_centrality of a single node with self-loop not well-defined")
-    return _local_reach(G, number(G, v))
+    _require_pairs(G)
+    return _local_reach(G, torch.tensor([number(G, v)]))[0]
 
 
-@implements(refuses=_refuses_weight, gaps="weight", cost="superlinear")
+@implements(only={"weight": None}, cost="superlinear")
 def global_reaching_centrality(G, weight=None, normalized=True):
-    _require_edges(G)
-    if len(G) == 1:
-        raise nx.NetworkXError("local_reaching_centrality of a single node with self-loop not well-defined")
-    local = [_local_reach(G, vertex) for vertex in range(len(G))]
+    _require_pairs(G)
+    local = [each for part in torch.arange(len(G)).split(SEARCHED_AT_ONCE) for each in _local_reach(G, part)]
     largest = max(local)
     return sum(largest - each for each in local) / (len(G) - 1)

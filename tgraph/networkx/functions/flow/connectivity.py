@@ -17,28 +17,16 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph.networkx.functions._shared import names, number, simple
-from tgraph.networkx.functions.flow.flow import own_solver
+from tgraph.networkx.functions.flow.flow import solver_of_networkx
 from tgraph.networkx.functions.groups.components import count_weak
 from tgraph.networkx.registry import implements
 
-GAPS = "a flow_func of one's own"
-LOCAL_GAPS = f"{GAPS}; auxiliary and residual graphs; cutoff"
+SOLVER = {"flow_func": solver_of_networkx}
+WHOLE = {**SOLVER, "auxiliary": None, "residual": None}
 
 
-def _refuses_solver(G, *others, flow_func=None):
-    return None if own_solver(flow_func) else "flow_func is not one of networkx's algorithms"
-
-
-def _refuses_local(G, s, t, flow_func=None, auxiliary=None, residual=None, cutoff=None):
-    if auxiliary is not None or residual is not None:
-        return "an auxiliary or residual graph is given"
-    return "cutoff" if cutoff is not None else _refuses_solver(G, flow_func=flow_func)
-
-
-def _refuses_cutoff(G, s=None, t=None, flow_func=None, cutoff=None):
-    if G.is_multigraph() and s is None:
-        return "multigraphs as a whole"
-    return "cutoff" if cutoff is not None else _refuses_solver(G, flow_func=flow_func)
+def _refuses_whole(G, s=None, t=None, flow_func=None, cutoff=None):
+    return "multigraphs as a whole" if G.is_multigraph() and s is None else None
 
 
 def _by_nodes(G: Any) -> tg.Graph:
@@ -119,17 +107,17 @@ def separated(G: Any, v: Any) -> Iterator[tuple[Any, Any]]:
             yield x, y
 
 
-@implements(cost="superlinear", refuses=_refuses_local, gaps=LOCAL_GAPS)
+@implements(cost="superlinear", only={**WHOLE, "cutoff": None})
 def local_node_connectivity(G, s, t, flow_func=None, auxiliary=None, residual=None, cutoff=None):
     return _nodes_between(G, s, t)
 
 
-@implements(cost="superlinear", refuses=_refuses_local, gaps=LOCAL_GAPS)
+@implements(cost="superlinear", only={**WHOLE, "cutoff": None})
 def local_edge_connectivity(G, s, t, flow_func=None, auxiliary=None, residual=None, cutoff=None):
     return _edges_between(G, s, t)
 
 
-@implements(cost="superlinear", refuses=_refuses_solver, gaps=GAPS)
+@implements(cost="superlinear", only=SOLVER)
 def node_connectivity(G, s=None, t=None, flow_func=None):
     if require_both(s, t):
         require(G, s, t)
@@ -142,13 +130,13 @@ def node_connectivity(G, s=None, t=None, flow_func=None):
     return least
 
 
-@implements(cost="superlinear", refuses=_refuses_solver, gaps=GAPS)
+@implements(cost="superlinear", only=SOLVER)
 def average_node_connectivity(G, flow_func=None):
     found = [_nodes_between(G, u, v) for u, v in pairs(G, G)]
     return sum(found) / len(found) if found else 0
 
 
-@implements(cost="superlinear", refuses=_refuses_solver, gaps=GAPS)
+@implements(cost="superlinear", only=SOLVER)
 def all_pairs_node_connectivity(G, nbunch=None, flow_func=None):
     nodes = list(G) if nbunch is None else set(nbunch)
     found: dict[Any, dict[Any, int]] = {node: {} for node in nodes}
@@ -180,7 +168,7 @@ def _dominating(G: Any, first: Any) -> list[Any]:
     return chosen
 
 
-@implements(cost="superlinear", refuses=_refuses_cutoff, gaps=f"{GAPS}; cutoff; multigraphs as a whole")
+@implements(cost="superlinear", only={**SOLVER, "cutoff": None}, refuses=_refuses_whole, gaps="multigraphs as a whole")
 def edge_connectivity(G, s=None, t=None, flow_func=None, cutoff=None):
     if require_both(s, t):
         require(G, s, t)
@@ -201,11 +189,7 @@ def _edge_cut(G: Any, s: Any, t: Any) -> set[tuple[Any, Any]]:
     return set(zip(names(G, source[chosen]), names(G, target[chosen]), strict=True))
 
 
-def _refuses_given(G, s, t, flow_func=None, auxiliary=None, residual=None):
-    return _refuses_local(G, s, t, flow_func, auxiliary, residual)
-
-
-@implements(cost="superlinear", refuses=_refuses_given, gaps=f"{GAPS}; auxiliary and residual graphs")
+@implements(cost="superlinear", only=WHOLE)
 def minimum_st_edge_cut(G, s, t, flow_func=None, auxiliary=None, residual=None):
     return _edge_cut(G, s, t)
 
@@ -221,12 +205,12 @@ def _node_cut(G: Any, s: Any, t: Any) -> set[Any]:
     return set(names(G, vertices.unique())) - {s, t}
 
 
-@implements(cost="superlinear", refuses=_refuses_given, gaps=f"{GAPS}; auxiliary and residual graphs")
+@implements(cost="superlinear", only=WHOLE)
 def minimum_st_node_cut(G, s, t, flow_func=None, auxiliary=None, residual=None):
     return _node_cut(G, s, t)
 
 
-@implements(cost="superlinear", refuses=_refuses_solver, gaps=GAPS)
+@implements(cost="superlinear", only=SOLVER)
 def minimum_node_cut(G, s=None, t=None, flow_func=None):
     if require_both(s, t):
         require(G, s, t)
@@ -241,7 +225,7 @@ def minimum_node_cut(G, s=None, t=None, flow_func=None):
     return least
 
 
-@implements(cost="superlinear", refuses=_refuses_cutoff, gaps=f"{GAPS}; multigraphs as a whole")
+@implements(cost="superlinear", only=SOLVER, refuses=_refuses_whole, gaps="multigraphs as a whole")
 def minimum_edge_cut(G, s=None, t=None, flow_func=None):
     if require_both(s, t):
         require(G, s, t)

@@ -26,17 +26,21 @@ SOLVERS = {
 }
 
 
-def own_solver(flow_func: Any) -> bool:
+def solver_of_networkx(flow_func: Any) -> bool:
     """Whether this is None or one of networkx's own algorithms."""
     return flow_func is None or any(flow_func is solver for solver in SOLVERS)
 
 
-def _refuses(flowG, _s, _t, capacity, flow_func, **kwargs):
-    if kwargs:
-        return f"options of networkx's algorithm: {', '.join(kwargs)}"
-    if not own_solver(flow_func):
-        return "flow_func is not one of networkx's algorithms"
-    return "multigraphs" if flowG.is_multigraph() else None
+def _refuses_options(flowG, _s, _t, capacity, flow_func, **kwargs):
+    return f"options of networkx's algorithm: {', '.join(kwargs)}" if kwargs else None
+
+
+LIMITS: dict[str, Any] = {
+    "only": {"flow_func": solver_of_networkx},
+    "multigraphs": False,
+    "refuses": _refuses_options,
+    "gaps": "options of flow_func",
+}
 
 
 def _capacities(G: Any, capacity: Any) -> tg.Graph:
@@ -85,18 +89,18 @@ def number_of(value: float, integer: bool) -> int | float:
     return int(value) if integer or not value else value
 
 
-@implements(refuses=_refuses, gaps="multigraphs; a flow_func of one's own; its options")
+@implements(**LIMITS)
 def maximum_flow_value(flowG, _s, _t, capacity="capacity", flow_func=None, **kwargs):
     value, _, _ = solve(flowG, _s, _t, capacity)
     return number_of(value, whole(flowG, capacity))
 
 
-@implements(refuses=_refuses, gaps="multigraphs; a flow_func of one's own; its options")
+@implements(**LIMITS)
 def minimum_cut_value(flowG, _s, _t, capacity="capacity", flow_func=None, **kwargs):
     return maximum_flow_value(flowG, _s, _t, capacity)
 
 
-@implements(refuses=_refuses, gaps="multigraphs; a flow_func of one's own; its options")
+@implements(**LIMITS)
 def maximum_flow(flowG, _s, _t, capacity="capacity", flow_func=None, **kwargs):
     value, flow, _ = solve(flowG, _s, _t, capacity, flow=True)
     assert flow is not None
@@ -108,7 +112,7 @@ def maximum_flow(flowG, _s, _t, capacity="capacity", flow_func=None, **kwargs):
     return number_of(value, integer), found
 
 
-@implements(refuses=_refuses, gaps="multigraphs; a flow_func of one's own; its options")
+@implements(**LIMITS)
 def minimum_cut(flowG, _s, _t, capacity="capacity", flow_func=None, **kwargs):
     value, _, side = solve(flowG, _s, _t, capacity, source_side=True)
     assert side is not None

@@ -9,17 +9,11 @@ import torch
 
 from tgraph.io.columns import Column
 from tgraph.networkx.functions._building import build, column_of
-from tgraph.networkx.functions.flow.flow import number_of, own_solver, solve, whole
+from tgraph.networkx.functions.flow.flow import number_of, solve, solver_of_networkx, whole
 from tgraph.networkx.registry import implements
 
 
-def _refuses(G, capacity="capacity", flow_func=None):
-    if not own_solver(flow_func):
-        return "flow_func is not one of networkx's algorithms"
-    return "multigraphs" if G.is_multigraph() else None
-
-
-@implements(cost="superlinear", refuses=_refuses, gaps="multigraphs; a flow_func of one's own")
+@implements(cost="superlinear", only={"flow_func": solver_of_networkx}, multigraphs=False)
 def gomory_hu_tree(G, capacity="capacity", flow_func=None):
     if len(G) == 0:
         raise nx.NetworkXError("Empty Graph does not have a Gomory-Hu tree representation")

@@ -11,11 +11,17 @@ import torch
 from torch import Tensor
 
 from tgraph.io.columns import Column
-from tgraph.networkx.functions._building import Graph, build, column_of, compact, first_of_each, kind_of
+from tgraph.networkx.functions._building import (
+    Graph,
+    build,
+    class_of_networkx,
+    column_of,
+    compact,
+    first_of_each,
+    kind_of,
+)
 from tgraph.networkx.functions._shared import numbers
 from tgraph.networkx.registry import implements
-
-NOT_A_CLASS = "create_using is not one of networkx's four classes"
 
 
 def from_edges(
@@ -41,13 +47,7 @@ def from_edges(
     return build(directed, compact(nodes), source[first], target[first], multigraph=multigraph, edge_columns=columns)
 
 
-def _refuses_matrix(A, parallel_edges=False, create_using=None, edge_attribute="weight"):
-    if kind_of(create_using) is None:
-        return NOT_A_CLASS
-    return "parallel_edges" if parallel_edges else None
-
-
-@implements(refuses=_refuses_matrix, gaps="parallel_edges; create_using but networkx's classes")
+@implements(only={"create_using": class_of_networkx, "parallel_edges": False})
 def from_scipy_sparse_array(A, parallel_edges=False, create_using=None, edge_attribute="weight"):
     rows, columns = A.shape
     if rows != columns:
@@ -70,15 +70,11 @@ def from_scipy_sparse_array(A, parallel_edges=False, create_using=None, edge_att
     return from_edges(create_using, list(range(rows)), u, v, values.tolist(), edge_attribute)
 
 
-def _refuses_frame(df, source, target, edge_attr, create_using, edge_key):
-    if kind_of(create_using) is None:
-        return NOT_A_CLASS
-    if edge_key is not None or edge_attr is True or isinstance(edge_attr, (list, tuple)):
-        return "several attributes or keys of edges"
-    return None
+def _one_attribute(edge_attr):
+    return edge_attr is not True and not isinstance(edge_attr, (list, tuple))
 
 
-@implements(refuses=_refuses_frame, gaps="several attributes, edge_key, create_using but networkx's classes")
+@implements(only={"create_using": class_of_networkx, "edge_attr": _one_attribute, "edge_key": None})
 def from_pandas_edgelist(df, source="source", target="target", edge_attr=None, create_using=None, edge_key=None):
     if edge_attr is not None and edge_attr not in df.columns:
         raise nx.NetworkXError(f"Invalid edge_attr argument: {edge_attr}")
@@ -90,14 +86,12 @@ def from_pandas_edgelist(df, source="source", target="target", edge_attr=None, c
     return from_edges(create_using, list(index), places[0::2], places[1::2], values, edge_attr)
 
 
-def _refuses_lists(d, create_using):
-    kind = kind_of(create_using)
-    if kind is None:
-        return NOT_A_CLASS
-    return "an undirected multigraph" if kind == (False, True) else None
+def _class_with_an_edge_in_one_list(create_using):
+    """Whether an edge is in one list: not one of an undirected multigraph, which is in two."""
+    return kind_of(create_using) not in (None, (False, True))
 
 
-@implements(refuses=_refuses_lists, gaps="undirected multigraphs; create_using but networkx's classes")
+@implements(only={"create_using": _class_with_an_edge_in_one_list})
 def from_dict_of_lists(d, create_using=None):
     index: dict[Any, int] = {node: i for i, node in enumerate(d)}
     source = torch.tensor([index[node] for node, others in d.items() for _ in others], dtype=torch.int64)
@@ -113,17 +107,16 @@ def to_dict_of_lists(G, nodelist=None):
     return {node: [other for other in G._adj[node] if other in nodelist] for node in nodelist}
 
 
-def _refuses_biadjacency(A, create_using, edge_attribute, *, row_order, column_order):
-    if kind_of(create_using) is None:
-        return NOT_A_CLASS
-    if row_order is not None or column_order is not None:
-        return "row_order or column_order"
-    if create_using is not None and A.dtype.kind in "iu" and (kind_of(create_using) or (0, 0))[1]:
-        return "a multigraph of whole numbers"
-    return None
+def _refuses_counts(A, create_using, *others, **orders):
+    counts = create_using is not None and A.dtype.kind in "iu" and (kind_of(create_using) or (0, 0))[1]
+    return "a multigraph of whole numbers" if counts else None
 
 
-@implements(refuses=_refuses_biadjacency, gaps="row_order, column_order; create_using but networkx's classes")
+@implements(
+    only={"create_using": class_of_networkx, "row_order": None, "column_order": None},
+    refuses=_refuses_counts,
+    gaps="multigraphs of whole numbers",
+)
 def from_biadjacency_matrix(A, create_using=None, edge_attribute="weight", *, row_order=None, column_order=None):
     rows, columns = A.shape
     entries = A.tocsr()

@@ -14,27 +14,16 @@ import torch
 
 from tgraph.io.columns import Column
 from tgraph.networkx.convert import convert_from_nx
-from tgraph.networkx.functions._building import build, kind_of
+from tgraph.networkx.functions._building import build, class_of_networkx, kind_of
 from tgraph.networkx.graph import CLASSES, DiGraph, Graph, MultiDiGraph, MultiGraph
 from tgraph.networkx.registry import implements
 
-INSTANCE = "create_using is not one of networkx's four classes"
-NODES = "nodes are given one by one"
 
-
-def _is_count(n: Any) -> bool:
+def _count(n: Any) -> bool:
     return type(n) is int and n >= 0
 
 
-def _refuses(n, create_using, *default):
-    if default and kind_of(default[0]) is None:
-        return "default is not one of networkx's four classes"
-    if kind_of(create_using) is None:
-        return INSTANCE
-    return None if _is_count(n) else NODES
-
-
-GAPS = "nodes given one by one; create_using but networkx's classes"
+COUNT = {"n": _count, "create_using": class_of_networkx}
 
 
 def _build(n: int, create_using: Any, edges: Any, **options: Any) -> Graph:
@@ -44,12 +33,12 @@ def _build(n: int, create_using: Any, edges: Any, **options: Any) -> Graph:
     return build(kind[0], range(n), source, target, multigraph=kind[1], **options)
 
 
-@implements(refuses=_refuses, gaps=GAPS)
+@implements(only={**COUNT, "default": class_of_networkx})
 def empty_graph(n=0, create_using=None, default=nx.Graph):
     return _build(n, default if create_using is None else create_using, [[], []])
 
 
-@implements(refuses=_refuses, gaps=GAPS)
+@implements(only=COUNT)
 def complete_graph(n, create_using=None):
     kind = kind_of(create_using)
     if kind is not None and kind[0]:
@@ -59,40 +48,33 @@ def complete_graph(n, create_using=None):
     return _build(n, create_using, ends)
 
 
-@implements(refuses=_refuses, gaps=GAPS)
+@implements(only=COUNT)
 def path_graph(n, create_using=None):
     v = torch.arange(n)
     return _build(n, create_using, torch.stack((v[:-1], v[1:])))
 
 
-@implements(refuses=_refuses, gaps=GAPS)
+@implements(only=COUNT)
 def star_graph(n, create_using=None):
     spokes = torch.arange(1, n + 1)
     return _build(n + 1, create_using, torch.stack((torch.zeros_like(spokes), spokes)))
 
 
-def _refuses_class(create_using):
-    return None if kind_of(create_using) is not None else INSTANCE
-
-
-@implements(refuses=_refuses_class, gaps="create_using but networkx's classes")
+@implements(only={"create_using": class_of_networkx})
 def trivial_graph(create_using=None):
     return _build(1, create_using, [[], []])
 
 
-@implements(refuses=_refuses_class, gaps="create_using but networkx's classes")
+@implements(only={"create_using": class_of_networkx})
 def null_graph(create_using=None):
     return _build(0, create_using, [[], []])
 
 
-def _refuses_two(n1, n2, create_using):
-    kind = kind_of(create_using)
-    if kind is None or kind[0]:
-        return INSTANCE
-    return None if _is_count(n1) and _is_count(n2) else NODES
+def _undirected_class_of_networkx(create_using):
+    return kind_of(create_using) in ((False, False), (False, True))
 
 
-@implements(refuses=_refuses_two, gaps=GAPS)
+@implements(only={"n1": _count, "n2": _count, "create_using": _undirected_class_of_networkx})
 def complete_bipartite_graph(n1, n2, create_using=None):
     source, target = torch.arange(n1).repeat_interleave(n2), n1 + torch.arange(n2).repeat(n1)
     side = Column(torch.tensor([0] * n1 + [1] * n2))
@@ -103,14 +85,6 @@ def complete_bipartite_graph(n1, n2, create_using=None):
         node_columns={"bipartite": side},
         attributes={"name": f"complete_bipartite_graph({n1}, {n2})"},
     )
-
-
-def _refuses_instances(signature: inspect.Signature) -> Any:
-    def refuses(*args: Any, **named: Any) -> str | None:
-        bound = signature.bind(*args, **named)
-        return None if kind_of(bound.arguments.get("create_using")) is not None else INSTANCE
-
-    return refuses
 
 
 def _by_networkx(name: str) -> None:
@@ -129,9 +103,7 @@ def _by_networkx(name: str) -> None:
         return convert_from_nx(G, preserve_edge_attrs=True, preserve_node_attrs=True, preserve_graph_attrs=True)
 
     run.__module__ = __name__
-    refuses = _refuses_instances(signature) if takes_class else None
-    gaps = "create_using but networkx's classes" if takes_class else ""
-    implements(name=name, refuses=refuses, gaps=gaps)(run)
+    implements(name=name, only={"create_using": class_of_networkx} if takes_class else None)(run)
 
 
 CLASSIC = (

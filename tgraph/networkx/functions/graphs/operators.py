@@ -14,7 +14,7 @@ from torch import Tensor
 from tgraph.io.adjacency import Adjacency
 from tgraph.networkx.functions._building import build, compact, first_of_each, listed_edges, merged
 from tgraph.networkx.graph import Graph
-from tgraph.networkx.registry import implements
+from tgraph.networkx.registry import implements, made_of
 
 
 def _refuses_attributes(G, copy):
@@ -136,11 +136,6 @@ def union_all(graphs, rename=()):
     return _union(graphs, rename)
 
 
-@implements()
-def union(G, H, rename=()):
-    return _union([G, H], rename)
-
-
 def _disjoint_union(graphs: Sequence[Graph]) -> Graph:
     if not graphs:
         raise ValueError("cannot apply union_all to an empty list")
@@ -156,11 +151,6 @@ def disjoint_union_all(graphs):
     return _disjoint_union(list(graphs))
 
 
-@implements()
-def disjoint_union(G, H):
-    return _disjoint_union([G, H])
-
-
 def _compose(graphs: Sequence[Graph]) -> Graph:
     if not graphs:
         raise ValueError("cannot apply compose_all to an empty list")
@@ -170,15 +160,6 @@ def _compose(graphs: Sequence[Graph]) -> Graph:
 @implements(gaps="multigraphs that share nodes")
 def compose_all(graphs):
     return _compose(list(graphs))
-
-
-@implements(gaps="multigraphs that share nodes")
-def compose(G, H):
-    return _compose([G, H])
-
-
-def _refuses_multigraphs(G, H):
-    return "multigraphs" if G.is_multigraph() or H.is_multigraph() else None
 
 
 def _codes(G: Graph, H: Graph) -> Tensor:
@@ -193,7 +174,7 @@ def _same_nodes(G: Graph, H: Graph) -> None:
         raise nx.NetworkXError("Node sets of graphs not equal")
 
 
-@implements(refuses=_refuses_multigraphs, gaps="multigraphs")
+@implements(multigraphs=False)
 def difference(G, H):
     _same_nodes(G, H)
     source, target, _ = listed_edges(G)
@@ -201,7 +182,7 @@ def difference(G, H):
     return build(G.is_directed(), G._tensors.nodes, source[kept], target[kept])
 
 
-@implements(refuses=_refuses_multigraphs, gaps="multigraphs")
+@implements(multigraphs=False)
 def symmetric_difference(G, H):
     if G.is_directed() != H.is_directed():
         raise NotImplementedError("a directed and an undirected graph")
@@ -247,12 +228,7 @@ def intersection_all(graphs):
     return _intersection(list(graphs))
 
 
-@implements(gaps="multigraphs")
-def intersection(G, H):
-    return _intersection([G, H])
-
-
-@implements(refuses=lambda G, H, rename: _refuses_multigraphs(G, H), gaps="multigraphs")
+@implements(multigraphs=False)
 def full_join(G, H, rename=(None, None)):
     both = _union([G, H], rename)
     rename[0], rename[1]  # IndexError, as networkx raises, where there are no two
@@ -273,3 +249,9 @@ def full_join(G, H, rename=(None, None)):
         node_columns=both._tensors.node_columns,
         attributes=both.graph,
     )
+
+
+made_of("union_all")("union")
+made_of("disjoint_union_all")("disjoint_union")
+made_of("compose_all", gaps="multigraphs that share nodes")("compose")
+made_of("intersection_all", gaps="multigraphs")("intersection")

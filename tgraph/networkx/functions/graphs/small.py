@@ -46,11 +46,7 @@ def _weight(G: Any, u: Any, v: Any, weight: Any) -> Any:
         return 0
 
 
-def _refuses_edge(G, edge, weight):
-    return "a single edge" if edge is not None else None
-
-
-@implements(cost="light", refuses=_refuses_edge, gaps="a single edge")
+@implements(cost="light", only={"edge": None})
 def is_negatively_weighted(G, edge=None, weight="weight"):
     if weight is None or G.edge_column(weight) is None:
         return False
@@ -84,16 +80,12 @@ def _arrows(G: Any) -> Any:
             yield one, node, other
 
 
-def _refuses_multigraph(G):
-    return "multigraphs" if G.is_multigraph() else None
-
-
-@implements(cost="light", refuses=_refuses_multigraph, gaps="multigraphs")
+@implements(cost="light", multigraphs=False)
 def colliders(G):
     yield from _arrows(G)
 
 
-@implements(cost="light", refuses=_refuses_multigraph, gaps="multigraphs")
+@implements(cost="light", multigraphs=False)
 def v_structures(G):
     source, target, _ = edges(G)
     adjacent = set(zip(names(G, source), names(G, target), strict=True))
@@ -127,7 +119,7 @@ def intra_community_edges(G, partition):
     return sum(int((each[source] & each[target]).sum()) for each in inside)
 
 
-@implements(cost="light", refuses=lambda G, partition: _refuses_multigraph(G), gaps="multigraphs")
+@implements(cost="light", multigraphs=False)
 def inter_community_edges(G, partition):
     parts = list(partition.values() if isinstance(partition, dict) else partition)
     inside = {node for part in parts for node in part if node in G}

@@ -25,7 +25,7 @@ def ego_graph(G, n, radius=1, center=True, undirected=False, distance=None):
     if G._given:
         raise NoNode("the node is named as given, but not as a neighbour")
     if distance is not None:
-        near = weighted_paths.single_source_dijkstra_path_length(G, n, cutoff=radius, weight=distance)
+        near = weighted_paths.multi_source_dijkstra_path_length(G, {n}, cutoff=radius, weight=distance)
     else:
         near = unweighted_paths.single_source_shortest_path_length(G, n, cutoff=radius)
     found = induced(G, near)
@@ -78,19 +78,19 @@ def _tree(nodes: list[Any], edges: list[tuple[Any, Any]]) -> Any:
     return build(True, compact(nodes), ends[:, 0], ends[:, 1])
 
 
-@implements(refuses=searches.orders_neighbors, gaps="sort_neighbors")
+@implements(only={"sort_neighbors": None})
 def bfs_tree(G, source, reverse=False, depth_limit=None, sort_neighbors=None):
     edges = list(searches.tree(G, source, reverse, depth_limit))
     return _tree([source, *(child for _, child in edges)], edges)
 
 
-@implements(refuses=depth_first.refuses, gaps="sort_neighbors")
+@implements(only=depth_first.ONLY)
 def dfs_tree(G, source=None, depth_limit=None, *, sort_neighbors=None):
     edges = depth_first.tree(G, source, depth_limit)
     return _tree(list(G) if source is None else [source, *(child for _, child in edges)], edges)
 
 
-@implements(refuses=lambda G, scc: None if scc is None else "scc is given", gaps="scc given")
+@implements(only={"scc": None})
 def condensation(G, scc=None):
     component = components.strong(G)
     members = list(components.groups(G, component))
@@ -123,23 +123,13 @@ def _renamed(G: Any, labels: list[Any]) -> Any:
     )
 
 
-def _refuses_in_place(G, mapping, copy):
-    return None if copy else "copy=False changes the graph"
-
-
-@implements(refuses=_refuses_in_place, gaps="copy=False; nodes that are given one name")
+@implements(only={"copy": True}, gaps="nodes that are given one name")
 def relabel_nodes(G, mapping, copy=True):
     get = mapping if callable(mapping) else lambda node: mapping.get(node, node)
     return _renamed(G, [get(node) for node in G])
 
 
-def _refuses_orderings(G, first_label, ordering, label_attribute):
-    if ordering != "default":
-        return f"ordering={ordering!r}"
-    return None
-
-
-@implements(refuses=_refuses_orderings, gaps="orderings but the default")
+@implements(only={"ordering": "default"})
 def convert_node_labels_to_integers(G, first_label=0, ordering="default", label_attribute=None):
     labels = list(range(first_label, first_label + len(G)))
     found = _renamed(G, labels)

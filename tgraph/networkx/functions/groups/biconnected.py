@@ -14,7 +14,7 @@ from tgraph import algorithms
 from tgraph.networkx.functions._building import listed_edges
 from tgraph.networkx.functions._shared import marked, names, number, row_entries, rows, simple, structure
 from tgraph.networkx.functions.groups.components import component_of
-from tgraph.networkx.registry import implements
+from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
 
 
@@ -81,10 +81,7 @@ def articulation_points(G):
     yield from dict.fromkeys(names(G, order[cut[order]]))
 
 
-@implements()
-def is_biconnected(G):
-    offset, vertices, _ = _components(G)
-    return len(offset) == 2 and len(vertices) == len(G)
+made_of("biconnected_components")("is_biconnected")
 
 
 def _bridges(G: Any, root: Any) -> Iterator[tuple[Any, Any]]:
@@ -104,11 +101,7 @@ def _require_root(G: Any, root: Any) -> None:
         raise nx.NodeNotFound(f"Root node {root} is not in graph")
 
 
-def _refuses_root(G, root=None):
-    return None if root is None else "root"
-
-
-@implements(refuses=_refuses_root, gaps="root")
+@implements(only={"root": None})
 def bridges(G, root=None):
     yield from _bridges(G, root)
 

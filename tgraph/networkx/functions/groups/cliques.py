@@ -27,21 +27,17 @@ def _cliques(G: Any) -> Iterator[list[Any]]:
         yield listed[begin:end]
 
 
-def _refuses_nodes(G, nodes=None, *options):
-    return None if nodes is None and not any(options) else "some nodes, or cliques, are given"
-
-
-@implements(cost="superlinear", refuses=_refuses_nodes, gaps="nodes")
+@implements(cost="superlinear", only={"nodes": None})
 def find_cliques(G, nodes=None):
     yield from _cliques(G)
 
 
-@implements(cost="superlinear", refuses=_refuses_nodes, gaps="nodes")
+@implements(cost="superlinear", only={"nodes": None})
 def find_cliques_recursive(G, nodes=None):
     return _cliques(G) if len(G) else iter([])
 
 
-@implements(cost="superlinear", refuses=_refuses_nodes, gaps="nodes, cliques and separate_nodes")
+@implements(cost="superlinear", only={"nodes": None, "cliques": None, "separate_nodes": False})
 def node_clique_number(G, nodes=None, cliques=None, separate_nodes=False):
     if G.is_directed():
         raise NotImplementedError("directed graphs")
@@ -52,18 +48,10 @@ def node_clique_number(G, nodes=None, cliques=None, separate_nodes=False):
     return by_node(G, largest)
 
 
-def _refuses_weight(G, weight="weight"):
-    return None if weight is None else "weights of nodes"
-
-
-@implements(cost="superlinear", refuses=_refuses_weight, gaps="weights of nodes")
+@implements(cost="superlinear", only={"weight": None})
 def max_weight_clique(G, weight="weight"):
     found = names(G, algorithms.max_clique(simple(G)))
     return found, len(found)
-
-
-def _refuses_some(G, nbunch=None):
-    return None if nbunch is None else "nbunch"
 
 
 def _triangles(graph: tg.Graph) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
@@ -87,28 +75,20 @@ def _triangles(graph: tg.Graph) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
         begin = end
 
 
-@implements(cost="superlinear", refuses=_refuses_some, gaps="nbunch")
+@implements(cost="superlinear", only={"nbunch": None})
 def all_triangles(G, nbunch=None):
     for triangles in _triangles(simple(G)):
         yield from zip(*(names(G, corner) for corner in triangles), strict=True)
 
 
-def _refuses_normalized(G, normalized=True, Q=100, seed=None):
-    return "normalized=True, by chance" if normalized else None
-
-
-@implements(cost="superlinear", refuses=_refuses_normalized, gaps="normalized=True")
+@implements(cost="superlinear", only={"normalized": False})
 def rich_club_coefficient(G, normalized=True, Q=100, seed=None):
     if structure(G).num_self_loops:
         raise Exception("rich_club_coefficient is not implemented for graphs with self loops.")
     return dict(enumerate(algorithms.rich_club_coefficient(structure(G)).tolist()))
 
 
-def _refuses_list(G, nodelist=None):
-    return None if nodelist is None else "nodelist"
-
-
-@implements(cost="superlinear", refuses=_refuses_list, gaps="nodelist")
+@implements(cost="superlinear", only={"nodelist": None})
 def triadic_census(G, nodelist=None):
     return algorithms.triadic_census(structure(G))
 

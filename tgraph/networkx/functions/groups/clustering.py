@@ -11,9 +11,19 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
-from tgraph.networkx.functions._shared import bunch, by_node, mask, names, python_sums, simple, structure
+from tgraph.networkx.functions._shared import (
+    bunch,
+    by_node,
+    marked,
+    names,
+    python_sums,
+    row_entries,
+    simple,
+    structure,
+)
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.cohesion.triangle_edges import edge_triangles, triangle_products
+from tgraph.primitives.cohesion.triangle_edges import squares as squares_at
 
 FAR = 1e-33  # numbers whose cube roots lie between this and its inverse have products of three of all digits
 
@@ -23,16 +33,16 @@ def _require_simple(G: Any) -> None:
         raise nx.NetworkXNotImplemented("not implemented for multigraph type")
 
 
-def _around(G: Any, nodes: Any) -> tuple[tg.Graph, Tensor, Tensor]:
-    """A graph that has the triangles of some nodes, their vertices in it, and in G: the one that they and their
-    neighbours induce, where that is small."""
+def _around(G: Any, nodes: Any, hops: int = 1) -> tuple[tg.Graph, Tensor, Tensor]:
+    """A graph that has the triangles of some nodes, or with two hops the squares, their vertices in it, and in G: the
+    one that they and those so near induce, where that is small."""
     graph, chosen = simple(G), bunch(G, nodes)
-    if nodes is None or int(graph.out_degree[chosen].sum()) * 8 > graph.num_arcs:
-        return graph, chosen, chosen
-    inside = mask(G, names(G, chosen))
-    for begin, end in zip(graph.offset[chosen].tolist(), graph.offset[chosen + 1].tolist(), strict=True):
-        inside[graph.neighbors[begin:end].to(torch.int64)] = True
-    vertices = inside.nonzero().flatten()
+    inside, vertices = marked(G, chosen), chosen
+    for _ in range(hops):
+        if nodes is None or int(graph.out_degree[vertices].sum()) * 8 > graph.num_arcs:
+            return graph, chosen, chosen
+        inside[graph.neighbors[row_entries(graph.offset, vertices)[1]].to(torch.int64)] = True
+        vertices = inside.nonzero().flatten()
     return graph.subgraph(vertices), torch.searchsorted(vertices, chosen), chosen
 
 
@@ -79,13 +89,6 @@ def _cube_roots(G: Any, weight: Any) -> tuple[tg.Graph, Tensor]:
     return graph, graph.weights
 
 
-def _mutual(G: Any) -> Tensor:
-    """The neighbours of each vertex that an arc leads to and one leads from."""
-    graph, n = simple(G), len(G)
-    source, target = graph.to_edge_index()
-    return source[torch.isin(source * n + target, target * n + source)].bincount(minlength=n)
-
-
 def _clustering(G: Any, nodes: Any, weight: Any) -> tuple[Tensor, Tensor]:
     """The vertices of some nodes, and the clustering of each."""
     _require_simple(G)
@@ -93,28 +96,19 @@ def _clustering(G: Any, nodes: Any, weight: Any) -> tuple[Tensor, Tensor]:
         chosen, count, degree = _triangles(G, nodes)
         return chosen, torch.where(count == 0, 0.0, 2.0 * count.double() / (degree * (degree - 1)).clamp(min=1))
     chosen = bunch(G, nodes)
-    total = 2 * triangle_products(*_cube_roots(G, weight))
-    degree = simple(G).out_degree
-    pairs = degree * (degree - 1)
+    graph, roots = _cube_roots(G, weight)
+    total, degree = triangle_products(graph, roots), simple(G).out_degree
+    pairs = degree * (degree - 1) / 2
     if G.is_directed():
         degree = degree + simple(G).in_degree
-        pairs = (degree * (degree - 1) - 2 * _mutual(G)) * 2
+        mutual = degree - graph.out_degree
+        pairs = degree * (degree - 1) - 2 * mutual
     return chosen, torch.where(total == 0, 0.0, total / pairs)[chosen]
 
 
 @implements(cost="superlinear", given={"nodes": "local"})
 def clustering(G, nodes=None, weight=None):
     return _answer(G, nodes, *_clustering(G, nodes, weight))
-
-
-@implements(cost="superlinear", given={"nodes": "local"})
-def average_clustering(G, nodes=None, weight=None, count_zeros=True):
-    chosen, values = _clustering(G, nodes, weight)
-    if nodes is not None and nodes in G:
-        raise AttributeError("'float' object has no attribute 'values'")  # as networkx does
-    each = dict(zip(chosen.tolist(), values.tolist(), strict=True)).values()  # a node that is named twice counts once
-    found = [value for value in each if count_zeros or abs(value) > 0]
-    return sum(found) / len(found)
 
 
 @implements(cost="superlinear")
@@ -150,40 +144,16 @@ def generalized_degree(G, nodes=None):
     return found[0] if nodes is not None and nodes in G else dict(zip(names(G, chosen), found, strict=True))
 
 
-@implements(
-    cost="superlinear",
-    refuses=lambda G, nodes: "directed graphs" if G.is_directed() else None,
-    gaps="directed graphs",
-    given={"nodes": "local"},
-)
+@implements(cost="superlinear", directed=False, given={"nodes": "local"})
 def square_clustering(G, nodes=None):
-    import scipy.sparse
-
-    graph, chosen = simple(G), bunch(G, nodes)
-    n, degree = len(G), graph.out_degree
-    ones = torch.ones(graph.num_arcs, dtype=torch.int64).numpy()
-    matrix = scipy.sparse.csr_array((ones, graph.neighbors.numpy(), graph.offset.numpy()), shape=(n, n))
-    found = []
-    for part in chosen.split(256):
-        shared = (matrix[part.numpy()] @ matrix).tocoo()
-        row, column, count = (torch.from_numpy(each.astype("int64")) for each in (shared.row, shared.col, shared.data))
-        other = column != part[row]
-        row, column, count = row[other], column[other], count[other]
-        squares = torch.zeros(len(part), dtype=torch.int64).index_add_(0, row, count * (count - 1)) // 2
-        adjacent = torch.isin(part[row] * n + column, _codes(graph))
-        inside = torch.zeros(len(part), dtype=torch.int64).index_add_(0, row[adjacent], count[adjacent])
-        around = tg.aggregate(graph.transpose(), degree, "sum")[part]
-        own = degree[part]
-        potential = around * (own - 1) - own * (own - 1) - inside - squares
-        some = (own > 1) & (potential > 0)
-        share = (squares.double() / potential).tolist()
-        found += [value if kept else 0 for value, kept in zip(share, some.tolist(), strict=True)]
+    graph, within, chosen = _around(G, nodes, 2)
+    degree, squares = graph.out_degree, squares_at(graph)
+    around = tg.aggregate(graph, degree, "sum") - degree
+    corners = 2 * algorithms.triangle_count(graph, per_vertex=True)
+    possible = ((degree - 1) * around - corners - squares)[within]
+    share = zip((squares[within].double() / possible).tolist(), (possible > 0).tolist(), strict=True)
+    found = [value if some else 0 for value, some in share]
     return found[0] if nodes is not None and nodes in G else dict(zip(names(G, chosen), found, strict=True))
-
-
-def _codes(graph: tg.Graph) -> Tensor:
-    source, target = graph.to_edge_index()
-    return source * graph.num_vertices + target
 
 
 @implements(cost="superlinear")
@@ -197,3 +167,6 @@ def core_number(G):
 
 
 made_of("triangles", cost="superlinear")("fast_could_be_isomorphic")
+
+
+made_of("clustering", cost="superlinear", given={"nodes": "local"})("average_clustering")

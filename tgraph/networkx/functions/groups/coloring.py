@@ -103,18 +103,7 @@ def is_bipartite_node_set(G, nodes):
     return bool(((agreeing == 0) | (agreeing == size)).all())
 
 
-def _refuses_strategy(G, strategy, interchange):
-    if interchange:
-        return "interchange"
-    if strategy not in ("largest_first", "random_sequential"):
-        return "a strategy other than largest_first and random_sequential"
-    return "directed graphs" if G.is_directed() else None
-
-
-@implements(
-    refuses=_refuses_strategy,
-    gaps="directed graphs; interchange; all but largest_first and random_sequential",
-)
+@implements(only={"strategy": ("largest_first", "random_sequential"), "interchange": False}, directed=False)
 def greedy_color(G, strategy="largest_first", interchange=False):
     if strategy == "largest_first":
         order = degrees(G).argsort(descending=True, stable=True)

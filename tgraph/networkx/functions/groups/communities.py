@@ -47,17 +47,13 @@ def _levels(G: Any, weight: Any, resolution: float, max_level: int | None, seed:
     return found if isinstance(found, list) else [found]
 
 
-def _refuses_threshold(G, weight, resolution, threshold, *others):
-    return None if threshold == 1e-7 else "threshold"
-
-
-@implements(cost="superlinear", refuses=_refuses_threshold, gaps=f"threshold; {SEEDED}")
+@implements(cost="superlinear", only={"threshold": 1e-07}, gaps=SEEDED)
 def louvain_communities(G, weight="weight", resolution=1, threshold=1e-07, max_level=None, seed=None):
     _check_level(max_level)
     return list(groups(G, _levels(G, weight, resolution, max_level, seed)[-1]))
 
 
-@implements(cost="superlinear", refuses=_refuses_threshold, gaps=f"threshold; {SEEDED}")
+@implements(cost="superlinear", only={"threshold": 1e-07}, gaps=SEEDED)
 def louvain_partitions(G, weight="weight", resolution=1, threshold=1e-07, seed=None):
     for level in _levels(G, weight, resolution, None, seed):
         yield list(groups(G, level))

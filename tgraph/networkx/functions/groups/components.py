@@ -14,7 +14,7 @@ from tgraph import algorithms
 from tgraph.core import sums
 from tgraph.io.adjacency import paused_collections
 from tgraph.networkx.functions._shared import edges, names, number, rows, structure
-from tgraph.networkx.registry import implements
+from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
 
 AT_ONCE = 1 << 14  # sets that are made before the first is given
@@ -96,11 +96,7 @@ def strongly_connected_components(G):
     yield from groups(G, strong(G))
 
 
-def _refuses_source(G, source=None):
-    return None if source is None else "source"
-
-
-@implements(refuses=_refuses_source, gaps="source")
+@implements(only={"source": None})
 def kosaraju_strongly_connected_components(G, source=None):
     component = strong(G)
     _, left, _ = search.depth_first(*rows(G, reverse=True), torch.arange(len(G)))
@@ -137,15 +133,7 @@ def attracting_components(G):
     yield from _attracting(G)
 
 
-@implements()
-def number_attracting_components(G):
-    return len(_attracting(G))
-
-
-@implements()
-def is_attracting_component(G):
-    found = _attracting(G)
-    return len(found) == 1 and len(found[0]) == len(G)
+made_of("attracting_components")("number_attracting_components", "is_attracting_component")
 
 
 @implements()

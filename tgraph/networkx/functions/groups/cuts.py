@@ -24,7 +24,7 @@ from tgraph.networkx.functions._shared import (
     rows,
     structure,
 )
-from tgraph.networkx.registry import implements
+from tgraph.networkx.registry import implements, made_of
 
 Arcs = tuple[Tensor, Tensor, Tensor]  # source, target, place
 
@@ -61,10 +61,6 @@ def _cut(G: Any, S: Iterable[Any], T: Iterable[Any] | None, weight: Any) -> Any:
     return leaving + _sum(graph, arc[inside[v] | (inside[u] & other[v])])
 
 
-def _rest(G: Any, S: Iterable[Any]) -> set[Any]:
-    return set(G) - set(S)
-
-
 def _volume(G: Any, S: Any, weight: Any) -> Any:
     if S in G:
         raise TypeError("a degree is not iterable")  # as networkx does
@@ -86,28 +82,8 @@ def volume(G, S, weight=None):
     return _volume(G, S, weight)
 
 
-@implements(cost="light", given={"S": "local"})
-def conductance(G, S, T=None, weight=None):
-    T = _rest(G, S) if T is None else T
-    return _cut(G, S, T, weight) / min(_volume(G, S, weight), _volume(G, T, weight))
-
-
-@implements(cost="light", given={"S": "local"})
-def normalized_cut_size(G, S, T=None, weight=None):
-    T = _rest(G, S) if T is None else T
-    cut, first, second = _cut(G, S, T, weight), _volume(G, S, weight), _volume(G, T, weight)
-    return cut * (1 / first + 1 / second)
-
-
-@implements(cost="light", given={"S": "local"})
-def edge_expansion(G, S, T=None, weight=None):
-    T = _rest(G, S) if T is None else T
-    return _cut(G, S, T, weight) / min(len(S), len(T))
-
-
-@implements(cost="light", given={"S": "local"})
-def mixing_expansion(G, S, T=None, weight=None):
-    return _cut(G, S, T, weight) / (2 * G.number_of_edges())
+made_of("cut_size", "volume", cost="light", given={"S": "local"})("conductance", "normalized_cut_size")
+made_of("cut_size", cost="light", given={"S": "local"})("edge_expansion", "mixing_expansion")
 
 
 def _neighborhood(G: Any, vertices: Tensor) -> Tensor:
@@ -123,15 +99,13 @@ def node_boundary(G, nbunch1, nbunch2=None):
     return boundary if nbunch2 is None else boundary & set(nbunch2)  # equal objects are those of the smaller set
 
 
+made_of("node_boundary", cost="light", given={"S": "local"})("boundary_expansion")
+
+
 @implements(cost="light", given={"S": "local"})
 def node_expansion(G, S):
     reached = _neighborhood(G, torch.tensor([number(G, node) for node in S], dtype=torch.int64))
     return int(reached.sum()) / len(S)
-
-
-@implements(cost="light", given={"S": "local"})
-def boundary_expansion(G, S):
-    return len(node_boundary(G, S)) / len(S)
 
 
 @implements(cost="light", given={"nbunch": "local"})
@@ -142,13 +116,7 @@ def is_dominating_set(G, nbunch):
     return bool(found.all())
 
 
-def _refuses_data(G, nbunch1, nbunch2, data, keys, default):
-    if data is not False or keys:
-        return "edges with data or keys"
-    return None
-
-
-@implements(cost="light", given={"nbunch1": "local"}, refuses=_refuses_data, gaps="edges with data or keys")
+@implements(cost="light", given={"nbunch1": "local"}, only={"data": False, "keys": False})
 def edge_boundary(G, nbunch1, nbunch2=None, data=False, keys=False, default=None):
     first_ends = list(set(known(G, nbunch1)))  # as they are given
     first = numbers(G, first_ends)

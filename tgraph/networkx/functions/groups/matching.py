@@ -40,11 +40,7 @@ def hopcroft_karp_matching(G, top_nodes=None):
     return dict(zip(names(G, matched), names(G, mate[matched]), strict=True))
 
 
-def _refuses_nodes(G, nodes=None, seed=None):
-    return None if nodes is None else "nodes"
-
-
-@implements(refuses=_refuses_nodes, gaps=f"nodes; {SEEDED}")
+@implements(only={"nodes": None}, gaps=SEEDED)
 def maximal_independent_set(G, nodes=None, seed=None):
     if structure(G).num_self_loops:
         raise NotImplementedError("self-loops")
@@ -53,13 +49,7 @@ def maximal_independent_set(G, nodes=None, seed=None):
     return names(G, algorithms.maximal_independent_set(structure(G), seed=seed.getrandbits(31)))
 
 
-def _refuses_start(G, start_with=None):
-    if start_with is not None:
-        return "start_with"
-    return "directed graphs" if G.is_directed() else None
-
-
-@implements(refuses=_refuses_start, gaps="start_with; directed graphs")
+@implements(only={"start_with": None}, directed=False)
 def dominating_set(G, start_with=None):
     if not len(G):
         raise StopIteration  # as networkx does

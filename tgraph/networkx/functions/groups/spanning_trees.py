@@ -19,7 +19,8 @@ from tgraph.networkx.functions._building import build, listed_edges
 from tgraph.networkx.functions._shared import names, structure
 from tgraph.networkx.registry import implements
 
-GAPS = "algorithms other than kruskal; weights that are NaN"
+KRUSKAL = {"algorithm": "kruskal"}
+GAPS = "weights that are NaN"
 
 
 def _forest(G: Any, weight: Any, minimum: bool) -> tuple[Tensor, Tensor, Tensor]:
@@ -83,31 +84,21 @@ def _tree(G: Any, weight: Any, minimum: bool) -> Any:
     )
 
 
-def _refuses_edges(G, algorithm, weight, keys, data, ignore_nan):
-    if data not in (True, False):
-        return "data that is neither True nor False"
-    return None if algorithm == "kruskal" else f"algorithm={algorithm!r}"
-
-
-@implements(refuses=_refuses_edges, gaps=GAPS)
+@implements(only={**KRUSKAL, "data": (True, False)}, gaps=GAPS)
 def minimum_spanning_edges(G, algorithm="kruskal", weight="weight", keys=True, data=True, ignore_nan=False):
     yield from _edges(G, weight, keys, data, True)
 
 
-@implements(refuses=_refuses_edges, gaps=GAPS)
+@implements(only={**KRUSKAL, "data": (True, False)}, gaps=GAPS)
 def maximum_spanning_edges(G, algorithm="kruskal", weight="weight", keys=True, data=True, ignore_nan=False):
     yield from _edges(G, weight, keys, data, False)
 
 
-def _refuses_tree(G, weight, algorithm, ignore_nan):
-    return None if algorithm == "kruskal" else f"algorithm={algorithm!r}"
-
-
-@implements(refuses=_refuses_tree, gaps=GAPS)
+@implements(only=KRUSKAL, gaps=GAPS)
 def minimum_spanning_tree(G, weight="weight", algorithm="kruskal", ignore_nan=False):
     return _tree(G, weight, True)
 
 
-@implements(refuses=_refuses_tree, gaps=GAPS)
+@implements(only=KRUSKAL, gaps=GAPS)
 def maximum_spanning_tree(G, weight="weight", algorithm="kruskal", ignore_nan=False):
     return _tree(G, weight, False)

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
+import tgraph as tg
 from tgraph.core import sums
 from tgraph.networkx.functions._building import listed_edges
 from tgraph.networkx.functions._shared import refuse_beyond, require_one_kind, weighted_rows
@@ -15,14 +17,12 @@ from tgraph.networkx.registry import implements, made_of
 
 made_of("to_numpy_array", cost="superlinear")("floyd_warshall_numpy")
 
+BLOCK = 64  # up to so many vertices the compiled kernel tries one after the other, as networkx does
 
-Found = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-
-def _search(G: Any, weight: Any) -> Found:
-    """(distance, predecessor, when each pair was found), [n, n]: inf and -1 where there is no path. Pairs that an edge
-    joins are found in the order of `G.edges`, before all others, which are by the node that a path of them leads
-    through."""
+def _arcs(G: Any, weight: Any) -> tuple[Tensor, Tensor, np.ndarray]:
+    """(distance, predecessor, when each pair was found), [n, n], by the edges alone: inf and -1 without one. Edges are
+    found in the order of `G.edges`, before all else."""
     if bool in G._kinds_of(weight):
         raise NotImplementedError("bool as weights")
     n = len(G)
@@ -34,32 +34,50 @@ def _search(G: Any, weight: Any) -> Found:
     offset, neighbors, weights = weighted_rows(G, weight, 1.0)
     if not weights.is_floating_point():
         refuse_beyond(sums.largest(weights) * n, 2**53, weight)
-    row = torch.repeat_interleave(torch.arange(n), offset.diff()).numpy()
-    if weights.is_floating_point() and (row == neighbors.numpy())[(weights == 0).numpy()].any():
+    row = torch.repeat_interleave(torch.arange(n), offset.diff())
+    if weights.is_floating_point() and bool((row == neighbors)[weights == 0].any()):
         raise NotImplementedError("self-loops of weight 0.0, in networkx the distance of a node to itself")
-    distance, before = np.full((n, n), np.inf), np.full((n, n), -1, dtype=np.int64)
-    np.fill_diagonal(distance, 0)
-    target = neighbors.numpy()
-    np.minimum.at(distance, (row, target), weights.double().numpy())
-    before[row, target] = row
-    for w in range(n):
-        onward = distance[:, w, None] + distance[w]
-        nearer = distance > onward
-        since[nearer] = np.minimum(since[nearer], w)
-        distance = np.where(nearer, onward, distance)
-        before = np.where(nearer, before[w], before)
-    if (distance.diagonal() < 0).any():
-        raise NotImplementedError("a negative cycle")
+    distance, before = torch.full((n, n), torch.inf, dtype=torch.float64), torch.full((n, n), -1)
+    distance[row, neighbors] = weights.double()
+    distance.diagonal().clamp_(max=0)
+    before[row, neighbors] = row
     return distance, before, since
 
 
-def _distances(G: Any, weight: Any, distance: np.ndarray, since: np.ndarray) -> dict[Any, dict[Any, float]]:
+def _find(distance: Tensor, since: np.ndarray) -> None:
+    """Note the least vertex at which each pair without an edge is found: those that a path leads through are tried in
+    ascending order."""
+    reached = (distance < torch.inf).numpy()
+    for w in range(len(reached)):
+        rows = reached[:, w].nonzero()[0]
+        row, column = (reached[w] & ~reached[rows]).nonzero()
+        reached[rows[row], column] = True
+        since[rows[row], column] = np.minimum(since[rows[row], column], w)
+
+
+def _shorten(distance: Tensor, before: Tensor | None = None) -> None:
+    """Replace the lengths of edges by distances, and predecessors by those of the first of equally long paths."""
+    if before is None or len(distance) <= BLOCK:
+        if tg.primitives.all_pairs.shorten(distance, before) >= 0:
+            raise NotImplementedError("a negative cycle")
+        return
+    far, last = distance.numpy(), before.numpy()
+    for w in range(len(far)):
+        onward = far[:, w, None] + far[w]
+        nearer = far > onward
+        np.copyto(far, onward, where=nearer)
+        np.copyto(last, last[w], where=nearer)
+    if bool((distance.diagonal() < 0).any()):
+        raise NotImplementedError("a negative cycle")
+
+
+def _distances(G: Any, weight: Any, distance: Tensor, since: np.ndarray) -> dict[Any, dict[Any, float]]:
     """By node and node: itself first, then those that an edge leads to, then all others."""
     whole = G.edge_column(weight) is not None and require_one_kind(G, weight, 1.0)
     rank = np.minimum(since, 0)
     np.fill_diagonal(rank, rank.min(initial=0) - 1)
     order = rank.argsort(axis=1, kind="stable")
-    lengths = np.take_along_axis(distance, order, 1).tolist()
+    lengths = np.take_along_axis(distance.numpy(), order, 1).tolist()
     if whole:
         lengths = [[far if far == np.inf else int(far) for far in row] for row in lengths]
     nodes = list(G)
@@ -83,13 +101,17 @@ def _loops_of_none(G: Any, weight: Any) -> Iterator[tuple[int, float]]:
 
 @implements(cost="superlinear", gaps="negative cycles")
 def floyd_warshall(G, weight="weight"):
-    distance, _, since = _search(G, weight)
+    distance, _, since = _arcs(G, weight)
+    _find(distance, since)
+    _shorten(distance)
     return _distances(G, weight, distance, since)
 
 
 @implements(cost="superlinear", gaps="negative cycles")
 def floyd_warshall_predecessor_and_distance(G, weight="weight"):
-    distance, before, since = _search(G, weight)
+    distance, before, since = _arcs(G, weight)
+    _find(distance, since)
+    _shorten(distance, before)
     nodes, n = list(G), len(G)
     reached = since < n
     found = {}

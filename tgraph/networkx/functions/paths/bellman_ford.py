@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tgraph.networkx.functions._shared import names, number, numbers, require_one_kind, weighted_rows
 from tgraph.networkx.functions.paths.weighted_paths import tree_paths
-from tgraph.networkx.registry import implements
+from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
 
 Found = tuple[list[int], list[list[int]], Tensor]
@@ -78,11 +78,6 @@ def single_source_bellman_ford_path_length(G, source, weight="weight"):
 
 
 @implements()
-def bellman_ford_path(G, source, target, weight="weight"):
-    return single_source_bellman_ford(G, source, target=target, weight=weight)[1]
-
-
-@implements()
 def bellman_ford_path_length(G, source, target, weight="weight"):
     ends = numbers(G, [source, target])
     if source == target:
@@ -94,16 +89,9 @@ def bellman_ford_path_length(G, source, target, weight="weight"):
     return found[2][ends[1]].item()
 
 
-@implements(cost="superlinear")
-def all_pairs_bellman_ford_path(G, weight="weight"):
-    for source in G:
-        yield source, _paths(G, _search(G, [source], weight))
-
-
-@implements(cost="superlinear")
-def all_pairs_bellman_ford_path_length(G, weight="weight"):
-    for source in G:
-        yield source, _distances(G, source, _search(G, [source], weight), weight)
+made_of("single_source_bellman_ford")("bellman_ford_path")
+made_of("single_source_bellman_ford_path", cost="superlinear")("all_pairs_bellman_ford_path")
+made_of("single_source_bellman_ford_path_length", cost="superlinear")("all_pairs_bellman_ford_path_length")
 
 
 def _check_loops(G: Any, weight: Any) -> None:

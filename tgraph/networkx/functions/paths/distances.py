@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import networkx as nx
 
 import tgraph as tg
 from tgraph.core import sums
 from tgraph.networkx.functions._shared import bunch, names, require_one_kind
+from tgraph.networkx.functions.paths.unweighted_paths import total_hops
 from tgraph.networkx.functions.traversal.searches import reached
 from tgraph.networkx.registry import implements
 
 
-@implements(cost="superlinear", refuses=lambda G, v, sp, weight: None if sp is None else "sp is given")
+@implements(cost="superlinear", only={"sp": None})
 def eccentricity(G, v=None, sp=None, weight=None):
     require_one_kind(G, weight)
     chosen = bunch(G, v)
@@ -39,23 +42,19 @@ def _in_hops(G, weight, question):
         return None
 
 
-def _refuses_given(G, e, usebounds, weight):
-    return "usebounds" if usebounds else None
-
-
-@implements(cost="superlinear", refuses=_refuses_given, gaps="usebounds")
+@implements(cost="superlinear", only={"usebounds": False})
 def diameter(G, e=None, usebounds=False, weight=None):
     found = _in_hops(G, weight, tg.algorithms.diameter) if e is None else None
     return max((eccentricity(G, weight=weight) if e is None else e).values()) if found is None else found
 
 
-@implements(cost="superlinear", refuses=_refuses_given, gaps="usebounds")
+@implements(cost="superlinear", only={"usebounds": False})
 def radius(G, e=None, usebounds=False, weight=None):
     found = _in_hops(G, weight, tg.algorithms.radius) if e is None else None
     return min((eccentricity(G, weight=weight) if e is None else e).values()) if found is None else found
 
 
-@implements(cost="superlinear", refuses=_refuses_given, gaps="usebounds")
+@implements(cost="superlinear", only={"usebounds": False})
 def center(G, e=None, usebounds=False, weight=None):
     if e is None and weight is None and not G.is_directed() and len(G) == 0:
         raise nx.NetworkXPointlessConcept("G has no nodes.")
@@ -67,7 +66,7 @@ def center(G, e=None, usebounds=False, weight=None):
     return [v for v in e if e[v] == least]
 
 
-@implements(cost="superlinear", refuses=_refuses_given, gaps="usebounds")
+@implements(cost="superlinear", only={"usebounds": False})
 def periphery(G, e=None, usebounds=False, weight=None):
     found = _in_hops(G, weight, tg.algorithms.periphery) if e is None else None
     if found is not None:
@@ -85,5 +84,8 @@ def wiener_index(G, weight=None):
     require_one_kind(G, weight)
     if len(G) == 1:
         return 0 if G.is_directed() else 0.0
-    total = sum(sums.total(reached(G, source, weight)[1]) for source in range(len(G)))
+    if weight is None:
+        total: Any = total_hops(G)
+    else:
+        total = sum(sums.total(reached(G, source, weight)[1]) for source in range(len(G)))
     return total if G.is_directed() else total / 2

@@ -51,12 +51,6 @@ def single_target_shortest_path_length(G, target, cutoff=None):
     return tree_lengths(G, target, cutoff, reverse=True)
 
 
-@implements(cost="superlinear")
-def all_pairs_shortest_path_length(G, cutoff=None):
-    for source in G:
-        yield source, tree_lengths(G, source, cutoff)
-
-
 @implements(cost="light")
 def single_source_shortest_path(G, source, cutoff=None):
     return tree_paths(G, source, cutoff)
@@ -67,23 +61,27 @@ def single_target_shortest_path(G, target, cutoff=None):
     return tree_paths(G, target, cutoff, reverse=True)
 
 
-@implements(cost="superlinear")
-def all_pairs_shortest_path(G, cutoff=None):
-    for source in G:
-        yield source, tree_paths(G, source, cutoff)
-
-
+made_of("single_source_shortest_path", cost="superlinear")("all_pairs_shortest_path")
+made_of("single_source_shortest_path_length", cost="superlinear")("all_pairs_shortest_path_length")
 made_of("all_pairs_shortest_path_length", cost="superlinear")("global_efficiency")
+
+
+def total_hops(G: Any) -> int | None:
+    """The distances of all ordered pairs added, None where some have no path."""
+    total = pairs = 0
+    for part in torch.arange(len(G)).split(SEARCHED_AT_ONCE):
+        counts = level_counts(G.structure, part)
+        total += int((counts * torch.arange(counts.shape[1])).sum())
+        pairs += int(counts.sum())
+    return total if pairs == len(G) ** 2 else None
 
 
 @implements(cost="superlinear")
 def average_shortest_path_length(G, weight=None, method=None):
     n = len(G)
-    if n > 1 and method in (None, "unweighted") and (method or weight is None):
-        parts = [level_counts(G.structure, part) for part in torch.arange(n).split(SEARCHED_AT_ONCE)]
-        if sum(int(counts.sum()) for counts in parts) == n * n:
-            total = sum(int((counts * torch.arange(counts.shape[1])).sum()) for counts in parts)
-            return total / (n * (n - 1))
+    by_hops = n > 1 and method in (None, "unweighted") and (method or weight is None)
+    if by_hops and (total := total_hops(G)) is not None:
+        return total / (n * (n - 1))
     # the errors, and the other methods, on functions that run here
     networkx_own = nx.utils.backends._registered_algorithms["average_shortest_path_length"].orig_func
     return networkx_own(G, weight=weight, method=method)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from tgraph.networkx.functions._shared import names, number, numbers, require_one_kind, structure, weighted_rows
 from tgraph.networkx.nodes import NoNode
-from tgraph.networkx.registry import implements
+from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
 
 
@@ -125,24 +125,13 @@ def multi_source_dijkstra_path_length(G, sources, cutoff=None, weight="weight"):
     return _distances(G, sources, _search(G, sources, weight, cutoff), weight)
 
 
-@implements()
-def single_source_dijkstra(G, source, target=None, cutoff=None, weight="weight"):
-    return multi_source_dijkstra(G, {source}, cutoff=cutoff, target=target, weight=weight)
-
-
-@implements()
-def single_source_dijkstra_path(G, source, cutoff=None, weight="weight"):
-    return multi_source_dijkstra_path(G, {source}, cutoff=cutoff, weight=weight)
-
-
-@implements()
-def single_source_dijkstra_path_length(G, source, cutoff=None, weight="weight"):
-    return multi_source_dijkstra_path_length(G, {source}, cutoff=cutoff, weight=weight)
-
-
-@implements()
-def dijkstra_path(G, source, target, weight="weight"):
-    return multi_source_dijkstra(G, {source}, target=target, weight=weight)[1]
+made_of("multi_source_dijkstra")("single_source_dijkstra")
+made_of("multi_source_dijkstra_path")("single_source_dijkstra_path")
+made_of("multi_source_dijkstra_path_length")("single_source_dijkstra_path_length")
+made_of("single_source_dijkstra")("dijkstra_path")
+made_of("single_source_dijkstra", cost="superlinear")("all_pairs_dijkstra")
+made_of("single_source_dijkstra_path", cost="superlinear")("all_pairs_dijkstra_path")
+made_of("single_source_dijkstra_path_length", cost="superlinear")("all_pairs_dijkstra_path_length")
 
 
 @implements()
@@ -154,25 +143,6 @@ def dijkstra_path_length(G, source, target, weight="weight"):
     if not _reaches(G, found, target):
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
     return _length(G, found, target, weight)
-
-
-@implements(cost="superlinear")
-def all_pairs_dijkstra(G, cutoff=None, weight="weight"):
-    for source in G:
-        found = _search(G, [source], weight, cutoff)
-        yield source, (_distances(G, [source], found, weight), tree_paths(G, found))
-
-
-@implements(cost="superlinear")
-def all_pairs_dijkstra_path(G, cutoff=None, weight="weight"):
-    for source in G:
-        yield source, tree_paths(G, _search(G, [source], weight, cutoff))
-
-
-@implements(cost="superlinear")
-def all_pairs_dijkstra_path_length(G, cutoff=None, weight="weight"):
-    for source in G:
-        yield source, _distances(G, [source], _search(G, [source], weight, cutoff), weight)
 
 
 @implements()

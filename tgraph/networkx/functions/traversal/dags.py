@@ -60,15 +60,11 @@ def _longest(G: Any, weight: Any, default_weight: Any) -> tuple[Tensor, Tensor]:
     return order, topological.longest(graph, generation, weighted=graph.weight_dtype is not None)[0]
 
 
-def _refuses_order(G, weight, default_weight, topo_order):
-    return "topo_order" if topo_order is not None else _refuses_default(G, weight, default_weight)
-
-
-def _refuses_default(G, weight, default_weight):
+def _refuses_default(G, weight, default_weight, topo_order=None):
     return "default_weight without weight" if weight is None and default_weight != 1 else None
 
 
-@implements(cost="linear", refuses=_refuses_order, gaps="topo_order; default_weight without weight")
+@implements(cost="linear", only={"topo_order": None}, refuses=_refuses_default, gaps="default_weight without weight")
 def dag_longest_path(G, weight="weight", default_weight=1, topo_order=None):
     if not len(G):
         return []

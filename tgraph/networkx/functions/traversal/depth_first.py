@@ -8,14 +8,15 @@ import torch
 from torch import Tensor
 
 from tgraph.networkx.functions._shared import names, numbers, rows
-from tgraph.networkx.registry import implements
+from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
 
 
-def refuses(G: Any, source: Any, depth_limit: Any, sort_neighbors: Any) -> str | None:
-    if depth_limit is not None and depth_limit < 1:
-        return "depth_limit is not positive"
-    return None if sort_neighbors is None else "sort_neighbors is a function"
+def _positive(depth_limit: Any) -> bool:
+    return depth_limit is None or depth_limit >= 1
+
+
+ONLY = {"depth_limit": _positive, "sort_neighbors": None}
 
 
 def _search(G: Any, source: Any, depth_limit: int | None) -> tuple[Tensor, Tensor, Tensor]:
@@ -29,29 +30,19 @@ def tree(G: Any, source: Any, depth_limit: int | None) -> list[tuple[Any, Any]]:
     return list(zip(names(G, parent[found]), names(G, found), strict=True))
 
 
-@implements(cost="light", refuses=refuses, gaps="sort_neighbors")
+@implements(cost="light", only=ONLY)
 def dfs_edges(G, source=None, depth_limit=None, *, sort_neighbors=None):
     yield from tree(G, source, depth_limit)
 
 
-@implements(cost="light", refuses=refuses, gaps="sort_neighbors")
-def dfs_predecessors(G, source=None, depth_limit=None, *, sort_neighbors=None):
-    return {child: parent for parent, child in tree(G, source, depth_limit)}
+made_of("dfs_edges", cost="light", only=ONLY)("dfs_predecessors", "dfs_successors")
 
 
-@implements(cost="light", refuses=refuses, gaps="sort_neighbors")
-def dfs_successors(G, source=None, depth_limit=None, *, sort_neighbors=None):
-    found: dict[Any, list[Any]] = {}
-    for parent, child in tree(G, source, depth_limit):
-        found.setdefault(parent, []).append(child)
-    return found
-
-
-@implements(cost="light", refuses=refuses, gaps="sort_neighbors")
+@implements(cost="light", only=ONLY)
 def dfs_preorder_nodes(G, source=None, depth_limit=None, *, sort_neighbors=None):
     yield from names(G, _search(G, source, depth_limit)[0])
 
 
-@implements(cost="light", refuses=refuses, gaps="sort_neighbors")
+@implements(cost="light", only=ONLY)
 def dfs_postorder_nodes(G, source=None, depth_limit=None, *, sort_neighbors=None):
     yield from names(G, _search(G, source, depth_limit)[1])

@@ -39,11 +39,7 @@ def _scaled(rows: Any, by: np.ndarray) -> Any:
     return found
 
 
-def _refuses_nodes(G, nodes=None, weight=None):
-    return None if nodes is None else "nodes"
-
-
-@implements(cost="superlinear", refuses=_refuses_nodes, gaps="nodes; weights that are not positive")
+@implements(cost="superlinear", only={"nodes": None}, gaps="weights that are not positive")
 def constraint(G, nodes=None, weight=None):
     mutual = _mutual(G, weight)
     share = _scaled(mutual, mutual.sum(axis=1))
@@ -56,14 +52,8 @@ def constraint(G, nodes=None, weight=None):
     return dict(zip(G, found.tolist(), strict=True))
 
 
-def _refuses_weights(G, nodes=None, weight=None):
-    """For which networkx divides by the largest weight of the other node, where nodes are given by that of the node."""
-    if weight is not None or G.is_directed() or G.is_multigraph():
-        return "weights, directed graphs and multigraphs"
-    return _refuses_nodes(G, nodes)
-
-
-@implements(cost="superlinear", refuses=_refuses_weights, gaps="nodes; weights; directed graphs; multigraphs")
+# Otherwise networkx divides by the largest weight of the other node, or with nodes by that of the node.
+@implements(cost="superlinear", only={"nodes": None, "weight": None}, directed=False, multigraphs=False)
 def effective_size(G, nodes=None, weight=None):
     mutual = _mutual(G, weight)
     share = _scaled(mutual, mutual.sum(axis=1))

@@ -28,6 +28,7 @@ from tgraph.networkx.functions._shared import (
 from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements
 
+DIRECTIONS = {"x": ("in", "out"), "y": ("in", "out")}
 LEAST = 1e-20  # the share of squares that is rounding
 
 
@@ -58,11 +59,7 @@ def _correlation(x: Tensor, y: Tensor) -> float:
     return float(apart.prod(0).sum() / spread.sqrt().prod())
 
 
-def _refuses_directions(G, x="out", y="in", weight=None, nodes=None, *others):
-    return None if {x, y} <= {"in", "out"} else "x and y that are not 'in' or 'out'"
-
-
-@implements(refuses=_refuses_directions)
+@implements(only=DIRECTIONS)
 def degree_assortativity_coefficient(G, x="out", y="in", weight=None, nodes=None):
     first, second = _joined(G, x, y, weight, nodes)
     if not len(first):
@@ -70,7 +67,7 @@ def degree_assortativity_coefficient(G, x="out", y="in", weight=None, nodes=None
     return _correlation(first, second)
 
 
-@implements(refuses=_refuses_directions)
+@implements(only=DIRECTIONS)
 def degree_pearson_correlation_coefficient(G, x="out", y="in", weight=None, nodes=None):
     first, second = _joined(G, x, y, weight, nodes)
     if len(first) < 2:
@@ -99,7 +96,7 @@ def _normalized(found: dict[Any, dict[Any, Any]]) -> dict[Any, dict[Any, Any]]:
     return {x: {y: count / total for y, count in row.items()} for x, row in found.items()}
 
 
-@implements(refuses=_refuses_directions, gaps="weights but Python's integers")
+@implements(only=DIRECTIONS, gaps="weights but Python's integers")
 def degree_mixing_dict(G, x="out", y="in", weight=None, nodes=None, normalized=False):
     if not G._kinds_of(weight) <= {int, bool}:  # sums are keys: their classes and last bits are networkx's
         raise NotImplementedError(f"the attribute {weight!r} of the edges: weights but Python's integers")
@@ -130,18 +127,14 @@ def attribute_mixing_dict(G, attribute, nodes=None, normalized=False):
     return _normalized(found) if normalized else found
 
 
-def _refuses_nodes(G, attribute, nodes=None):
-    return None if nodes is None else "nodes"
-
-
-@implements(refuses=_refuses_nodes, gaps="nodes")
+@implements(only={"nodes": None})
 def attribute_assortativity_coefficient(G, attribute, nodes=None):
     if not structure(G).num_arcs:
         raise NotImplementedError("a graph without edges")
     return algorithms.attribute_assortativity(structure(G), _labels(G, attribute)[1])
 
 
-@implements(refuses=_refuses_nodes, gaps="nodes; graphs without edges")
+@implements(only={"nodes": None}, gaps="graphs without edges")
 def numeric_assortativity_coefficient(G, attribute, nodes=None):
     if not len(G):
         return math.nan

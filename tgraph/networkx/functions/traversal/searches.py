@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 from numbers import Real
 from typing import Any
 
@@ -13,16 +12,8 @@ from torch import Tensor
 
 from tgraph.networkx.functions._shared import comparable, names, number, numbers, rows, weighted_rows
 from tgraph.networkx.nodes import NoNode
-from tgraph.networkx.registry import implements
+from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
-
-
-def orders_neighbors(G: Any, source: Any, *options: Any) -> str | None:
-    return None if options[-1] is None else "sort_neighbors is a function"
-
-
-def _chooses_neighbors(G: Any, source: Any, neighbors: Any, depth_limit: Any) -> str | None:
-    return None if neighbors is None else "neighbors is a function"
 
 
 def tree(G: Any, source: Any, reverse: bool, depth_limit: int | None) -> Iterator[tuple[Any, Any]]:
@@ -32,34 +23,14 @@ def tree(G: Any, source: Any, reverse: bool, depth_limit: int | None) -> Iterato
     return zip(names(G, parent[1:]), names(G, order[1:]), strict=True)
 
 
-@implements(cost="light", refuses=_chooses_neighbors, gaps="neighbors given as a function")
+@implements(cost="light", only={"neighbors": None})
 def generic_bfs_edges(G, source, neighbors=None, depth_limit=None):
     yield from tree(G, source, False, depth_limit)
 
 
-@implements(cost="light", refuses=orders_neighbors, gaps="sort_neighbors")
+@implements(cost="light", only={"sort_neighbors": None})
 def bfs_edges(G, source, reverse=False, depth_limit=None, sort_neighbors=None):
     yield from tree(G, source, reverse, depth_limit)
-
-
-@implements(cost="light", refuses=orders_neighbors, gaps="sort_neighbors")
-def bfs_predecessors(G, source, depth_limit=None, sort_neighbors=None):
-    for parent, child in tree(G, source, False, depth_limit):
-        yield child, parent
-
-
-@implements(cost="light", refuses=orders_neighbors, gaps="sort_neighbors")
-def bfs_successors(G, source, depth_limit=None, sort_neighbors=None):
-    arcs = rows(G)
-    order, parent, _ = search.breadth_first(*arcs, numbers(G, [source]), depth_limit)
-    found, parents = names(G, order[1:]), parent[1:].tolist()
-    if not found:
-        yield source, []
-    place = 0
-    for above, group in groupby(parents):
-        size = len(list(group))
-        yield names(G, [above])[0], found[place : place + size]
-        place += size
 
 
 @implements(cost="light")
@@ -73,6 +44,9 @@ def bfs_layers(G, sources):
     found = names(G, order)
     for begin, end in zip([0, *ends], ends, strict=False):
         yield found[begin:end]
+
+
+made_of("bfs_edges", cost="light", only={"sort_neighbors": None})("bfs_predecessors", "bfs_successors")
 
 
 @implements(cost="light")
