@@ -12,13 +12,12 @@ from torch import Tensor
 from tgraph.core.building import inputs
 from tgraph.dynamic.ids import GrowingIds
 from tgraph.dynamic.moments import nanoseconds
-from tgraph.dynamic.runs import WEIGHTS, Schema
+from tgraph.dynamic.runs import TIMES, WEIGHTS, Schema
 from tgraph.errors import ArgumentError
 from tgraph.io.arrow import column_names
 from tgraph.io.text.names import find_columns
 
-_TIMES = "times"
-_ARGUMENTS = ("src", "dst", WEIGHTS, _TIMES, "data")  # of `Store.insert`
+_ARGUMENTS = ("src", "dst", WEIGHTS, TIMES, "data")  # of `Store.insert`
 
 
 def plain(values: Any, name: str) -> Any:
@@ -48,7 +47,7 @@ def of_chunk(schema: Schema, chunk: Any) -> dict[str, Any]:
     taken = dict(zip(("src", "dst", WEIGHTS), ends, strict=True))
     found = {name: chunk[column] for name, column in taken.items() if column is not None}
     others = {name: chunk[name] for name in schema.columns if name in names and name != WEIGHTS}
-    times = {_TIMES: others.pop(_TIMES)} if _TIMES in others else {}
+    times = {TIMES: others.pop(TIMES)} if TIMES in others else {}
     return found | times | {"data": others}
 
 

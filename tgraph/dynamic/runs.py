@@ -16,6 +16,7 @@ from tgraph.kernels.operators import changes as kernels
 from tgraph.kernels.operators.changes import Parallel, Readable
 
 WEIGHTS = "weights"
+TIMES = "times"
 
 
 class Schema(NamedTuple):

@@ -18,6 +18,7 @@ from tgraph.core.storage import Rows
 from tgraph.dynamic.blocks import VersionBlocks
 from tgraph.dynamic.runs import WEIGHTS
 from tgraph.dynamic.version import Version
+from tgraph.errors import ArgumentError
 from tgraph.stream.run.budget import COPIES, COPIES_IN_PLACE, budget_for, nbytes, vertex_bytes
 from tgraph.stream.run.scheduler import Pipeline
 from tgraph.stream.run.section import Section
@@ -40,7 +41,7 @@ class SnapshotCsr(DeferredCsr):
         super().__init__(version.num_vertices, version=version, on_maps=on_maps)
 
     def _at_first_use(self, name: str) -> Tensor | None:
-        return getattr(self.version.settled(), name) if name != WEIGHTS else self.column(WEIGHTS)
+        return getattr(self.version.arcs(), name) if name != WEIGHTS else self.column(WEIGHTS)
 
     def given(self, name: str) -> Tensor | None:
         """A tensor for the graph of a user, who may write into the weights: in memory these are a copy."""
@@ -50,7 +51,7 @@ class SnapshotCsr(DeferredCsr):
     def column(self, name: str) -> Tensor | None:
         """A column of arc data, [m] in the order of the arcs; None where there is none of that name."""
         columns = list(self.version.schema.columns)
-        return self.version.settled().data[columns.index(name)] if name in columns else None
+        return self.version.arcs().data[columns.index(name)] if name in columns else None
 
     @property
     def weight_dtype(self) -> torch.dtype | None:
@@ -142,3 +143,10 @@ class StreamedSnapshot(Streamed):
 
     def _rows(self, vertices: Tensor) -> Rows:
         return self.csr.rows(vertices)
+
+
+def version_of(graph: Graph) -> Version:
+    """The version of a snapshot. Raises ArgumentError for another graph."""
+    if not isinstance(graph.storage, (SnapshotCsr, StreamedSnapshot)):
+        raise ArgumentError("graph: expected a snapshot of a store, without at= and since=")
+    return graph.storage.version

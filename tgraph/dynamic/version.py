@@ -25,8 +25,8 @@ class Version:
 
     def __init__(self, schema: Schema, number: int, num_vertices: int, base: Arcs, runs: tuple[Run, ...] = ()):
         self.schema, self.number, self.num_vertices, self.base, self.runs = schema, number, num_vertices, base, runs
-        self._settling = threading.Lock()
-        self._settled: Arcs | None = base if not runs and len(base.offset) == num_vertices + 1 else None
+        self._merging = threading.Lock()
+        self._arcs: Arcs | None = base if not runs and len(base.offset) == num_vertices + 1 else None
 
     @property
     def pending(self) -> int:
@@ -40,8 +40,8 @@ class Version:
 
     def known(self) -> tuple[Arcs, tuple[Run, ...]]:
         """A CSR and the runs that came after it: none, if all have been merged."""
-        settled = self._settled
-        return (self.base, self.runs) if settled is None else (settled, ())
+        arcs = self._arcs
+        return (self.base, self.runs) if arcs is None else (arcs, ())
 
     def after(self, run: Run, num_vertices: int) -> Version:
         """The next version. It begins with the CSR of this one, if a snapshot has asked for it."""
@@ -52,13 +52,13 @@ class Version:
         """The same state in other tensors."""
         return Version(self.schema, self.number, self.num_vertices, base, runs)
 
-    def settled(self) -> Arcs:
+    def arcs(self) -> Arcs:
         """All arcs in CSR; the first call merges the runs, the others return what it made."""
-        if self._settled is None:
-            with self._settling:
-                if self._settled is None:
-                    self._settled = self.base.changed(self.schema, self.runs, self.num_vertices)
-        return self._settled
+        if self._arcs is None:
+            with self._merging:
+                if self._arcs is None:
+                    self._arcs = self.base.changed(self.schema, self.runs, self.num_vertices)
+        return self._arcs
 
     def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
         """The rows of the vertices int64 [k], as a CSR of k rows with the columns of arc data; costs what they are

@@ -12,15 +12,19 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from tgraph.dynamic import tiers
 from tgraph.dynamic.columns import Place
 from tgraph.dynamic.durable.manifest import Level
 from tgraph.dynamic.durable.merging import block_size, merged_blocks, spliced_blocks
 from tgraph.dynamic.durable.record import Ids, decoded_ids, encoded_ids
 from tgraph.dynamic.runs import Arcs, Run, Schema, merged
+from tgraph.dynamic.snapshots import SnapshotCsr, StreamedSnapshot
+from tgraph.dynamic.version import Version
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike, Pause, checksummed, tensor_stream
 from tgraph.files.removal import remove
@@ -39,7 +43,7 @@ class LevelArcs(Arcs):
     """Arcs of a store in a folder. level : the files that have them, None where none do. mapped : whether they are
     memory maps of these."""
 
-    levels: Levels
+    levels: FileLevels
     level: Level | None
     mapped: bool = False
 
@@ -69,7 +73,7 @@ class LevelRun(Run):
         self.level, self.mapped = level, mapped
 
 
-class Levels:
+class FileLevels:
     """The files of arcs and runs in a folder.
 
     store : its number, which they repeat. memory : bytes that the arcs may take there. verify : whether files are
@@ -125,6 +129,17 @@ class Levels:
         """A run on maps of its files, which are written."""
         with self._writing() as number:
             return self.open_run(self._write_run(number, blocks, most))
+
+    def threshold(self, base: Arcs) -> int:
+        """See `tgraph.dynamic.levels.Levels.threshold`. Larger where the CSR lies in files."""
+        is_mapped = isinstance(base, LevelArcs) and base.mapped
+        return tiers.threshold(len(base.neighbors), tiers.SHARE_OF_FILES if is_mapped else tiers.SHARE)
+
+    def storage(self, version: Version, directed: bool, ids: Any) -> SnapshotCsr | StreamedSnapshot:
+        """See `tgraph.dynamic.levels.Levels.storage`. Arcs that exceed the memory are streamed."""
+        if version.nbytes <= self._share:
+            return SnapshotCsr(version)
+        return StreamedSnapshot(version, directed, ids, self._share, self.folder)
 
     # ---- to files --------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Literal
 import xxhash
 
 from tgraph.dynamic.durable import record
+from tgraph.dynamic.guarded import Guarded
 from tgraph.errors import FileFormatError
 from tgraph.files import Pause
 from tgraph.files.atomic_write import room_for, sync_folder
@@ -62,6 +63,10 @@ def check_segment(path: Path, head: bytes | bytearray, store: int, first: int) -
     return True
 
 
+class Appending:
+    """The right to append to a log and to end its last segment, which one thread at a time has."""
+
+
 class Log:
     """The end of a log, for the one process that appends to it.
 
@@ -85,7 +90,8 @@ class Log:
         self._file: BinaryIO | None = None
         if path is not None:
             self._file = open(path, "r+b", buffering=0)  # noqa: SIM115 - as long as it is the last one
-        self._appending, self._syncing = threading.Lock(), threading.Lock()
+        self.appending = Guarded(Appending())
+        self._syncing = threading.Lock()
         self.appended = sum(path.stat().st_size for _, path in segments(folder))
         self.synced_at = 0.0
         self.failed: OSError | None = None
@@ -96,23 +102,23 @@ class Log:
         Raises OSError, with the bytes needed where the disk is full; then the log is as before. Raises ArgumentError
         for ids that the log cannot hold.
         """
-        with self._appending:
+        with self.appending as appending:
             self.check()
             synced = self._synced if self._syncs else self._last
             header, parts = record.encoded(batch, synced, self._previous)
-            file, begin = self._segment(batch.number)
+            file, begin = self._segment(appending, batch.number)
             nbytes = record.HEADER + header.nbytes
             assert self._path is not None
             try:
                 with room_for(self._path, nbytes):
                     _write(file.fileno(), parts, begin)
             except BaseException:
-                self._take_back(file, begin)
+                self._take_back(appending, file, begin)
                 raise
             self._end, self.appended = begin + nbytes, self.appended + nbytes
             self._last, self._previous = batch.number, header.checksum
 
-    def _segment(self, number: int) -> tuple[BinaryIO, int]:
+    def _segment(self, appending: Appending, number: int) -> tuple[BinaryIO, int]:
         """The file that the record of a version belongs to, and where it ends."""
         if self._file is not None and self._end < SEGMENT:
             return self._file, self._end
@@ -128,12 +134,12 @@ class Log:
                 begun.close()
                 path.unlink(missing_ok=True)
             raise
-        self.finish_segment()
+        self.finish_segment(appending)
         self._path, self._file, self._end = path, begun, BEGIN
         return begun, BEGIN
 
-    def finish_segment(self) -> None:
-        """Sync and close the last segment. Held: `_appending`, but for tests."""
+    def finish_segment(self, appending: Appending) -> None:
+        """Sync and close the last segment."""
         with self._syncing:
             if self._file is not None:
                 file, self._file = self._file, None
@@ -141,7 +147,7 @@ class Log:
                     self._sync_file(file)
                 self._synced = self._last
 
-    def _take_back(self, file: BinaryIO, end: int) -> None:
+    def _take_back(self, appending: Appending, file: BinaryIO, end: int) -> None:
         """Cut off what is there of a record that could not be written."""
         try:
             os.ftruncate(file.fileno(), end)
@@ -182,9 +188,9 @@ class Log:
 
     def cut(self, number: int, pause: Pause | None = None) -> None:
         """Remove the segments of which a checkpoint of version `number` has all. pause : meanwhile."""
-        with self._appending:
+        with self.appending as appending:
             if self._last <= number:
-                self.finish_segment()
+                self.finish_segment(appending)
             found = segments(self._folder)
             follows = [first for first, _ in found[1:]] + [number + 2 if self._file else number + 1]
         for (_, path), following in zip(found, follows, strict=bool(found)):
@@ -193,9 +199,9 @@ class Log:
 
     def close(self) -> None:
         """Have the disk sync the log, whatever `sync` says, and end. Raises OSError where that fails."""
-        with self._appending:
+        with self.appending as appending:
             self._syncs = True
-            self.finish_segment()
+            self.finish_segment(appending)
 
 
 def _write(file: int, parts: list[Any], position: int) -> None:

@@ -11,12 +11,11 @@ import torch
 
 from tgraph.core.building import inputs
 from tgraph.core.system.memory import memory_of_machine
-from tgraph.dynamic.durable import reader
 from tgraph.dynamic.durable.locking import FolderLock
 from tgraph.dynamic.durable.log import Sync
 from tgraph.dynamic.durable.manifest import NAME, Manifest, arguments_of, schema_of
-from tgraph.dynamic.durable.store import StoreOfFolder, WrittenStore
-from tgraph.dynamic.store import Ids, Store
+from tgraph.dynamic.durable.store import StoreOfFolder, read_store, written_store
+from tgraph.dynamic.head import Ids, empty_head
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
 from tgraph.files.folders import check_no_file
@@ -99,13 +98,13 @@ def open(
     folder = Path(path)
     if mode == "r":
         _check_schema(folder, Manifest.read(folder), given)
-        return reader.opened(folder, room, verify)
+        return read_store(folder, room, verify)
     folder.mkdir(parents=True, exist_ok=True)
     _check_folder(folder)
     lock = FolderLock(folder, timeout)
     try:
-        manifest = _manifest(folder, given)
-        return WrittenStore(folder, manifest, lock, sync, room, verify)
+        manifest = _manifest(folder, lock, given)
+        return written_store(folder, manifest, lock, sync, room, verify)
     except BaseException:
         lock.release()
         raise
@@ -119,14 +118,14 @@ def _check_folder(folder: Path) -> None:
             raise ArgumentError(f"path: {folder} is no store, it has no {NAME}, but {min(others)}; give another folder")
 
 
-def _manifest(folder: Path, given: dict[str, Any]) -> Manifest:
-    """The manifest of a folder, a new one where there is none. Held: the lock."""
+def _manifest(folder: Path, lock: FolderLock, given: dict[str, Any]) -> Manifest:
+    """The manifest of a folder that is locked, a new one where there is none."""
     if (folder / NAME).exists():
         manifest = Manifest.read(folder)
         _check_schema(folder, manifest, given)
         return manifest
     arguments = _DEFAULTS | {name: value for name, value in given.items() if value is not None}
-    Store(**arguments)  # checks them
+    empty_head(**arguments)  # checks them
     manifest = Manifest(secrets.randbits(64), schema_of(arguments))
     manifest.write(folder)
     return manifest

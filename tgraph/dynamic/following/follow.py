@@ -74,7 +74,7 @@ def follow(
 
 def _refuses(program: Any, declared: Any, store: Store) -> str | None:
     """Why there is no rule to follow a program by, None where there is."""
-    dtype = store._schema.columns.get(WEIGHTS)
+    dtype = store.columns.get(WEIGHTS)
     weighted = dtype is not None and dtype not in following.WEIGHTS
     if declared is None and isinstance(program, Relaxation):
         return f"the store has weights of {dtype}" if weighted else refuses_relaxation(program)

@@ -73,9 +73,9 @@ class Follower:
         )
         self._last: Update | None = None
         self._changes = 0  # in `_runs`, or more than `_most`
-        self._most = _worth_following(store._version)
-        with store._publishing:
-            store._followers.add(self)
+        self._most = _worth_following(store._head.version)
+        with store._head.publishing as publication:
+            publication.followers.add(self)
 
     @property
     def values(self) -> Any:
@@ -160,8 +160,8 @@ class Follower:
             self._runs.clear()
 
     def _update(self) -> None:
-        with self._store._publishing:
-            runs, changes, version = self._runs, self._changes, self._store._version
+        with self._store._head.publishing as publication:
+            runs, changes, version = self._runs, self._changes, publication.version
             self._runs, self._changes = [], 0
         if self._number == version.number:
             return

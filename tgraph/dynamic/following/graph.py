@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.dynamic import compaction
+from tgraph.dynamic import tiers
 from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, merged
 from tgraph.dynamic.snapshots import SnapshotCsr
 from tgraph.dynamic.version import Version
@@ -63,7 +63,7 @@ class FollowedGraph:
         report = self.rows.report(run.changes, weights, n, compares)
         if self._reversed is not None:
             self._reversed.apply(run.changes, weights, n, swapped=True)
-            if self._reversed.num_changes > compaction.threshold(len(version.base.neighbors)):
+            if self._reversed.num_changes > tiers.threshold(len(version.base.neighbors)):
                 self._reversed = None
         self.version = version
         self._record(report)

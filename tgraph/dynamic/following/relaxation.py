@@ -62,7 +62,7 @@ class FollowedRelaxation(Monotone):
 
     def _check_init(self, first: Tensor, active: Frontier) -> None:
         """Raise ArgumentError where the first values hang on the arcs, or some that count are not sent."""
-        n, dtype = len(first), self._store._schema.columns.get(WEIGHTS)
+        n, dtype = len(first), self._store.columns.get(WEIGHTS)
         bare_first, bare_active = self._raw.init(_bare(n, dtype))
         if not torch.equal(bare_first, first) or not torch.equal(bare_active.mask, active.mask):
             raise ArgumentError("program: its first values depend on the arcs; say otherwise='recompute' to follow it")
@@ -84,7 +84,7 @@ class FollowedRelaxation(Monotone):
     def _new_first_values(self, begin: int, end: int) -> Tensor:
         if self._unreached is not None:
             return self._first.new_full((end - begin,), self._unreached)
-        first, active = self._raw.init(_bare(end, self._store._schema.columns.get(WEIGHTS)))
+        first, active = self._raw.init(_bare(end, self._store.columns.get(WEIGHTS)))
         if self._is_unsent(first, active) or not torch.equal(first[:begin], self._first[:begin]):
             raise FromNothing("the first values of vertices change with their number")
         return first[begin:]
@@ -95,7 +95,7 @@ class FollowedRelaxation(Monotone):
         low, high = (bound.item() for bound in torch.aminmax(weights))  # NaN where one is
         if self._range[0] <= low and high <= self._range[1]:
             return
-        bounds = torch.stack((weights.amin(), weights.amax())).to(self._store._schema.columns[WEIGHTS])
+        bounds = torch.stack((weights.amin(), weights.amax())).to(self._store.columns[WEIGHTS])
         graph = _bare(self._n, bounds.dtype, bounds)
         try:
             values, _ = self._raw.init(graph)
