@@ -8,7 +8,7 @@ import torch
 import tgraph as tg
 from tgraph.dynamic import snapshots
 from tgraph.dynamic.blocks import VersionBlocks
-from tgraph.dynamic.kept import KeptBlocks
+from tgraph.dynamic.cached_blocks import CachedBlocks
 from tgraph.dynamic.parts import VersionParts
 from tgraph.errors import FileFormatError, MemoryBudgetError
 from tgraph.stream.memory import page_aligned
@@ -95,7 +95,7 @@ def test_blocks_are_the_arcs_however_often_they_are_read(tmp_path, little, dtype
             neighbors, weights = read(source)
             assert torch.equal(neighbors, whole.arcs().neighbors)
             assert dtype is None or torch.equal(weights, whole.arcs().data[0])
-            kept = [source._kept_blocks.has(block) for block in source.blocks()]
+            kept = [source._cached.has(block) for block in source.blocks()]
             assert all(kept) == (passes > 0) and (any(kept) or passes == 0)
         assert sorted(os.listdir(tmp_path)) == sorted(path.name for path in tmp_path.iterdir() if path.exists())
 
@@ -106,7 +106,7 @@ def test_blocks_that_no_file_can_keep_are_merged_each_time(tmp_path, little, mon
         source = store.snapshot().layout.source
         first = read(source)[0]
         for _ in range(3):
-            assert torch.equal(read(source)[0], first) and not source._kept_blocks.has(0)
+            assert torch.equal(read(source)[0], first) and not source._cached.has(0)
 
 
 @pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="nothing is kept where files have names")
@@ -114,14 +114,14 @@ def test_a_kept_block_that_is_damaged_is_refused(tmp_path, little):
     with of_folder(tmp_path) as store:
         source = store.snapshot().layout.source
         read(source), read(source)
-        os.pwrite(source._kept_blocks._file, memoryview(page_aligned(4096).fill_(7).numpy()), 0)
+        os.pwrite(source._cached._file, memoryview(page_aligned(4096).fill_(7).numpy()), 0)
         with pytest.raises(FileFormatError, match=r"block 0 .* is not as it was written to a temporary file"):
             read(source)
 
 
 @pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="nothing is kept where files have names")
 def test_what_is_kept_is_what_was_written(tmp_path):
-    kept, memory = KeptBlocks(tmp_path, [4096, 8192]), page_aligned(8192).copy_(torch.arange(8192) % 251)
+    kept, memory = CachedBlocks(tmp_path, [4096, 8192]), page_aligned(8192).copy_(torch.arange(8192) % 251)
     for _ in range(2):
         assert not kept.has(1)
         kept.see(1, memory)

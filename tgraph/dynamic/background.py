@@ -19,14 +19,14 @@ class Worker:
     """
 
     def __init__(self, step: Callable[[], bool]):
-        self._step = weakref.WeakMethod(step)  # a store that nobody holds is freed
+        self._step = weakref.WeakMethod(step)  # an unreferenced store is freed
         self._wake, self._starting = threading.Event(), threading.Lock()
         self._thread: threading.Thread | None = None
         self.stopped = False
         self.fault: BaseException | None = None
 
     def wake(self) -> None:
-        """Let the thread look for work."""
+        """Wake the thread, which is started if need be."""
         if self._thread is None or not self._thread.is_alive():  # a fork has no threads
             with self._starting:  # writers come at once
                 self._start()
@@ -38,7 +38,7 @@ class Worker:
         thread = threading.Thread(target=self._run, name="tgraph compaction", daemon=True)
         thread.start()
         self._thread = thread
-        atexit.register(self.stop)  # a kernel must not run on when the interpreter is gone
+        atexit.register(self.stop)  # no kernel may run after the interpreter has ended
 
     def stop(self) -> None:
         """End the thread, when its present step is done."""
@@ -51,7 +51,7 @@ class Worker:
 
     def _run(self) -> None:
         native.hold_one_thread()
-        with contextlib.suppress(AttributeError, OSError):  # of this thread, where the system has such a thing
+        with contextlib.suppress(AttributeError, OSError):  # thread priorities are Linux's
             thread = threading.get_native_id()
             os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + 5)
         while not self.stopped:

@@ -21,8 +21,8 @@ _ARGUMENTS = ("src", "dst", WEIGHTS, TIMES, "data")  # of `Store.insert`
 
 
 def plain(values: Any, name: str) -> Any:
-    """Values of a column of Arrow in an array, or a list of text; others as they are. Raises ArgumentError for a column
-    of Arrow or pandas where some are missing."""
+    """Columns of Arrow as an array or a list of text, other values unchanged. Raises ArgumentError for missing values
+    in a column of Arrow or pandas."""
     if hasattr(values, "null_count") and hasattr(values, "to_pylist"):
         missing = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None
     else:
@@ -56,8 +56,8 @@ def columns_of_batch(schema: Schema, given: Mapping[str, Any], count: int) -> tu
     missing or unknown, of another length, or of numbers that its dtype does not hold."""
     given = {name: values for name, values in given.items() if values is not None}
     if unknown := given.keys() - schema.columns.keys():
-        kept = ", ".join(schema.columns) or "none"
-        raise ArgumentError(f"{min(unknown)}: the store keeps no such arc data, it keeps {kept}; leave it out")
+        columns = ", ".join(schema.columns) or "none"
+        raise ArgumentError(f"{min(unknown)}: the store keeps no such arc data, it keeps {columns}; leave it out")
     return tuple(_column(name, dtype, given.get(name), count) for name, dtype in schema.columns.items())
 
 
@@ -92,8 +92,8 @@ def _does_not_fit(name: str, tensor: Tensor, wrong: Tensor, dtype: torch.dtype) 
 
 
 def ends_of_batch(src: Any, dst: Any, ids: GrowingIds | None, known: int | None) -> tuple[Tensor, Tensor]:
-    """The vertex numbers of both ends, integers [k] each. ids : of the store, None where they are the numbers. known :
-    how many vertices there are, of which others raise UnknownVertexError; None where unknown ids become vertices."""
+    """Vertex numbers of both ends, integers [k] each. ids : of the store, None for vertex numbers. known : n, where
+    other vertices raise UnknownVertexError; None where unknown ids become vertices."""
     length_of(src, dst)
     src, dst = plain(src, "src"), plain(dst, "dst")
     if ids is None:
@@ -109,7 +109,7 @@ def ends_of_batch(src: Any, dst: Any, ids: GrowingIds | None, known: int | None)
 
 
 def length_of(src: Any, dst: Any) -> int:
-    """How many arcs there are. Raises ArgumentError where there are more of one end."""
+    """Number of arcs. Raises ArgumentError for ends of different lengths."""
     lengths = []
     for name, ends in (("src", src), ("dst", dst)):
         try:

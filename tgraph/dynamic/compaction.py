@@ -22,7 +22,7 @@ _PACE = 6  # times its usual duration, an insert waits at most for the compactio
 
 
 class Pace:
-    """The usual duration of inserting an arc, by which writers wait that are ahead of a background thread."""
+    """The usual duration of inserting an arc, a measure for waits of writers that outrun a background thread."""
 
     def __init__(self) -> None:
         self._usual = float("inf")  # seconds of an arc
@@ -64,7 +64,7 @@ class Compaction(Protocol):
         """See `Store.close`."""
 
     def info(self) -> dict[str, Any]:
-        """Facts of `Store.info`, beside those of the newest version."""
+        """Facts of `Store.info` on upkeep."""
 
 
 class Merging:
@@ -85,7 +85,6 @@ class Merging:
         self.worker, self.closed = Worker(self._step), False
 
     def check(self) -> None:
-        """See `Compaction.check`."""
         if self.closed:
             raise ArgumentError("the store is closed; make or open a new one")
         if (fault := self.worker.fault) is not None:
@@ -94,8 +93,8 @@ class Merging:
             ) from fault
 
     def keep_pace(self, begun: float, size: int) -> None:
-        """See `Compaction.keep_pace`. After a batch that is much of what may be pending, all threads merge at once
-        instead."""
+        """See `Compaction.keep_pace`. A batch that is much of the permitted backlog is merged at once, on all
+        threads."""
         self.pace.measure(begun, size)
         version = self._head.version
         most, pending = self._levels.threshold(version.base), version.pending
@@ -107,24 +106,21 @@ class Merging:
             self.pace.slow_down(pending / (2 * most) - 1, size)
 
     def compact(self, writing: Guarded[Writer]) -> None:
-        """See `Compaction.compact`."""
         with writing:
             self.merge_all()
+        trim_heap()
 
     def merge_all(self) -> None:
         """Merge all runs into the CSR, in this thread."""
         self._head.version.arcs()
         with self._head.publishing as publication:
             publication.compact()
-        trim_heap()
 
     def close(self, writing: Guarded[Writer]) -> None:
-        """See `Compaction.close`."""
         self.closed = True
         self.worker.stop()
 
     def info(self) -> dict[str, Any]:
-        """See `Compaction.info`."""
         return {}
 
     def _step(self) -> bool:

@@ -52,7 +52,7 @@ class Publication:
 
     def replace(self, version: Version, chosen: tuple[int, int], made: Run | Arcs) -> None:
         """Put a run in the place of the runs [first, last) of a version, or arcs in the place of its CSR and its runs
-        up to `last`, unless these are gone meanwhile."""
+        up to `last`, unless others have replaced these meanwhile."""
         (first, last), now = chosen, self.version
         if now.base is not version.base or not all(map(operator.is_, now.runs[:last], version.runs[:last])):
             return
@@ -117,7 +117,7 @@ def empty_head(
     ids: Ids,
     num_vertices: int,
 ) -> Head:
-    """The head of a new store. The arguments are those of `Store`, which are checked."""
+    """The head of a new store. The arguments are those of `Store`, and checked."""
     inputs.check_choice(multi, "multi", get_args(Parallel))
     inputs.check_choice(ids, "ids", get_args(Ids))
     named = {WEIGHTS: weights, TIMES: times}

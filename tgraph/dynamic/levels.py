@@ -31,13 +31,10 @@ class MemoryLevels:
         self._schema = schema
 
     def merged(self, runs: Sequence[Run]) -> Run:
-        """See `Levels.merged`."""
         return merged(self._schema, runs)
 
     def threshold(self, base: Arcs) -> int:
-        """See `Levels.threshold`."""
         return tiers.threshold(len(base.neighbors))
 
     def storage(self, version: Version, directed: bool, ids: Any) -> SnapshotCsr:
-        """See `Levels.storage`."""
         return SnapshotCsr(version)

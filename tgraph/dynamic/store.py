@@ -34,11 +34,11 @@ class Store:
     times : the dtype of the time of each arc, for snapshots at a time, None for none.
     arc_data : {name: dtype} of other columns of arc data.
     directed : False stores each edge both ways, a self-loop once.
-    multi : of parallel arcs, "last" keeps the one inserted last, "sum" one of all their weights and the other data of
-        the last, "keep" all.
+    multi : of parallel arcs, "last" keeps the one inserted last, "sum" one with the sum of their weights and the other
+        data of the last, "keep" all.
     ids : "index" where vertices are numbers 0..n-1, "any" where they are integers or labels of any kind, numbered in
-        the order in which they come.
-    num_vertices : how many vertices there are at least, with ids="index".
+        their order of arrival.
+    num_vertices : the least number of vertices, with ids="index".
 
     Batches are committed one after the other, from any thread; a snapshot is the graph after some batch. Readers take
     no locks. Changes lie in sorted runs over one CSR and are merged into it in the background: a log-structured
@@ -113,7 +113,7 @@ class Store:
 
     @property
     def num_vertices(self) -> int:
-        """n: one more than the largest vertex that an arc came with.
+        """n, which never falls: vertices stay without their arcs.
 
         >>> store = tg.dynamic.Store(num_vertices=2)
         >>> store.insert([0], [6])
@@ -124,13 +124,12 @@ class Store:
         return self._head.version.num_vertices
 
     def snapshot(self, at: Any = None, since: Any = None) -> Graph:
-        """The graph after all batches committed so far, as a Graph that stays as it is; in microseconds.
+        """The graph after all batches committed so far, as an immutable Graph; in microseconds.
 
         at, since : numbers; only arcs of times since <= time <= at, in a store that keeps `times`; that copies them.
             Dates and times mean nanoseconds since 1970, as in `insert`.
 
-        The first that reads its arcs as CSR merges the runs into it, for all snapshots of this version, and for the
-        store.
+        The first access to its arcs as CSR merges the runs, for all snapshots of this version, and for the store.
 
         >>> store = tg.dynamic.Store(times=torch.int64, multi="keep")
         >>> store.insert([0, 1, 0], [1, 2, 1], times=[10, 20, 30])
@@ -144,7 +143,7 @@ class Store:
         return graph if at is None and since is None else self._between(graph, since, at)
 
     def _snapshot_of(self, version: Version) -> Graph:
-        """The graph of a version: one object until the next batch, since what is derived from it is cached with it."""
+        """The graph of a version: one object until the next batch, so that its derived tensors are cached."""
         head = self._head
         if (graph := head.snapshot(version)) is None:
             ids = None if head.ids is None else head.ids.first(version.num_vertices)
@@ -178,8 +177,8 @@ class Store:
 
     def neighbors(self, vertices: Any) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
         """The arcs of `vertices` [k] now: (offset int64 [k + 1], neighbors int32 [e], {column: [e]}), all as vertex
-        numbers. Costs what the rows are long, and a search in each run. Raises UnknownVertexError or ArgumentError for
-        what is no vertex.
+        numbers. Costs the length of the rows, and a search in each run. Raises UnknownVertexError or ArgumentError for
+        unknown vertices.
 
         >>> store = tg.dynamic.Store(weights=torch.float32)
         >>> store.insert([0, 0, 1], [1, 2, 2], [0.5, 2.0, 1.0])
@@ -192,7 +191,7 @@ class Store:
         return offset, neighbors, dict(zip(version.schema.columns, data, strict=True))
 
     def info(self) -> dict[str, Any]:
-        """Facts for a person: version, sizes, bytes by level, and what was written how often.
+        """Facts for a person: version, sizes, bytes by level, and the amount written.
 
         `write amplification` is the changes and arcs written for each change inserted.
 
@@ -220,12 +219,12 @@ class Store:
     def insert(
         self, src: Any, dst: Any, weights: Any = None, times: Any = None, data: Mapping[str, Any] | None = None
     ) -> int:
-        """Insert the arcs `src[i]` -> `dst[i]`, vertices [k] each, as one batch; returns the version that has them.
+        """Insert the arcs `src[i]` -> `dst[i]`, vertices [k] each, as one batch; returns its version.
 
         weights, times : [k] in a store that keeps them. data : {name: [k]} of its other columns. Dates and times, as
         of numpy, pandas or Arrow, become nanoseconds since 1970 in UTC, for which a column has to be torch.int64.
 
-        New vertices come with their arcs. Of parallel arcs, in the batch or not, `multi` says what becomes. Raises
+        New vertices come with their arcs. `multi` applies to parallel arcs in the batch and in the store. Raises
         ArgumentError, and changes nothing, for vertices or data that the store cannot take.
 
         >>> store = tg.dynamic.Store(weights=torch.float32, ids="any")
@@ -243,8 +242,8 @@ class Store:
     def upsert(
         self, src: Any, dst: Any, weights: Any = None, times: Any = None, data: Mapping[str, Any] | None = None
     ) -> int:
-        """As `insert`, but arcs of the same ends that were there before are deleted, whatever `multi` says. The
-        arguments are those of `Store.insert`.
+        """Insert arcs and delete all earlier arcs between the same ends, with any `multi`. The arguments are those of
+        `Store.insert`.
 
         >>> store = tg.dynamic.Store(weights=torch.float32, multi="sum")
         >>> store.insert([0, 0], [1, 1], [1.0, 2.0])
@@ -290,8 +289,8 @@ class Store:
 
     def delete(self, src: Any, dst: Any) -> int:
         """Delete all arcs `src[i]` -> `dst[i]`, vertices [k] each, and of undirected edges their reverses, as one
-        batch; returns the version without them. Arcs that are not there are passed over. Raises UnknownVertexError for
-        an unknown id, ArgumentError for a number that is no vertex.
+        batch; returns its version. Missing arcs are ignored. Raises UnknownVertexError for an unknown id, ArgumentError
+        for a number that is no vertex.
 
         >>> store = tg.dynamic.Store()
         >>> store.insert([0, 1], [1, 2])
@@ -311,11 +310,10 @@ class Store:
         return number
 
     def delete_arcs(self, arcs: Any, graph: Graph) -> int:
-        """Delete `arcs` of a snapshot by their numbers, int64 [k]; returns the version without them.
+        """Delete `arcs` of a snapshot by their numbers, int64 [k]; returns the version of the batch.
 
-        Of parallel arcs the others stay; of an undirected edge both arcs go. The snapshot has to be of the present
-        version. Takes a pass over the arcs of the graph. Raises ArgumentError for numbers out of range and for a graph
-        that is no such snapshot.
+        Other parallel arcs stay; of an undirected edge both arcs go. The snapshot has to be of the newest version.
+        Takes a pass over the arcs of the graph. Raises ArgumentError for numbers out of range and for another graph.
 
         >>> store = tg.dynamic.Store(multi="keep", weights=torch.float32)
         >>> store.insert([0, 0], [1, 1], [1.0, 2.0])
@@ -353,7 +351,7 @@ class Store:
     # ---- upkeep ----------------------------------------------------------------------------------------------------
 
     def compact(self) -> None:
-        """Merge all runs into the CSR now, in this thread, and have the system get back what memory that leaves.
+        """Merge all runs into the CSR now, in this thread, and return freed memory to the system.
 
         >>> store = tg.dynamic.Store()
         >>> store.insert([0, 1], [1, 2])
@@ -365,7 +363,7 @@ class Store:
         self._compaction.compact(self._writing)
 
     def close(self) -> None:
-        """End the thread that merges runs. Snapshots stay; changes are refused from then on.
+        """End the background threads. Snapshots stay; later changes raise ArgumentError.
 
         >>> store = tg.dynamic.Store()
         >>> store.close()

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from tgraph.dynamic.runs import Run, Schema, merged
 
 FANOUT = 16  # runs of one size that are merged
-LARGE = 1 << 10  # changes: to merge FANOUT runs of so many takes the writer less than inserting them
-SHARE = 12  # changes are merged into the CSR when there are this fraction of its arcs,
-SHARE_OF_FILES = 3  # where these are read from files and written to files: a larger one costs space, and fewer writes,
-_LEAST = 1 << 20  # or these
+LARGE = 1 << 10  # changes; to merge FANOUT runs of this size takes the writer less time than to insert them
+SHARE = 12  # changes are merged into the CSR when they reach this fraction of its arcs,
+SHARE_OF_FILES = 3  # a larger one where arcs lie in files, which takes space and saves writes,
+_LEAST = 1 << 20  # but not below this number
 
 
 def merged_tail(schema: Schema, runs: tuple[Run, ...]) -> tuple[Run, ...]:
@@ -36,7 +36,7 @@ def merged_all(merge: Callable[[Sequence[Run]], Run], runs: tuple[Run, ...]) -> 
 
 
 def stable(runs: Sequence[Run]) -> int:
-    """How many runs, from the oldest on, no writer merges any more: those up to the last that is not small."""
+    """Number of oldest runs that no writer merges any more: those up to the last large one."""
     count = len(runs)
     while count and runs[count - 1].size <= LARGE:
         count -= 1
@@ -44,8 +44,8 @@ def stable(runs: Sequence[Run]) -> int:
 
 
 def mergeable(runs: Sequence[Run]) -> tuple[int, int] | None:
-    """Adjacent runs that are enough to merge: (the first, the one behind the last). Of one size, or some smaller ones
-    among them, which came between; the smallest first."""
+    """Adjacent runs [first, last) that are enough to merge, of one tier, with smaller ones among them; the smallest
+    tier first."""
     tiers = [run.size.bit_length() // 4 for run in runs]  # a tier for each power of FANOUT
     for tier in sorted(set(tiers)):
         first = count = 0
@@ -60,5 +60,5 @@ def mergeable(runs: Sequence[Run]) -> tuple[int, int] | None:
 
 
 def threshold(num_arcs: int, share: int = SHARE) -> int:
-    """How many changes there are at most before they are merged into a CSR of so many arcs."""
+    """The number of changes above which they are merged into a CSR of `num_arcs` arcs."""
     return max(num_arcs // share, _LEAST)

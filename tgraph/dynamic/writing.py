@@ -42,11 +42,9 @@ class MemoryLog:
 
     @property
     def num_vertices(self) -> int:
-        """See `Log.num_vertices`."""
         return self._head.version.num_vertices
 
     def append(self, writer: Writer, run: Run, num_vertices: int) -> int:
-        """See `Log.append`."""
         with self._head.publishing as publication:
             return publication.commit(run, num_vertices)
 
@@ -70,7 +68,7 @@ class Writer:
 
     @property
     def ids(self) -> GrowingIds | None:
-        """The ids of the vertices, those of the batch that is being committed among them."""
+        """The ids of the vertices, with those of the batch being committed."""
         return self._head.ids
 
     def newest(self) -> Version:
@@ -90,7 +88,7 @@ class Writer:
             self._check_sums(run)
             return self._commit(run)
         except BaseException:
-            if self.ids is not None:  # those of a batch that is not in the store
+            if self.ids is not None:  # undo the numbering of a failed batch
                 self.ids.forget(self._log.num_vertices)
             raise
 
@@ -177,8 +175,8 @@ def vertex_numbers(vertices: Any, version: Version, ids: GrowingIds | None) -> T
 
 
 def _deleting_arcs(schema: Schema, there: Arcs, arcs: Tensor, directed: bool) -> Run:
-    """The run that deletes arcs by their numbers, int64 [k]: it deletes all between their ends, and inserts again
-    those parallel to them."""
+    """The run that deletes arcs by their numbers, int64 [k]: it deletes all arcs between their ends, and inserts the
+    other parallel ones again."""
     gone = torch.zeros(len(there.neighbors), dtype=torch.bool)
     gone[arcs] = True
     source = sorting.expand_rows(there.offset)

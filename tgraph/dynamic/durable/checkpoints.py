@@ -31,7 +31,7 @@ class Checkpoints:
     def __init__(self, contents: Contents, log: CommitLog, claims: Guarded[Claims], pace: Pace, room: Room):
         self._contents, self._head, self._levels = contents, contents.head, contents.levels
         self._log, self._claims, self._pace, self._room = log, claims, pace, room
-        self._covered = 0  # bytes of the log of which there is a checkpoint
+        self._covered = 0  # bytes of the log that a checkpoint covers
         self._writing = threading.Lock()
         self._levels.pause = self._pause
         self.worker = Worker(self._step)
@@ -52,10 +52,10 @@ class Checkpoints:
             appended, version, levels = self._log.file.appended, self._head.version, self._levels
             assert isinstance(version.base, LevelArcs)
             base = levels.keep_arcs(version.base)
-            kept = next((place for place, run in enumerate(version.runs) if not levels.has(run)), len(version.runs))
-            runs = list(version.runs[:kept])
-            if kept < len(version.runs):
-                runs.append(levels.keep_run(version.runs[kept:]))
+            stored = next((place for place, run in enumerate(version.runs) if not levels.has(run)), len(version.runs))
+            runs = list(version.runs[:stored])
+            if stored < len(version.runs):
+                runs.append(levels.keep_run(version.runs[stored:]))
             ids = None
             if self._head.ids is not None and version.num_vertices:
                 ids = levels.write_ids(cast(Ids, self._head.ids.since(0)[: version.num_vertices]))
@@ -68,11 +68,11 @@ class Checkpoints:
                 ids=ids,
                 last=version.number,
             )
-            self._log.file.flush()  # so that what the checkpoint has is whole there, too
+            self._log.file.flush()  # the log must reach as far on the disk as the checkpoint
             self._contents.manifest.write(self._contents.path)
             with self._claims as claims, self._head.publishing as publication:  # claimed runs are replaced by others
-                if claims.merging <= kept < len(version.runs) and claims.flushing is None:
-                    publication.replace(version, (kept, len(version.runs)), runs[-1])
+                if claims.merging <= stored < len(version.runs) and claims.flushing is None:
+                    publication.replace(version, (stored, len(version.runs)), runs[-1])
             self._covered = appended
             self._log.file.cut(version.number, self._pause)
             now = self._head.version
@@ -93,7 +93,7 @@ class Checkpoints:
         return False
 
     def _behind(self) -> float:
-        """Length of the log behind the last checkpoint, as a multiple of that which begins one."""
+        """Length of the log behind the last checkpoint, relative to the length that begins one."""
         share = min(self._head.version.base.nbytes // LOG_SHARE, self._levels.memory // MEMORY_SHARE)
         return (self._log.file.appended - self._covered) / max(LEAST_LOG, share)
 

@@ -20,7 +20,7 @@ _WAIT = 1e-3  # seconds
 
 
 class Flushing:
-    """Moves runs to files where they take more than a share of the memory, whatever is merged meanwhile.
+    """Moves runs to files where they exceed a share of the memory, even during a merge.
 
     flushed : called after some work.
     """
@@ -71,5 +71,5 @@ class Flushing:
         return next((place for place in range(last) if not self._levels.has(version.runs[place])), last), last
 
     def _exceed(self, runs: Sequence[Run], share: int) -> bool:
-        """Whether runs take more than such a fraction of the memory."""
+        """Whether runs exceed a fraction 1 / share of the memory."""
         return sum([run.size for run in runs]) * self._change_size * share > self._levels.memory

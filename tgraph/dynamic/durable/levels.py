@@ -1,7 +1,7 @@
 """The files of a checkpoint: arcs in CSR and runs of changes, a file with checksums for each tensor.
 
-What takes more than a share of the memory is made block by block into files and read from maps of them; all else stays
-in memory when it is written.
+Tensors above a share of the memory are written to files block by block and read from maps of them; all others stay in
+memory when they are written.
 """
 
 from __future__ import annotations
@@ -52,11 +52,10 @@ class LevelArcs(Arcs):
         self.levels.verified([self, *runs])
 
     def places_of(self, part: Arcs | Run) -> list[Place]:
-        """See `Arcs.places_of`."""
         return self.levels.places_of(part)
 
     def changed(self, schema: Schema, runs: Sequence[Run], num_rows: int) -> Arcs:
-        """As of `Arcs`, in files where they are larger than what memory is for."""
+        """See `Arcs.changed`; arcs that exceed the memory are made in files."""
         return self.levels.changed(self, runs, num_rows)
 
 
@@ -144,7 +143,7 @@ class FileLevels:
     # ---- to files --------------------------------------------------------------------------------------------------
 
     def keep_arcs(self, arcs: LevelArcs) -> Level | None:
-        """The files of the arcs, which are written if there are none; None where there are no vertices."""
+        """The files of the arcs, written if there are none; None for a graph without vertices."""
         if len(arcs.offset) < 2:
             return None
         if arcs.level is None or arcs.level.number not in self._present:
@@ -257,7 +256,7 @@ class FileLevels:
         return tensor
 
     def _check(self, contents: checksummed.Contents, role: str, tensor: Tensor) -> None:
-        """Compare a tensor on a map with the checksums of its file; what is much of the memory does not stay there."""
+        """Compare a tensor on a map with the checksums of its file; the pages of a large one are dropped."""
         check(contents, role, tensor, drops=2 * tensor.nbytes > self._share)
 
     def read_ids(self, level: Level) -> Ids:
@@ -281,7 +280,6 @@ class FileLevels:
             self._verify_unread(part)
 
     def places_of(self, part: Arcs | Run) -> list[Place]:
-        """See `Arcs.places_of`."""
         if not isinstance(part, (LevelArcs, LevelRun)) or part.level is None or not part.mapped:
             return []
         try:
@@ -312,8 +310,8 @@ class FileLevels:
     def remove_others(self, levels: Iterable[Level | None]) -> None:
         """Remove the files of all other levels; tensors on maps of them stay as they are."""
         with self._lock:
-            kept = self._written.union(level.number for level in levels if level is not None)
-            others = [path for path in self._files() if _number(path) not in kept]
+            named = self._written.union(level.number for level in levels if level is not None)
+            others = [path for path in self._files() if _number(path) not in named]
             self._present.difference_update(map(_number, others))
         for path in others:
             remove(path, self.pause)
@@ -332,7 +330,7 @@ class FileLevels:
 
 
 def _number(path: Path) -> int:
-    """Of the level that a file belongs to."""
+    """Number of the level of a file."""
     return int(path.name.partition("-")[0])
 
 
@@ -346,8 +344,8 @@ def _there(path: PathLike) -> Iterator[None]:
 
 
 def check(contents: checksummed.Contents, role: str, tensor: Tensor, drops: bool = False) -> None:
-    """Compare a tensor on a map with the checksums of its file, and if `drops` let go of what was compared. Raises
-    FileFormatError, with the place, where they differ."""
+    """Compare a tensor on a map with the checksums of its file. drops : drop the pages read. Raises FileFormatError,
+    with the place, where they differ."""
     data = tensor.view(-1).view(torch.uint8)
     for begin in range(0, len(data), _VERIFIED):
         piece = data[begin : begin + _VERIFIED]

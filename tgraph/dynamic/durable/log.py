@@ -1,7 +1,7 @@
 """The log of a store: a record for each batch, in segments, which are files named after their first version.
 
-A batch is in the log, and on the disk where that is asked for, before it is published. What a checkpoint has of the
-graph is removed from the log, segment by segment.
+A batch is in the log, and on the disk where that is asked for, before it is published. A checkpoint lets the segments
+that it covers be removed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Sync = Literal["always", "never"]
 
 FORMAT = 1
 SEGMENT = 1 << 24  # bytes, after which the next record begins a new one; some disks take long to forget a large file
-_FIELDS = struct.Struct("<8s4Q")  # magic, format, store, first version, checksum of those
+_FIELDS = struct.Struct("<8s4Q")  # magic, format, store, first version, checksum of these fields
 _MAGIC = b"tgraphlg"
 BEGIN = _FIELDS.size
 
@@ -50,7 +50,7 @@ def segment_header(store: int, first: int) -> bytes:
 
 
 def check_segment(path: Path, head: bytes | bytearray, store: int, first: int) -> bool:
-    """Whether the first bytes of a segment are whole. Raises FileFormatError for those of another store or format."""
+    """Whether the header of a segment is whole. Raises FileFormatError for another store or format."""
     if len(head) < BEGIN or xxhash.xxh3_64_intdigest(head[: BEGIN - 8]) != struct.unpack("<Q", head[BEGIN - 8 :])[0]:
         return False
     magic, format, of_store, of_first, _ = _FIELDS.unpack(head)
@@ -148,15 +148,15 @@ class Log:
                 self._synced = self._last
 
     def _take_back(self, appending: Appending, file: BinaryIO, end: int) -> None:
-        """Cut off what is there of a record that could not be written."""
+        """Cut off a record that could not be written."""
         try:
             os.ftruncate(file.fileno(), end)
         except OSError as fault:
             self.failed = fault
 
     def sync(self) -> None:
-        """Have all records that are there at this moment on the disk, which one call does for several writers. Raises
-        OSError where that fails: then nobody knows what is there, and the log takes no more."""
+        """Sync the log to the disk, for all writers that wait. Raises OSError where that fails: the contents of the
+        disk are unknown then, and the log takes no more."""
         with self._syncing:
             self.check()
             last = self._last
@@ -165,10 +165,10 @@ class Log:
             self._synced = last
 
     def flush(self) -> None:
-        """Have the disk sync what `sync` leaves to the system, while others append."""
+        """Sync to the disk a log that `sync` leaves to the system, while others append."""
         file = self._file
         if file is not None and not self._syncs:
-            with contextlib.suppress(OSError, ValueError):  # closed meanwhile, by which it was synced or is covered
+            with contextlib.suppress(OSError, ValueError):  # closed meanwhile: synced, or covered by a checkpoint
                 getattr(os, "fdatasync", os.fsync)(file.fileno())
 
     def _sync_file(self, file: BinaryIO) -> None:
@@ -181,13 +181,13 @@ class Log:
             raise
 
     def check(self) -> None:
-        """Raise OSError after a failure that leaves unknown what the log has."""
+        """Raise OSError after a failure that leaves the contents of the log unknown."""
         if self.failed is not None:
             what = f"an earlier write failed ({self.failed.strerror}), what is on the disk is unknown; open it again"
             raise OSError(self.failed.errno, what, os.fspath(self._folder)) from self.failed
 
     def cut(self, number: int, pause: Pause | None = None) -> None:
-        """Remove the segments of which a checkpoint of version `number` has all. pause : meanwhile."""
+        """Remove the segments that a checkpoint of version `number` covers. pause : meanwhile."""
         with self.appending as appending:
             if self._last <= number:
                 self.finish_segment(appending)
@@ -198,7 +198,7 @@ class Log:
                 remove(path, pause)
 
     def close(self) -> None:
-        """Have the disk sync the log, whatever `sync` says, and end. Raises OSError where that fails."""
+        """Sync the log to the disk, even with sync="never", and close it. Raises OSError where that fails."""
         with self.appending as appending:
             self._syncs = True
             self.finish_segment(appending)

@@ -27,7 +27,6 @@ class Replica:
         self._merging = Merging(contents.head, contents.levels)
 
     def refresh(self, writing: Guarded[Writer]) -> None:
-        """See `StoreOfFolder.refresh`."""
         contents = self._contents
         with writing:
             if Manifest.read(contents.path) == contents.manifest:
@@ -44,23 +43,19 @@ class Replica:
             self._contents = newest
 
     def check(self) -> None:
-        """See `Compaction.check`."""
         raise ArgumentError(f'{self._contents.path}: opened with mode="r" to read; open it with mode="a" to change it')
 
     def keep_pace(self, begun: float, size: int) -> None:
         """See `Compaction.keep_pace`."""
 
     def compact(self, writing: Guarded[Writer]) -> None:
-        """See `Compaction.compact`."""
         self._merging.compact(writing)
 
     def close(self, writing: Guarded[Writer]) -> None:
-        """See `Compaction.close`."""
         self._merging.close(writing)
         self._contents.reader.close()
 
     def info(self) -> dict[str, Any]:
-        """See `Compaction.info`."""
         return self._contents.info()
 
 

@@ -7,7 +7,7 @@ import errno
 import re
 from collections.abc import Iterator
 
-# What a system lacks, and has again when others give it back.
+# Lacks that end when others give something back.
 _PASSES = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 _OF_MEMORY = re.compile("can't (allocate memory|start new thread)")
 

@@ -15,6 +15,7 @@ from tgraph.dynamic.durable.room import Room
 from tgraph.dynamic.guarded import Guarded
 from tgraph.dynamic.writing import Writer
 from tgraph.errors import ArgumentError
+from tgraph.stream.memory import trim_heap
 
 
 class FolderUpkeep:
@@ -48,7 +49,6 @@ class FolderUpkeep:
                 raise RuntimeError(f"{path}: {failed}; close the store and open it again") from fault
 
     def keep_pace(self, begun: float, size: int) -> None:
-        """See `Compaction.keep_pace`."""
         with self.room.attempt():  # the batch is committed, whatever becomes of merging
             self.merging.keep_pace(begun, size)
             self.flushing.wait()
@@ -60,6 +60,7 @@ class FolderUpkeep:
             self.check()
             writer.newest()
             self.merging.merge_all()
+        trim_heap()
         self.checkpoints.write()
         self.room.found()
 
@@ -79,6 +80,5 @@ class FolderUpkeep:
                 self._lock.release()
 
     def info(self) -> dict[str, Any]:
-        """See `Compaction.info`."""
         lacking = self.room.lacking
         return self.contents.info() | {"waits for room": None if lacking is None else str(lacking)}

@@ -17,11 +17,11 @@ from tgraph.files.folders import check_no_file
 
 
 def verify(path: PathLike) -> list[FileFormatError]:
-    """Read all of a store, which another process may change meanwhile, and return the errors of what is damaged, which
-    name the file and the place.
+    """Read all of a store, which another process may change meanwhile, and return an error for each damage, which names
+    the file and the place.
 
-    path : of the folder. A batch that was not completed, at the end of the log, is no damage: a TornRecordWarning tells
-    of it. Raises FileNotFoundError where there is no store.
+    path : of the folder. An incomplete batch at the end of the log is no damage, but gives a TornRecordWarning. Raises
+    FileNotFoundError for a folder without a store.
 
     >>> with tg.dynamic.open("web.tgd") as store:
     ...     store.insert([0, 1], [1, 2])
