@@ -47,9 +47,8 @@ def open(
         the arcs of all ranks are written to blocks in a file without a name beside `path`, and read block by block
         whenever a program needs them. None holds parts in memory, of any size.
     cut : None for all arcs of a vertex at its owner; "hubs" for the arcs of long rows at the owners of their other
-    ends,
-        which takes a sum from each rank instead of a value for each arc; "grid" for ranks in a grid, which exchange
-        with the ranks of their row and column alone: of use from some tens of ranks on.
+        ends, which takes a sum from each rank instead of a value for each arc; "grid" for ranks in a grid, which
+        exchange with the ranks of their row and column alone: of use from some tens of ranks on.
     device : where the part of a rank lies and is computed on, None for the CPU. A kind of device without a number, such
         as "cuda", assigns the devices of a machine to its ranks in turn, by LOCAL_RANK.
     group : a process group of torch.distributed; None is the default one. It carries tensors in host memory and, of
@@ -90,8 +89,8 @@ def open(
 
 
 def device_of_rank(device: torch.device | str | None) -> str:
-    """The name of the `device` of this rank, None for the CPU. A kind of accelerator without a number becomes that of
-    this rank among those of its machine, which torchrun tells in LOCAL_RANK, of as many as there are."""
+    """The name of the `device` of this rank, None for the CPU. A kind of accelerator without a number gets that of
+    LOCAL_RANK, which torchrun sets, modulo the number of devices."""
     name, accelerator = str(device or "cpu"), torch.accelerator.current_accelerator()
     if accelerator is None or name != accelerator.type or "LOCAL_RANK" not in os.environ:
         return name
@@ -109,7 +108,7 @@ def _check_same(file: BlockFile, group: Any) -> None:
 
 
 def _content(file: BlockFile) -> Tensor:
-    """A digest of what the file has, int64 [4]."""
+    """A digest of the contents of a file, int64 [4]."""
     digest = hashlib.sha256(repr((file.num_vertices, file.index, file.checksums)).encode()).digest()
     return torch.frombuffer(bytearray(digest), dtype=torch.int64)
 

@@ -77,13 +77,9 @@ def _column(name: str, dtype: torch.dtype, values: Any, count: int) -> Tensor:
     converted = tensor.detach().to(dtype)
     if not dtype.is_floating_point and bool((wrong := converted.to(tensor.dtype) != tensor).any()):
         raise _does_not_fit(name, tensor, wrong, dtype)
-    if dtype.is_floating_point and bool((wrong := converted.isinf() & ~_is_infinite(tensor)).any()):
+    if dtype.is_floating_point and bool((wrong := converted.isinf() & ~tensor.isinf()).any()):
         raise _does_not_fit(name, tensor, wrong, dtype)
     return converted
-
-
-def _is_infinite(tensor: Tensor) -> Tensor:
-    return tensor.isinf() if tensor.is_floating_point() else torch.zeros_like(tensor, dtype=torch.bool)
 
 
 def _does_not_fit(name: str, tensor: Tensor, wrong: Tensor, dtype: torch.dtype) -> ArgumentError:

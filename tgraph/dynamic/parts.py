@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -145,16 +145,13 @@ class VersionParts:
             missing = num_rows + 1 - len(arcs.offset)
             return arcs._replace(offset=torch.cat((arcs.offset, arcs.offset[-1:].expand(missing))))
         schema = self.schema if data else Schema(self.schema.parallel, {})
-        runs = [Run(each[0], tuple(each[1:]), 0) for each in _in_groups(tensors[width:], width)]
-        run = merged(schema, runs)
+        run = merged(
+            schema,
+            [Run(tensors[at], tuple(tensors[at + 1 : at + width]), 0) for at in range(width, len(tensors), width)],
+        )
         moved = Run(run.changes - (part.first_row << 32), run.data, 0)
         return spliced(schema, arcs, moved, num_rows, out)
 
     def _width(self, data: bool) -> int:
         """The number of columns to read, of arcs or of a run."""
         return 1 + (len(self._chosen) if data else 0)
-
-
-def _in_groups(tensors: Sequence[Tensor], width: int) -> Iterator[Sequence[Tensor]]:
-    for first in range(0, len(tensors), width):
-        yield tensors[first : first + width]

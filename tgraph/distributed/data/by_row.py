@@ -189,7 +189,7 @@ def index_select(function: Any, ownership: Ownership, data: Tensor, dimension: i
 
 
 def rows(function: Any, ownership: Ownership, data: Sharded, index: Tensor) -> Tensor:
-    """The rows of these numbers, int64 [k], which every rank gives alike: [k, ...] on every rank."""
+    """The rows of these numbers, int64 [k], the same on every rank: [k, ...] on every rank."""
     index = index.to(data.device)
     bad = (index < 0) | (index >= ownership.num_rows)
     if bool(bad.any()):

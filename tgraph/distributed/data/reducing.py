@@ -104,7 +104,7 @@ def aminmax(
 def argbest(
     function: Any, ownership: Ownership, data: Sharded, dim: int | None = None, keepdim: bool = False
 ) -> Tensor:
-    """The place of the largest or smallest value, of equals that of the lowest rank's."""
+    """The place of the largest or smallest value; ties go to the lowest rank."""
     if dim is not None and dim % data.dim():
         return Sharded(function(data.local, dim, keepdim), ownership)
     if data.dim() != 1:

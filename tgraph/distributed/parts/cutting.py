@@ -1,7 +1,7 @@
-"""Parts of which some rows are cut: arcs of one vertex lie at several ranks, so that none has all of a hub.
+"""Parts with cut rows: the arcs of one vertex lie at several ranks, so that none has all arcs of a hub.
 
-Each rank reads the rows of its own vertices and sends each arc to where a `Placement` puts it; beside its part it holds
-all arcs that it has read and those that it receives.
+Each rank reads the rows of its own vertices and sends each arc to the rank given by a `Placement`; beside its part it
+holds all arcs read and received.
 """
 
 from __future__ import annotations

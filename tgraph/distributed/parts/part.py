@@ -70,7 +70,7 @@ class Part:
         outside: Graph,
         cut: Graph | None = None,
     ) -> Part:
-        """The part of these, which were made on the CPU, on a device; blocks are computed there already."""
+        """The part of graphs made on the CPU, moved to a device; blocks are computed there already."""
         graphs = (None if graph is None else graph.to(device) for graph in (inside, outside, cut))
         return cls(ownership, mirrors.to(device), *graphs)  # type: ignore[arg-type]
 
@@ -90,22 +90,22 @@ class Part:
 
     @property
     def graphs(self) -> tuple[Graph, ...]:
-        """The arcs of this rank."""
+        """The graphs of the arcs of this rank."""
         return (self.inside, self.outside) if self.cut is None else (self.inside, self.outside, self.cut)
 
     @property
     def num_own(self) -> int:
-        """k."""
+        """k, the number of own vertices."""
         return self.ownership.num_own
 
     @property
     def num_local(self) -> int:
-        """k + h."""
+        """k + h, the number of own vertices and mirrors."""
         return self.num_own + len(self.mirrors)
 
     @property
     def num_arcs(self) -> int:
-        """The arcs of this rank."""
+        """Number of arcs of this rank."""
         return sum(graph.num_arcs for graph in self.graphs)
 
     @property

@@ -49,10 +49,10 @@ class Rows(NamedTuple):
 
 
 class Numbers:
-    """The marked ones of n vertices, numbered in ascending order. `marked` : bool [n], which is overwritten.
+    """Numbers of the marked among n vertices, in ascending order. marked : bool [n], overwritten.
 
-    A vertex has the number of its group's first one, and in a byte how many of the group come before it: as in the rank
-    directories of Jacobson, Space-efficient static trees and graphs (FOCS 1989).
+    The number of a vertex is that of the first of its group, plus a byte that counts the marked ones before it there:
+    the rank directories of Jacobson, Space-efficient static trees and graphs (FOCS 1989).
     """
 
     def __init__(self, marked: Tensor):
@@ -119,10 +119,10 @@ class Taking(Protocol):
     """The storage of the arcs of a side."""
 
     def add(self, neighbors: Tensor, weights: Tensor | None) -> None:
-        """The next ones, by local numbers [e], with weights [e] where there are any."""
+        """Add the next arcs, by local numbers [e], with weights [e] if any."""
 
     def graph(self, directed: bool) -> Graph:
-        """The graph of all of them."""
+        """The graph of all arcs added."""
 
 
 Take = Callable[[Counted], "tuple[Taking, Taking] | None"]

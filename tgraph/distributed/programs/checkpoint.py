@@ -94,7 +94,7 @@ class SpreadKeeper(Keeper):
             sealed = checksummed.contents(part, REMEDY).notes["checksum"]
         except OSError as found:
             sealed, fault = _NONE, found
-        # From here on all parts are on the disk, or somebody knows better.
+        # From here on all parts are on the disk, or some rank reports none.
         gathered = self._held.gather(torch.tensor(list(bytes.fromhex(sealed)), dtype=torch.uint8, device="cpu"))
         seals = [bytes(each).hex() for each in gathered.tolist()]
         if fault is not None or _NONE in seals:

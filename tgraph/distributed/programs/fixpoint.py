@@ -1,7 +1,7 @@
 """Relaxations to their fixpoint over the parts of all ranks, in rounds.
 
-Whether to push or to pull, and which bucket is open, is decided by numbers that all ranks have. The arcs inside a part
-are relaxed while messages travel: see `relaxing` and, where all messages of a round are equal, `hops`.
+The direction of a round, and the open bucket, follow from numbers that all ranks have. The arcs inside a part are
+relaxed while messages travel: see `relaxing` and, where all messages of a round are equal, `hops`.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from tgraph.distributed.ranks.ownership import Ownership
 from tgraph.distributed.ranks.transport import begin, exchange
 from tgraph.primitives import bitmaps
 
-# How the changed slots of a message are named: not at all, by number, by a bit for each slot, or because all are sent.
+# Encodings of the changed slots of a message: none, numbers, a bit for each slot, or all slots.
 _NONE, _NUMBERS, _BITS, _ALL = range(4)
 
 
@@ -27,7 +27,7 @@ class Sending:
     received: Tensor
     _sent: Tensor  # referenced until it is sent
     _work: Any
-    memory: Tensor | None = None  # that `received` is the end of
+    memory: Tensor | None = None  # whose end is `received`
 
     def wait(self) -> Tensor:
         """The values of all receiving slots, [R, ...]."""
@@ -56,7 +56,7 @@ class Channel:
     bytes_sent: int = field(default=0, init=False)
 
     def reversed(self) -> Channel:
-        """The way back."""
+        """The channel in the other direction."""
         return Channel(self.ownership, self.receiving, self.sending)
 
     def send(self, values: Tensor, received: Tensor | None = None) -> Sending:
@@ -77,8 +77,8 @@ class Channel:
         return Sending(received, sent, work)
 
     def send_changed(self, slots: Tensor, values: Tensor, beside: Sequence[int] = ()) -> ChangedSending:
-        """Send the `values` [c, ...] of some slots, int64 [c] ascending, in whichever form takes the fewest bytes, and
-        some numbers to all ranks."""
+        """Send the `values` [c, ...] of some slots, int64 [c] ascending, in the shortest encoding, and some numbers to
+        all ranks."""
         device, slots, values = values.device, slots.cpu(), values.cpu()
         ends = torch.tensor(np.cumsum(self.sending), dtype=torch.int64, device="cpu")
         cut = [0, *torch.searchsorted(slots, ends).tolist()]
@@ -90,8 +90,8 @@ class Channel:
         return ChangedSending(self, messages, values[:0], device, beside)
 
     def send_marks(self, marks: list[Tensor], dense: bool = False) -> MarksSending:
-        """Send which slots are marked, without values: for each rank a bitmap of its slots. `dense`, the same on all
-        ranks: they are sent as they are, without telling first in which form."""
+        """Send marks of slots without values: for each rank a bitmap of its slots. dense : the same on all ranks; True
+        sends the bitmaps as they are, without exchanging encodings first."""
         device, marks = marks[0].device, [bits.cpu() for bits in marks]
         if dense:
             messages = [
@@ -111,7 +111,7 @@ class Head(NamedTuple):
     values: int
 
     def names(self, size: int) -> int:
-        """The bytes that name the changed ones of `size` slots."""
+        """Bytes that encode the changed slots of `size`."""
         return {_NONE: 0, _NUMBERS: 4 * self.slots, _BITS: -(-size // 8), _ALL: 0}[self.kind]
 
 
@@ -237,7 +237,7 @@ def _packed(slots: Tensor, values: Tensor, size: int) -> tuple[Head, Tensor]:
 
 
 def _unpacked(message: Tensor, head: Head, size: int, like: Tensor) -> tuple[Tensor, Tensor]:
-    """(slots int64 [c], values [c, ...]) of a message about some of `size` slots."""
+    """Decode (slots int64 [c], values [c, ...]) of some of `size` slots."""
     if head.kind == _NONE:
         return torch.empty(0, dtype=torch.int64, device="cpu"), like
     names, data = message.split([head.names(size), len(message) - head.names(size)])
@@ -252,7 +252,7 @@ def _unpacked(message: Tensor, head: Head, size: int, like: Tensor) -> tuple[Ten
 
 
 def _packed_marks(bits: Tensor, size: int) -> tuple[Head, Tensor]:
-    """A message about the marked ones of `size` slots."""
+    """Encode the set slots of a mask of `size`."""
     count = bitmaps.measure(bits)[0]
     if count in (0, size):
         return Head(_ALL if count else _NONE, count, 0), bits[:0]

@@ -30,8 +30,8 @@ PATIENCE = 3.0
 # Why a group is broken, by its name.
 _broken: dict[str, str] = {}
 
-# The step at which this rank has entered a block last, and how many it has entered at that step, by the group, which
-# is not cached.
+# By group, weakly referenced: the step at which this rank has entered its last block, and the number of blocks entered
+# at that step.
 _entered: weakref.WeakKeyDictionary[Any, tuple[int, int]] = weakref.WeakKeyDictionary()
 
 
@@ -128,7 +128,7 @@ class _Watch:
             return -1
 
     def failed(self, error: BaseException) -> None:
-        """This rank has failed of its own: tell the others, and end them unless all fail at the same step."""
+        """Report a failure of this rank, and end the others unless all fail at the same step."""
         mine = {"said": f"{type(error).__name__}: {error}".strip(": "), "step": self._step()}
         self._report(mine)
         for reports in self._looks():
@@ -143,7 +143,7 @@ class _Watch:
                 break
 
     def lost(self, error: BaseException) -> RankError:
-        """This rank has lost a connection: pass that on, and say why."""
+        """Report a lost connection; returns the error with its cause."""
         self._report({"step": self._step()})
         said = str(error).partition("\n")[0].partition(". This is")[0]  # gloo explains itself at length
         self._break(error, said)
@@ -189,7 +189,7 @@ class _Watch:
             self._store.set(self._key(self.rank), json.dumps(message))
 
     def _reported(self, rank: int) -> dict[str, Any] | None:
-        """The message of a rank, None where it has left none."""
+        """The report of a rank, None for none."""
         try:
             key = self._key(rank)
             return json.loads(self._store.get(key)) if self._store.check([key]) else None

@@ -183,7 +183,8 @@ class Ownership:
 
 def gather(value: Tensor, ranks: int, group: Any = None) -> Tensor:
     """The values of all ranks of a group, of the same shape everywhere, stacked in their order: [ranks, ...]."""
-    sent = _carried(value.contiguous())
+    sent = value.contiguous()
+    sent = sent.view(torch.uint8) if sent.dtype == torch.bool else sent  # a dtype that every transport carries
     whole = sent.new_empty((ranks, *sent.shape))
     others = (ranks - 1) * sent.nbytes
     if sent.nbytes > SMALL:
@@ -192,8 +193,3 @@ def gather(value: Tensor, ranks: int, group: Any = None) -> Tensor:
         copies = sent.expand_as(whole).contiguous()
         exchange(dist.all_to_all_single, whole, copies, group=group, sent=others, received=others)
     return whole.view(value.dtype)
-
-
-def _carried(value: Tensor) -> Tensor:
-    """The bytes in a dtype that every transport carries."""
-    return value.view(torch.uint8) if value.dtype == torch.bool else value

@@ -169,7 +169,7 @@ class Within:
         return Needs(held, held + whole, self._reading(rank))
 
     def _all_fit(self, needs: list[Needs]) -> bool:
-        """Whether parts are in memory; else which rank has too little for that is noted."""
+        """Whether parts fit the memory of all ranks; notes the rank that lacks most for that."""
         short = [
             (need.whole + runtime_bytes(rank.memory) - rank.memory, number, need.whole)
             for number, (rank, need) in enumerate(zip(self._ranks, needs, strict=True))
@@ -196,7 +196,7 @@ class Within:
         )
 
     def side(self, name: str, writer: Writer, num_vertices: int, directed: bool) -> Graph:
-        """A side that is written."""
+        """The graph of a side that was written."""
         assert self._source is not None and self.pipeline is not None
         self.pipeline.measure()
         self._reserve()

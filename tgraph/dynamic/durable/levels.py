@@ -19,7 +19,7 @@ from torch import Tensor
 
 from tgraph.dynamic import tiers
 from tgraph.dynamic.columns import Place
-from tgraph.dynamic.durable.manifest import Level
+from tgraph.dynamic.durable.manifest import REMEDY, Level
 from tgraph.dynamic.durable.merging import block_size, merged_blocks, spliced_blocks
 from tgraph.dynamic.durable.record import Ids, decoded_ids, encoded_ids
 from tgraph.dynamic.runs import Arcs, Run, Schema, merged
@@ -30,7 +30,6 @@ from tgraph.files import PathLike, Pause, checksummed, tensor_stream
 from tgraph.files.removal import remove
 from tgraph.stream.memory import let_go
 
-REMEDY = "take the folder from a copy"
 _RUNS = 16  # a run may take this fraction of the memory of arcs
 _VERIFIED = 1 << 24  # bytes that are compared with their checksums at a time
 
@@ -256,8 +255,14 @@ class FileLevels:
         return tensor
 
     def _check(self, contents: checksummed.Contents, role: str, tensor: Tensor) -> None:
-        """Compare a tensor on a map with the checksums of its file; the pages of a large one are dropped."""
-        check(contents, role, tensor, drops=2 * tensor.nbytes > self._share)
+        """Compare a tensor on a map with the checksums of its file; the pages of a large one are dropped. Raises
+        FileFormatError, with the place, where they differ."""
+        data = tensor.view(-1).view(torch.uint8)
+        for begin in range(0, len(data), _VERIFIED):
+            piece = data[begin : begin + _VERIFIED]
+            contents.check(role, checksummed.as_bytes(piece), begin)
+            if 2 * tensor.nbytes > self._share:
+                let_go([piece])
 
     def read_ids(self, level: Level) -> Ids:
         """The ids of all vertices. Raises FileFormatError where the file is damaged or missing."""
@@ -277,7 +282,14 @@ class FileLevels:
     def verified(self, parts: Iterable[Arcs | Run]) -> None:
         """Compare the files of arcs and runs with their checksums, unless that was done."""
         for part in parts:
-            self._verify_unread(part)
+            level = level_of(part)
+            if level is None or level.number not in self._unverified & self._present:
+                continue
+            if not self._verify:
+                for role in [*(["offset"] if isinstance(part, Arcs) else ()), *self._roles(part)]:
+                    contents = self._contents(level.number, role)
+                    self._check(contents, role, tensor_stream.mapped(contents, role))
+            self._unverified.discard(level.number)
 
     def places_of(self, part: Arcs | Run) -> list[Place]:
         if not isinstance(part, (LevelArcs, LevelRun)) or part.level is None or not part.mapped:
@@ -292,17 +304,6 @@ class FileLevels:
         """The files of arcs, but for the offsets, or of a run."""
         columns = [f"data{place}" for place in range(len(self._schema.columns))]
         return ["neighbors" if isinstance(part, Arcs) else "changes", *columns]
-
-    def _verify_unread(self, part: Arcs | Run) -> None:
-        """Compare the files of arcs or of a run with their checksums, unless that was done."""
-        level = level_of(part)
-        if level is None or level.number not in self._unverified & self._present:
-            return
-        if not self._verify:
-            for role in [*(["offset"] if isinstance(part, Arcs) else ()), *self._roles(part)]:
-                contents = self._contents(level.number, role)
-                self._check(contents, role, tensor_stream.mapped(contents, role))
-        self._unverified.discard(level.number)
 
     def _path(self, number: int, role: str) -> Path:
         return self.folder / f"{number:08d}-{role}.safetensors"
@@ -341,17 +342,6 @@ def _there(path: PathLike) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise FileFormatError(path, "the file is missing, which the manifest names", REMEDY) from None
-
-
-def check(contents: checksummed.Contents, role: str, tensor: Tensor, drops: bool = False) -> None:
-    """Compare a tensor on a map with the checksums of its file. drops : drop the pages read. Raises FileFormatError,
-    with the place, where they differ."""
-    data = tensor.view(-1).view(torch.uint8)
-    for begin in range(0, len(data), _VERIFIED):
-        piece = data[begin : begin + _VERIFIED]
-        contents.check(role, checksummed.as_bytes(piece), begin)
-        if drops:
-            let_go([piece])
 
 
 def level_of(part: Arcs | Run | None) -> Level | None:

@@ -63,7 +63,10 @@ def spliced_blocks(
             rows = min(first, len(arcs.offset) - 1), min(last, len(arcs.offset) - 1)
             offset = arcs.offset[rows[0] : rows[1] + 1] - ends[number]
             block = Arcs(offset, tensors[0], tuple(tensors[1 : len(columns)]))
-            parts = [_moved(part, first) for part in _runs(changes, number, tensors[len(columns) :])]
+            parts = [
+                Run(part.changes - (first << 32), part.data, part.num_vertices)  # with rows from `first` on
+                for part in _runs(changes, number, tensors[len(columns) :])
+            ]
             run = merged(schema, parts) if parts else no_changes(arcs)
             yield spliced(schema, block, run, last - first)
 
@@ -127,8 +130,3 @@ def _rows_at(offset: Tensor, runs: Sequence[Run], size: int) -> list[int]:
     rows.append(torch.searchsorted(offset, torch.arange(step, max(total, step), step)))
     found = torch.unique(torch.cat(rows).sort().values[count - 1 :: count])
     return found[found > 0].tolist()
-
-
-def _moved(run: Run, row: int) -> Run:
-    """The run with rows counted from `row`."""
-    return Run(run.changes - (row << 32), run.data, run.num_vertices)

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from tgraph.dynamic.durable import log, record
+from tgraph.dynamic.durable.manifest import REMEDY
 from tgraph.dynamic.runs import Schema
 from tgraph.errors import FileFormatError
-
-REMEDY = "take the folder from a copy"
 
 
 class Torn(NamedTuple):

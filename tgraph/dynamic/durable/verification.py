@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tgraph.dynamic.durable.levels import FileLevels
-from tgraph.dynamic.durable.manifest import Level, Manifest, arguments_of
-from tgraph.dynamic.durable.reading import REMEDY, LogReader, ReplacedError
+from tgraph.dynamic.durable.manifest import REMEDY, Level, Manifest, arguments_of
+from tgraph.dynamic.durable.reading import LogReader, ReplacedError
 from tgraph.dynamic.durable.recovery import TornRecordWarning
 from tgraph.dynamic.head import empty_head
 from tgraph.errors import FileFormatError

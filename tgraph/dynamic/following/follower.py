@@ -174,13 +174,10 @@ class Follower:
             touched, reason = self._advance(version, [run for run in runs if run.size] or runs[:1]), None
         except FromNothing as why:
             reason = str(why)
-            self._compute(version, self._snapshot(version))
+            self._compute(version, self._store._snapshot_of(version))
             touched = version.num_vertices
         self._number, batches = version.number, version.number - (before or 0)
         self._last = Update(version.number, batches, changes, touched, reason)
-
-    def _snapshot(self, version: Version) -> Graph:
-        return self._store._snapshot_of(version)
 
     # ---- implementation of a kind of follower ----------------------------------------------------------------------
 
