@@ -8,7 +8,7 @@ import torch
 import tgraph as tg
 from tgraph.dynamic import snapshots
 from tgraph.dynamic.blocks import VersionBlocks
-from tgraph.dynamic.kept import KeptBlocks
+from tgraph.dynamic.cached_blocks import CachedBlocks
 from tgraph.dynamic.parts import VersionParts
 from tgraph.errors import FileFormatError, MemoryBudgetError
 from tgraph.stream.memory import page_aligned
@@ -65,8 +65,8 @@ def read(source):
 def test_parts_of_any_size_are_the_arcs(tmp_path, multi, size, held):
     """Runs merged at once, or for each part."""
     with of_folder(tmp_path, weights=torch.int64, multi=multi) as store:
-        version = store._version
-        whole, parts = version.settled(), VersionParts(version.with_runs(version.base, version.runs), held)
+        version = store._head.version
+        whole, parts = version.arcs(), VersionParts(version.with_runs(version.base, version.runs), held)
         cut = parts.cut(size, VERTICES)
         merged = [parts.merge(part, parts.read(part)[0]) for part in cut]
         assert torch.equal(torch.cat([arcs.neighbors for arcs in merged]), whole.neighbors)
@@ -89,12 +89,13 @@ def test_blocks_are_the_arcs_however_often_they_are_read(tmp_path, little, dtype
     """Merged at first, and then from the file that they are kept in."""
     with of_folder(tmp_path, weights=dtype, times=None) as store:
         graph = store.snapshot()
-        source, whole = graph.layout.source, store._version.with_runs(store._version.base, store._version.runs)
+        source, version = graph.layout.source, store._head.version
+        whole = version.with_runs(version.base, version.runs)
         for passes in range(4):
             neighbors, weights = read(source)
-            assert torch.equal(neighbors, whole.settled().neighbors)
-            assert dtype is None or torch.equal(weights, whole.settled().data[0])
-            kept = [source._kept_blocks.has(block) for block in source.blocks()]
+            assert torch.equal(neighbors, whole.arcs().neighbors)
+            assert dtype is None or torch.equal(weights, whole.arcs().data[0])
+            kept = [source._cached.has(block) for block in source.blocks()]
             assert all(kept) == (passes > 0) and (any(kept) or passes == 0)
         assert sorted(os.listdir(tmp_path)) == sorted(path.name for path in tmp_path.iterdir() if path.exists())
 
@@ -105,7 +106,7 @@ def test_blocks_that_no_file_can_keep_are_merged_each_time(tmp_path, little, mon
         source = store.snapshot().layout.source
         first = read(source)[0]
         for _ in range(3):
-            assert torch.equal(read(source)[0], first) and not source._kept_blocks.has(0)
+            assert torch.equal(read(source)[0], first) and not source._cached.has(0)
 
 
 @pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="nothing is kept where files have names")
@@ -113,14 +114,14 @@ def test_a_kept_block_that_is_damaged_is_refused(tmp_path, little):
     with of_folder(tmp_path) as store:
         source = store.snapshot().layout.source
         read(source), read(source)
-        os.pwrite(source._kept_blocks._file, memoryview(page_aligned(4096).fill_(7).numpy()), 0)
+        os.pwrite(source._cached._file, memoryview(page_aligned(4096).fill_(7).numpy()), 0)
         with pytest.raises(FileFormatError, match=r"block 0 .* is not as it was written to a temporary file"):
             read(source)
 
 
 @pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="nothing is kept where files have names")
 def test_what_is_kept_is_what_was_written(tmp_path):
-    kept, memory = KeptBlocks(tmp_path, [4096, 8192]), page_aligned(8192).copy_(torch.arange(8192) % 251)
+    kept, memory = CachedBlocks(tmp_path, [4096, 8192]), page_aligned(8192).copy_(torch.arange(8192) % 251)
     for _ in range(2):
         assert not kept.has(1)
         kept.see(1, memory)
@@ -134,7 +135,8 @@ def test_what_is_kept_is_what_was_written(tmp_path):
 
 def test_files_that_a_checkpoint_removed_are_read_from_their_maps(tmp_path, little):
     with of_folder(tmp_path, weights=torch.float64) as store:
-        graph, expected = store.snapshot(), store._version.with_runs(store._version.base, store._version.runs).settled()
+        graph, version = store.snapshot(), store._head.version
+        expected = version.with_runs(version.base, version.runs).arcs()
         change(store, 3)
         store.compact()
         assert torch.equal(read(graph.layout.source)[0], expected.neighbors)
@@ -142,13 +144,13 @@ def test_files_that_a_checkpoint_removed_are_read_from_their_maps(tmp_path, litt
 
 def test_the_identity_of_arcs_depends_on_neither_runs_nor_blocks(tmp_path, little):
     with of_folder(tmp_path, weights=torch.float32) as store:
-        version = store._version
+        version = store._head.version
         before = VersionBlocks(version, True, None, 1 << 20).identity()
         apart = VersionBlocks(version, True, None, 80_000).identity()
         store.compact()
-        after = VersionBlocks(store._version, True, None, 1 << 20).identity()
+        after = VersionBlocks(store._head.version, True, None, 1 << 20).identity()
         store.upsert([7], [8], [0.5])
-        other = VersionBlocks(store._version, True, None, 1 << 20).identity()
+        other = VersionBlocks(store._head.version, True, None, 1 << 20).identity()
     for same in (apart, after):
         assert all(map(torch.equal, before, same))
     assert not all(map(torch.equal, before, other))
@@ -165,5 +167,5 @@ def test_versions_without_arcs(tmp_path, little, vertices):
     if vertices > 1:
         store.insert([1, 0], [0, 1])
         store.delete([1, 0], [0, 1])
-    source = VersionBlocks(store._version, True, None, 1 << 20)
+    source = VersionBlocks(store._head.version, True, None, 1 << 20)
     assert source.num_arcs == 0 and torch.equal(source.offset(), torch.zeros(vertices + 1, dtype=torch.int64))

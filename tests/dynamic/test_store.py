@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tgraph as tg
-from tgraph.dynamic import compaction
+from tgraph.dynamic import tiers
 from tgraph.errors import ArgumentError, UnknownVertexError
 
 VERTICES = st.integers(0, 7)
@@ -120,8 +120,8 @@ def test_snapshots_are_what_a_dictionary_holds(multi, directed, steps):
 @pytest.mark.parametrize("multi", ["last", "sum", "keep"])
 def test_batches_of_many_sizes_are_merged_as_they_come(multi, monkeypatch):
     """By the writer, by the thread and at the end: as `Graph.from_edges` of all arcs."""
-    monkeypatch.setattr(compaction, "LARGE", 256)
-    monkeypatch.setattr(compaction, "_LEAST", 4096)
+    monkeypatch.setattr(tiers, "LARGE", 256)
+    monkeypatch.setattr(tiers, "_LEAST", 4096)
     generator = torch.Generator().manual_seed(3)
     store, given = tg.dynamic.Store(torch.int64, multi=multi), []
     for size in [1, 1, 2, 3, 5, 100, 1000, 30, 7, 5000, 1, 200] * 12:

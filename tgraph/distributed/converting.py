@@ -1,9 +1,9 @@
 """Conversion of edge lists to a file of blocks by all ranks, which share files to read and blocks to sort.
 
 The steps are those of `tgraph.stream.file.convert`. Each rank reads its own files into runs, and scatters their arcs to
-buckets of its own; the ranks tell each other which ids they have seen and how many arcs each vertex has. A bucket is
-sorted by one rank, from what all have scattered there in the order of the files, so that the result is that of one
-process. Blocks are written by all ranks to the one file. What is exchanged beside the numbers goes through a folder.
+buckets of its own; the ranks exchange the ids seen and the degrees. A bucket is sorted by one rank, from the arcs of
+all ranks in the order of the files, so that the result is that of one process. All ranks write blocks to the one file.
+Larger data than these numbers are exchanged through a folder.
 """
 
 from __future__ import annotations
@@ -48,19 +48,18 @@ def convert(
     **options: Any,
 ) -> None:
     """Convert edge lists or CSV files to one partitioned .tg file by all ranks of a process group, which all call this.
-    It equals what `tgraph.stream.convert` would write from the same files in the same order.
+    The result equals that of `tgraph.stream.convert` from the same files in the same order.
 
-    paths : the files, of which each rank reads some: consecutive ones, of about as many bytes as those of any other.
+    paths : the files; each rank reads consecutive ones, of about equally many bytes.
     parts : how many blocks a section has; None takes as few as can be sorted in memory, and a multiple of the ranks.
-    memory : the memory budget of each rank beside Python itself and its modules; see `tgraph.stream.convert`. A table
-        of 8 bytes for each vertex and section more than there is kept.
+    memory : the memory budget of each rank beside Python itself and its modules; see `tgraph.stream.convert`. One more
+        table of 8 bytes for each vertex and section is held.
     progress : True shows progress bars on rank 0.
     group : a process group of torch.distributed that exchanges tensors on the CPU; None is the default one.
 
-    layout and options are those of `tgraph.stream.convert`. All ranks must see the same files and the folder of
-    `path_out`, where the disk must hold, beside what it says there, the result twice.
-    Raises what that function raises, on the rank where it happens, and RankError on the others; ArgumentError where no
-    process group was made.
+    layout, options : as of `tgraph.stream.convert`. All ranks must see the same files and the folder of `path_out`,
+    whose disk must hold the result twice, in addition to the bytes named there. Raises as that function does, on the
+    rank where it happens, and RankError on the others; ArgumentError where no process group was made.
 
     >>> tg.write(tg.generators.grid2d(30, 30), "grid.el")
     >>> tg.distributed.convert("grid.el", "blocks.tg", directed=False)  # on all ranks
@@ -68,8 +67,8 @@ def convert(
     1740
     """
     team = _Team(made(group))
-    told = {"paths": paths, "path_out": path_out, "parts": parts, "memory": memory, "layout": layout} | options
-    what = {"the call": "tgraph.distributed.convert"} | {name: str(value) for name, value in told.items()}
+    given = {"paths": paths, "path_out": path_out, "parts": parts, "memory": memory, "layout": layout} | options
+    what = {"the call": "tgraph.distributed.convert"} | {name: str(value) for name, value in given.items()}
     with together(team.group, what):
         budget = parse_memory(memory)
         check_layout(layout, None)
@@ -92,18 +91,18 @@ class _Team:
         self.group, self.rank, self.size = group, dist.get_rank(group), dist.get_world_size(group)
 
     def gather(self, value: Any) -> list[Any]:
-        """What each rank gives, by rank; no rank goes on before all have come here."""
+        """The values of all ranks, by rank; a barrier."""
         found: list[Any] = [None] * self.size
         dist.all_gather_object(found, value, group=self.group)
         return found
 
     def each(self, value: Any) -> Iterator[Any]:
-        """The same, one after the other, so that one is in memory at a time."""
+        """The values of all ranks one after the other, so that one is in memory at a time."""
         for rank in range(self.size):
-            yield self.told_by(rank, value)
+            yield self.value_of(rank, value)
 
-    def told_by(self, rank: int, value: Any) -> Any:
-        """What one rank gives."""
+    def value_of(self, rank: int, value: Any) -> Any:
+        """The value of one rank."""
         found = [value]
         dist.broadcast_object_list(found, group=self.group, group_src=rank)
         return found[0]
@@ -119,7 +118,7 @@ class _Team:
         """A temporary folder beside `path` that rank 0 makes, and removes when all ranks have left it."""
         with ExitStack() as stack:
             made = stack.enter_context(temporary_folder(path)) if self.rank == 0 else None
-            yield Path(self.told_by(0, made))
+            yield Path(self.value_of(0, made))
             self.gather(None)
 
 
@@ -135,8 +134,8 @@ def _share(files: Sequence[PlannedFile], team: _Team) -> list[PlannedFile]:
 
 
 class _Reader(EdgeReader):
-    """The edges of the files of this rank, by the numbers of all vertices. `degrees` are those of all edges; of the own
-    ones `own_degrees`."""
+    """The edges of the files of this rank, by the numbers of all vertices. degrees : of all edges. own_degrees : of the
+    edges of this rank."""
 
     copies, alone = 3, False
 
@@ -164,7 +163,7 @@ class _Reader(EdgeReader):
 
 
 class _Sorter(BlockSorter):
-    """The arcs that all ranks have read to blocks, of which this rank sorts some."""
+    """Sorts arcs that all ranks have read into blocks, some of them on this rank."""
 
     copies = 3
 
@@ -214,7 +213,7 @@ class _Sorter(BlockSorter):
     def _merged(
         self, number: int, chosen: range, blocks: list[Written], offset: Tensor
     ) -> tuple[list[Written], Tensor]:
-        """The same where parallel arcs were merged, so that only now it is known which arcs come before."""
+        """As `_sort`, for merged parallel arcs, whose numbers are known only after all ranks have sorted."""
         rows = self._sections[number].rows
         first, end = int(rows[chosen.start]), int(rows[chosen.stop])
         before = sum(self._team.gather(int(offset[end]))[: self._team.rank])
@@ -245,7 +244,7 @@ class _Sorter(BlockSorter):
         size = _end(placed[-1]) + 8 * len(Extent._fields) * len(placed) + sum(each.nbytes for each in resident.values())
         with ExitStack() as stack:
             file = stack.enter_context(whole_file(path, size)) if team.rank == 0 else None
-            target = team.told_by(0, None if file is None else os.path.abspath(file.name))
+            target = team.value_of(0, None if file is None else os.path.abspath(file.name))
             for number, start in enumerate(own):
                 _copy(self._path("blocks", number), target, start)
             team.gather(None)
@@ -261,7 +260,7 @@ class _Sorter(BlockSorter):
 
 
 def _range_of(sizes: Tensor, team: _Team) -> range:
-    """The buckets that this rank sorts: consecutive ones, of about as many arcs as those of any other."""
+    """The buckets that this rank sorts: consecutive ones, of about equally many arcs on each rank."""
     middle, total = sizes.cumsum(0) * 2 - sizes, max(int(sizes.sum()), 1)
     rank = (middle * team.size // (2 * total)).clamp_(max=team.size - 1)
     first, end = torch.searchsorted(rank, torch.tensor([team.rank, team.rank + 1], device="cpu")).tolist()
@@ -269,7 +268,7 @@ def _range_of(sizes: Tensor, team: _Team) -> range:
 
 
 def _joined(pieces: list[Edges]) -> Edges:
-    """What several ranks have scattered to a bucket, in their order."""
+    """The edges that several ranks have scattered to a bucket, in the order of the ranks."""
     sources, targets, weights = zip(*pieces, strict=True)
     return torch.cat(sources), torch.cat(targets), None if weights[0] is None else torch.cat(weights)
 

@@ -1,4 +1,4 @@
-"""Rows of data that is spread over ranks, by vertex."""
+"""Rows of sharded data, by vertex."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tgraph.errors import ArgumentError
 
 
 class FeatureRows:
-    """A store of features of which each rank has those of its own vertices, for batches of any vertices.
+    """Features stored by rank, each rank with its own vertices, for batches of any vertices.
 
     graph : a distributed graph. local : [k, ...], of any dtype, of the own vertices of this rank, on any device.
     bytes_received : from other ranks so far.

@@ -1,4 +1,4 @@
-"""The layout of a graph whose rows are spread over ranks."""
+"""The layout of a graph whose rows are distributed over ranks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tgraph.distributed.parts.part import Part
 from tgraph.distributed.programs.components import join
 from tgraph.distributed.programs.fixpoint import Fixpoint
 from tgraph.distributed.ranks.channel import Sending
-from tgraph.distributed.ranks.failures import together, told
+from tgraph.distributed.ranks.failures import reporting, together
 from tgraph.distributed.ranks.ownership import Ownership
 from tgraph.distributed.ranks.recording import recording
 from tgraph.distributed.streaming.side import Side
@@ -38,14 +38,7 @@ from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.call import Call
 from tgraph.kernels.reductions import Reduction, reduction_of
 from tgraph.stream.run.scheduler import Counts, Pipeline
-
-_COMBINE: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "sum": torch.add,
-    "prod": torch.mul,
-    "min": torch.minimum,
-    "max": torch.maximum,
-}
-
+from tgraph.stream.run.split_rows import COMBINE
 
 _SINGLE_ARCS = (
     "graph: {} needs single arcs of the whole graph, and they are spread over ranks; read the file with tgraph.read or "
@@ -54,19 +47,17 @@ _SINGLE_ARCS = (
 
 
 class Distributed(Uncompressed):
-    """The arcs of a graph by rank: each holds the rows of its own vertices (`Part`), and has the values of others sent.
+    """The arcs of a graph by rank: each holds the rows of its own vertices (`Part`), and receives the values of others.
 
-    Vertex data is `Sharded`, or a plain tensor [k, ...] of the own vertices alone, for which the results are those of
-    the own vertices. Every method that computes is to be called by all ranks, in the same order.
+    Vertex data is `Sharded`, or a plain tensor [k, ...] of the own vertices alone, with plain results. All ranks must
+    call every method that computes, in the same order.
 
-    read : gives the part of a section of the graph, "rows" or "transpose". directed : whether these differ.
-    content : gives tensors to hash that differ where the arcs of the whole graph differ, the same on all ranks.
+    read : returns the part of a section of the graph, "rows" or "transpose". directed : whether these differ.
+    content : returns tensors that identify the arcs of the whole graph, the same on all ranks.
     """
 
     directed: bool
     section: str
-    num_vertices: int
-    num_arcs: int
 
     name = "distributed"
     streams = True
@@ -83,7 +74,7 @@ class Distributed(Uncompressed):
     ):
         self._read, self.directed, self.section, self._other = read, directed, section, other
         self._content = content
-        with torch._C.DisableTorchFunction():  # within `spreading` too, tables of a part are what they are
+        with torch._C.DisableTorchFunction():  # tables of a part are plain tensors, within `spreading` too
             self.part: Part = read(section)
         self.num_vertices = self.ownership.num_rows
         self.num_arcs = int(self.ownership.sum(torch.tensor(self.part.num_arcs, device="cpu")))
@@ -91,7 +82,7 @@ class Distributed(Uncompressed):
 
     @property
     def ownership(self) -> Ownership:
-        """Which vertices are whose."""
+        """The assignment of vertices to ranks."""
         return self.part.ownership
 
     # ---- the interface of a layout -----------------------------------------------------------------------------------
@@ -115,7 +106,7 @@ class Distributed(Uncompressed):
         return {}
 
     def identity(self) -> list[Tensor]:
-        """See `Layout.identity`: those of the whole graph where they are known, or the rows of this rank."""
+        """See `Layout.identity`: the identity of the whole graph where it is known, or of the rows of this rank."""
         if self._content is not None:
             return self._content()
         arcs = self.part.graphs
@@ -135,7 +126,7 @@ class Distributed(Uncompressed):
 
     @property
     def device(self) -> torch.device:
-        """Where the rows of this rank are."""
+        """The device of the rows of this rank."""
         return self.part.mirrors.device
 
     def to(self, device: torch.device) -> Distributed:
@@ -162,19 +153,15 @@ class Distributed(Uncompressed):
         return self._other
 
     def out_degree(self) -> Tensor:
-        """See `Layout.out_degree`."""
         return self.spread(self.part.degree)
 
     def in_degree(self) -> Tensor:
-        """See `Layout.in_degree`."""
         return self.transposed().out_degree()
 
     def num_self_loops(self) -> int:
-        """See `Layout.num_self_loops`."""
         return int(self.ownership.sum(torch.tensor(self.part.inside.num_self_loops, device="cpu")))
 
     def weight_statistics(self) -> tuple[float, float, float] | None:
-        """See `Layout.weight_statistics`."""
         if self.weight_dtype is None or not self.num_arcs:
             return None
         found, whole = [], self.weight_dtype.is_floating_point
@@ -195,13 +182,12 @@ class Distributed(Uncompressed):
         return Sharded(local, self.ownership)
 
     def spread_out(self, values: Any) -> Any:
-        """See `Layout.spread_out`: of tensors that every rank has, each keeps its own rows."""
+        """See `Layout.spread_out`: each rank takes its own rows of a tensor that all have."""
         if isinstance(values, dict):
             return {name: self.spread_out(each) for name, each in values.items()}
         return values if isinstance(values, Sharded) else self.spread(self.own(values).clone())
 
     def spreading(self) -> AbstractContextManager[None]:
-        """See `Layout.spreading`."""
         return Spreading(self.ownership)
 
     def own(self, values: Any) -> Any:
@@ -214,7 +200,7 @@ class Distributed(Uncompressed):
 
     @property
     def leads(self) -> bool:
-        """See `Layout.leads`: rank 0 does."""
+        """See `Layout.leads`: true on rank 0."""
         return self.ownership.rank == 0
 
     @contextmanager
@@ -241,33 +227,32 @@ class Distributed(Uncompressed):
         return None if self._pipeline is None else self._pipeline.counts.copy()
 
     def check_in_memory(self, what: str) -> None:
-        """Raise MemoryBudgetError, on all ranks alike, for what needs all arcs of a rank at once where these are in
+        """Raise MemoryBudgetError, on all ranks alike, where an operation needs all arcs of a rank and these are in
         blocks."""
         if (within := self.part.streamed) is not None:
-            within.refuse(what)
+            within.raise_in_blocks(what)
 
     def together(self, what: Mapping[str, str]) -> AbstractContextManager[None]:
-        """See `Layout.together`."""
         return together(self.ownership.group, what)
 
     @contextmanager
     def calling(self, name: str) -> Iterator[None]:
-        """See `Layout.calling`; what is not done row by row is refused as what needs single arcs is."""
-        with told(self.ownership.group):
+        """See `Layout.calling`; operations that are not row by row raise ArgumentError, as those on single arcs do."""
+        with reporting(self.ownership.group):
             try:
                 yield
             except (NotByRowError, TypeError) as fault:
                 if isinstance(fault, TypeError) and Sharded.__name__ not in str(fault):
-                    raise  # else of a kernel that was given spread data
+                    raise  # otherwise a kernel was called with sharded data
                 raise ArgumentError(_SINGLE_ARCS.format(name)) from fault
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
         return self.spread(self.pull_own(self.own(data), reduction, edge))
 
     def pull_own(self, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
-        """What the own vertices receive, [k, F], from the `data` [k, F] of all ranks. The arcs inside are computed
+        """The results of the own vertices, [k, F], from the `data` [k, F] of all ranks. The arcs inside are computed
         while values travel."""
-        sending, combine = self.part.fetch(data), _COMBINE[reduction.name]
+        sending, combine = self.part.fetch(data), COMBINE[reduction.name]
         partials = self._cut_sums(sending, data, lambda graph, memory: _reduced(graph, memory, reduction, edge))
         inside = _reduced(self.part.inside, data, reduction, edge)
         sending.wait()
@@ -278,8 +263,8 @@ class Distributed(Uncompressed):
         return received
 
     def _cut_sums(self, sending: Sending, data: Tensor, reduced: Callable[[Graph, Tensor], Tensor]) -> Sending | None:
-        """What mirrors receive along their rows here, of `data` [k, ...] and those that are `sending`, on its way to
-        their owners; None where no row is cut."""
+        """Begin to send to their owners the messages to mirrors along their rows here, of `data` [k, ...] and the
+        values that are `sending`; None where no row is cut."""
         part = self.part
         if part.cut is None:
             return None
@@ -289,7 +274,6 @@ class Distributed(Uncompressed):
         return part.cut_rows.partials.send(reduced(part.cut, memory).index_select(0, part.cut_rows.mirrors))
 
     def aggregate(self, graph: Graph, data: Tensor, *arguments: Any) -> Tensor | None:
-        """See `tgraph.distributed.learning.aggregation.aggregate`."""
         return aggregate(graph, self, data, *arguments)
 
     def check_whole_rows(self) -> None:
@@ -329,7 +313,6 @@ class Distributed(Uncompressed):
         return inside[:, 0] + outside[: part.num_own, 0]
 
     def with_mirrors(self, data: Tensor) -> Tensor:
-        """See `tgraph.distributed.learning.mirrors.with_mirrors`."""
         return with_mirrors(self.part, data)
 
     def affine_step(self, step: AffineStep) -> StepResult:
@@ -366,7 +349,7 @@ class Distributed(Uncompressed):
     # ---- loops -------------------------------------------------------------------------------------------------------
 
     def fixpoint(self, *arguments: Any) -> Any:
-        """The start of a relaxation; the arguments are those of `Fixpoint` after the part."""
+        """The first state of a relaxation; the arguments are those of `Fixpoint` after the part."""
         return Fixpoint(self.part, self.directed, *arguments)
 
     def relax_rows(
@@ -398,7 +381,7 @@ def _reduced(graph: Graph, data: Tensor, reduction: Reduction, edge: str) -> Ten
 
 
 def _weighted_sums(graph: Graph, x: Tensor, step: AffineStep) -> Tensor:
-    """What the vertices of a graph receive in a step, without its bias, in float64 as steps add."""
+    """The results of the vertices of a graph in a step, without its bias, in float64 as steps add."""
     sums = _reduced(graph, x.to(torch.float64)[:, None], reduction_of("sum"), "mul" if step.weighted else "copy")
     return (step.alpha * sums[:, 0]).to(step.before.dtype)
 

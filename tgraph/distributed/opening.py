@@ -1,4 +1,4 @@
-"""Graphs whose rows are spread over the ranks of a process group."""
+"""Graphs whose rows are distributed over the ranks of a process group."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ def open(
 
     path : a file written by `tgraph.stream.write_partitioned`, `tgraph.stream.convert` or `tgraph partition`.
     memory : the memory budget of a rank, such as "500MB", or bytes as an int, as of `tgraph.open`: for the data of its
-    vertices and of its mirrors, which are resident, and for arcs. Where the part of any rank does not fit its budget,
-    the arcs of all are written to blocks in a file without a name beside `path`, and read block by block whenever a
-    program needs them. None keeps parts in memory, whatever they take.
-    cut : None for all arcs of a vertex at its owner; "hubs" for those of long rows at the owners of their other ends,
-    which takes a sum from each rank instead of a value for each arc; "grid" for ranks in a grid, which exchange with
-    those of their row and column alone: of use from some tens of ranks on.
-    device : where the part of a rank is and is computed on, None for the CPU. A kind of device without a number, such
-    as "cuda", gives each rank of a machine one of its own, by LOCAL_RANK, and begins anew where there are fewer.
+        vertices and of its mirrors, which are resident, and for arcs. Where the part of any rank exceeds its budget,
+        the arcs of all ranks are written to blocks in a file without a name beside `path`, and read block by block
+        whenever a program needs them. None holds parts in memory, of any size.
+    cut : None for all arcs of a vertex at its owner; "hubs" for the arcs of long rows at the owners of their other
+        ends, which takes a sum from each rank instead of a value for each arc; "grid" for ranks in a grid, which
+        exchange with the ranks of their row and column alone: of use from some tens of ranks on.
+    device : where the part of a rank lies and is computed on, None for the CPU. A kind of device without a number, such
+        as "cuda", assigns the devices of a machine to its ranks in turn, by LOCAL_RANK.
     group : a process group of torch.distributed; None is the default one. It carries tensors in host memory and, of
-    graphs on a device, those there: "cpu:gloo,cuda:nccl", or "gloo", which takes them through host memory.
+        graphs on a device, tensors there: "cpu:gloo,cuda:nccl", or "gloo", which takes them through host memory.
 
-    A rank owns consecutive vertices, those of as many blocks as any other where their number is a multiple of that of
-    the ranks, else about as many arcs. While it reads it holds its part, one block, and a byte for each vertex of the
-    graph; with `cut` also all arcs that it reads, once more. Original ids, and the order of a file whose vertices were
-    renumbered, are read once they are asked for.
+    A rank owns consecutive vertices: equally many blocks where the number of blocks is a multiple of that of the ranks,
+    else about equally many arcs. While it reads it holds its part, one block, and a byte for each vertex of the graph;
+    with `cut` also all arcs that it reads, once more. Original ids, and the order of a file whose vertices were
+    renumbered, are read at their first use.
     Raises FileFormatError for a file that is damaged, ArgumentError for an invalid `memory` or `device`, for a `cut`
     within a `memory`, and where no process group was made, or the ranks have opened different files, MemoryBudgetError
     where a block of the file, or one beside the data of the vertices, does not fit the budget of a rank, and OSError
@@ -89,8 +89,8 @@ def open(
 
 
 def device_of_rank(device: torch.device | str | None) -> str:
-    """The name of the `device` of this rank, None for the CPU. A kind of accelerator without a number becomes that of
-    this rank among those of its machine, which torchrun tells in LOCAL_RANK, of as many as there are."""
+    """The name of the `device` of this rank, None for the CPU. A kind of accelerator without a number gets that of
+    LOCAL_RANK, which torchrun sets, modulo the number of devices."""
     name, accelerator = str(device or "cpu"), torch.accelerator.current_accelerator()
     if accelerator is None or name != accelerator.type or "LOCAL_RANK" not in os.environ:
         return name
@@ -108,9 +108,9 @@ def _check_same(file: BlockFile, group: Any) -> None:
 
 
 def _content(file: BlockFile) -> Tensor:
-    """A digest of what the file has, int64 [4]."""
-    told = hashlib.sha256(repr((file.num_vertices, file.index, file.checksums)).encode()).digest()
-    return torch.frombuffer(bytearray(told), dtype=torch.int64)
+    """A digest of the contents of a file, int64 [4]."""
+    digest = hashlib.sha256(repr((file.num_vertices, file.index, file.checksums)).encode()).digest()
+    return torch.frombuffer(bytearray(digest), dtype=torch.int64)
 
 
 def spread(graph: Graph, *, method: str = "ebp", cut: Cut | None = None, group: Any = None) -> Graph:

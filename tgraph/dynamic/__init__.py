@@ -5,8 +5,8 @@
     graph = store.snapshot()
     follow = tg.dynamic.follow(tg.algorithms.SSSP(0), store)
 
-A snapshot is a Graph, which every program, algorithm, sampler and layer takes, and stays as it is. `follow.values` are
-those of the store's present version. `open` has the store in a folder, where it outlasts the process.
+A snapshot is a Graph, for every program, algorithm, sampler and layer, and never changes. `follow.values` are the
+values at the store's newest version. `open` places the store in a folder, where it outlasts the process.
 """
 
 from tgraph.dynamic.durable.opening import open

@@ -12,18 +12,17 @@ from torch import Tensor
 from tgraph.core.building import inputs
 from tgraph.dynamic.ids import GrowingIds
 from tgraph.dynamic.moments import nanoseconds
-from tgraph.dynamic.runs import WEIGHTS, Schema
+from tgraph.dynamic.runs import TIMES, WEIGHTS, Schema
 from tgraph.errors import ArgumentError
 from tgraph.io.arrow import column_names
 from tgraph.io.text.names import find_columns
 
-_TIMES = "times"
-_ARGUMENTS = ("src", "dst", WEIGHTS, _TIMES, "data")  # of `Store.insert`
+_ARGUMENTS = ("src", "dst", WEIGHTS, TIMES, "data")  # of `Store.insert`
 
 
 def plain(values: Any, name: str) -> Any:
-    """Values of a column of Arrow in an array, or a list of text; others as they are. Raises ArgumentError for a column
-    of Arrow or pandas where some are missing."""
+    """Columns of Arrow as an array or a list of text, other values unchanged. Raises ArgumentError for missing values
+    in a column of Arrow or pandas."""
     if hasattr(values, "null_count") and hasattr(values, "to_pylist"):
         missing = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None
     else:
@@ -48,7 +47,7 @@ def of_chunk(schema: Schema, chunk: Any) -> dict[str, Any]:
     taken = dict(zip(("src", "dst", WEIGHTS), ends, strict=True))
     found = {name: chunk[column] for name, column in taken.items() if column is not None}
     others = {name: chunk[name] for name in schema.columns if name in names and name != WEIGHTS}
-    times = {_TIMES: others.pop(_TIMES)} if _TIMES in others else {}
+    times = {TIMES: others.pop(TIMES)} if TIMES in others else {}
     return found | times | {"data": others}
 
 
@@ -57,8 +56,8 @@ def columns_of_batch(schema: Schema, given: Mapping[str, Any], count: int) -> tu
     missing or unknown, of another length, or of numbers that its dtype does not hold."""
     given = {name: values for name, values in given.items() if values is not None}
     if unknown := given.keys() - schema.columns.keys():
-        kept = ", ".join(schema.columns) or "none"
-        raise ArgumentError(f"{min(unknown)}: the store keeps no such arc data, it keeps {kept}; leave it out")
+        columns = ", ".join(schema.columns) or "none"
+        raise ArgumentError(f"{min(unknown)}: the store keeps no such arc data, it keeps {columns}; leave it out")
     return tuple(_column(name, dtype, given.get(name), count) for name, dtype in schema.columns.items())
 
 
@@ -78,13 +77,9 @@ def _column(name: str, dtype: torch.dtype, values: Any, count: int) -> Tensor:
     converted = tensor.detach().to(dtype)
     if not dtype.is_floating_point and bool((wrong := converted.to(tensor.dtype) != tensor).any()):
         raise _does_not_fit(name, tensor, wrong, dtype)
-    if dtype.is_floating_point and bool((wrong := converted.isinf() & ~_is_infinite(tensor)).any()):
+    if dtype.is_floating_point and bool((wrong := converted.isinf() & ~tensor.isinf()).any()):
         raise _does_not_fit(name, tensor, wrong, dtype)
     return converted
-
-
-def _is_infinite(tensor: Tensor) -> Tensor:
-    return tensor.isinf() if tensor.is_floating_point() else torch.zeros_like(tensor, dtype=torch.bool)
 
 
 def _does_not_fit(name: str, tensor: Tensor, wrong: Tensor, dtype: torch.dtype) -> ArgumentError:
@@ -93,8 +88,8 @@ def _does_not_fit(name: str, tensor: Tensor, wrong: Tensor, dtype: torch.dtype) 
 
 
 def ends_of_batch(src: Any, dst: Any, ids: GrowingIds | None, known: int | None) -> tuple[Tensor, Tensor]:
-    """The vertex numbers of both ends, integers [k] each. ids : of the store, None where they are the numbers. known :
-    how many vertices there are, of which others raise UnknownVertexError; None where unknown ids become vertices."""
+    """Vertex numbers of both ends, integers [k] each. ids : of the store, None for vertex numbers. known : n, where
+    other vertices raise UnknownVertexError; None where unknown ids become vertices."""
     length_of(src, dst)
     src, dst = plain(src, "src"), plain(dst, "dst")
     if ids is None:
@@ -110,7 +105,7 @@ def ends_of_batch(src: Any, dst: Any, ids: GrowingIds | None, known: int | None)
 
 
 def length_of(src: Any, dst: Any) -> int:
-    """How many arcs there are. Raises ArgumentError where there are more of one end."""
+    """Number of arcs. Raises ArgumentError for ends of different lengths."""
     lengths = []
     for name, ends in (("src", src), ("dst", dst)):
         try:

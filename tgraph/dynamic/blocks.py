@@ -1,4 +1,4 @@
-"""The arcs of a version as blocks that are streamed: each is read from the CSR, with the runs of changes merged in."""
+"""Streamed blocks of the arcs of a version, each read from the CSR and merged with the runs of changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import xxhash
 from torch import Tensor
 
 from tgraph.core.rows import offset_of
-from tgraph.dynamic.kept import KeptBlocks
+from tgraph.dynamic.cached_blocks import CachedBlocks
 from tgraph.dynamic.parts import Part, Read, VersionParts
 from tgraph.dynamic.runs import WEIGHTS
 from tgraph.dynamic.version import Version
@@ -21,29 +21,21 @@ from tgraph.stream.run.budget import BLOCKS_IN_MEMORY, block_count, budget_for, 
 from tgraph.stream.run.out_arcs import OutArcs
 from tgraph.stream.run.scheduler import AHEAD
 
-_HELD = 4  # runs are merged in memory if they take up to this fraction of that for blocks
+_HELD = 4  # runs are merged in memory if they take up to this fraction of the memory for blocks
 
 
 class VersionBlocks(OutArcs):
     """The arcs of a version of a graph with the interface of a `BlockFile`.
 
-    version, directed, ids : of the snapshot. memory : the budget, in bytes, from which the size of blocks follows.
-    folder : of the store, None for one in memory. beside : whether the data of vertices comes beside
-    the budget, which is then for blocks alone.
+    version, directed, ids : of the snapshot. memory : the budget in bytes, which determines the size of blocks.
+    folder : of the store, None for one in memory. beside : whether vertex data comes beside the budget.
 
-    A block ends where a pair of vertices does, so that a row may lie in several. Where there are runs, one pass over
-    all arcs counts those of each row, and blocks that are merged again and again are kept in a file in the folder.
-    Raises MemoryBudgetError where the vertex data does not fit the budget.
+    A block ends between two pairs of vertices, so that a row may lie in several blocks. Runs take one pass over all
+    arcs, which counts the arcs of each row, and blocks that are merged repeatedly are cached in a file in the folder.
+    Raises MemoryBudgetError where the vertex data exceeds the budget.
     """
 
-    path: str
     memory: int
-    direct: bool
-    directed: bool
-    num_vertices: int
-    neighbor_dtype: torch.dtype
-    weight_dtype: torch.dtype | None
-    num_arcs: int
 
     pushes = True
 
@@ -73,24 +65,23 @@ class VersionBlocks(OutArcs):
         blocks = cut(self._offset, firsts)
         self.index: list[Extent] = [Extent(0, *block, 0, block_size(block, info), 0) for block in blocks]
         self._own = len(self.index)
-        self._kept_blocks = KeptBlocks(folder if self._arcs.runs else None, [extent.nbytes for extent in self.index])
+        self._cached = CachedBlocks(folder if self._arcs.runs else None, [extent.nbytes for extent in self.index])
 
     def close(self) -> None:
         """Close the files; blocks that were read stay valid."""
         self._arcs.close()
-        self._kept_blocks.close()
+        self._cached.close()
         if self._reverse is not None:
             self._reverse.close()
 
-    # ---- what is resident ------------------------------------------------------------------------------------------
+    # ---- resident tensors ------------------------------------------------------------------------------------------
 
     @property
     def working_bytes(self) -> int:
-        """Bytes that are taken beside the blocks: by runs that were merged at once, and by what is read and merged."""
+        """Bytes beside the blocks: runs merged at once, and parts being read and merged."""
         return self._working
 
     def offset(self, section: str = "rows") -> Tensor:
-        """See `BlockFile.offset`."""
         return self._offset if self._section(section) == 0 else self._transpose().offset()
 
     @property
@@ -100,7 +91,7 @@ class VersionBlocks(OutArcs):
 
     @property
     def order(self) -> None:
-        """None: vertices are numbered as they came."""
+        """None: vertices are numbered in their order of arrival."""
         return None
 
     @property
@@ -109,7 +100,7 @@ class VersionBlocks(OutArcs):
         return self._ids
 
     def identity(self) -> list[Tensor]:
-        """The offsets, and a checksum of the arcs that depends neither on runs nor on blocks."""
+        """The offsets, and a checksum of the arcs that is independent of runs and blocks."""
         sums, memory = [xxhash.xxh3_64(), xxhash.xxh3_64()], None
         for part in self._parts:
             tensors, memory = self._arcs.read(part, memory)
@@ -121,7 +112,7 @@ class VersionBlocks(OutArcs):
     # ---- planning --------------------------------------------------------------------------------------------------
 
     def _planned(self) -> list[Part]:
-        """The parts, of such a size that some that are read and some that are merged fit the budget."""
+        """The parts, of a size that lets several fit the budget while they are read and merged."""
         arcs = self._arcs
         width = self.neighbor_dtype.itemsize + (0 if self.weight_dtype is None else self.weight_dtype.itemsize)
         most, in_memory = len(arcs.base.neighbors) + 2 * arcs.pending, BLOCKS_IN_MEMORY + AHEAD + 1
@@ -148,15 +139,15 @@ class VersionBlocks(OutArcs):
     # ---- blocks ----------------------------------------------------------------------------------------------------
 
     def _fetch(self, block: int, memory: Tensor) -> None:
-        """Read what a block is made of; it is put into `memory` by `_verify`, while the next is read."""
-        if self._kept_blocks.has(block):
-            self._kept_blocks.read(block, memory)
+        """Read the parts of a block; `_verify` merges them into `memory`, while the next block is read."""
+        if self._cached.has(block):
+            self._cached.read(block, memory)
         else:
             self._read[block] = self._arcs.read(self._parts[block], self._free.pop() if self._free else None)
 
     def _verify(self, block: int, memory: Tensor) -> None:
-        if block not in self._read and self._kept_blocks.has(block):
-            if not self._kept_blocks.is_whole(block, memory):
+        if block not in self._read and self._cached.has(block):
+            if not self._cached.is_whole(block, memory):
                 raise self._damaged(block, "is not as it was written to a temporary file: its checksum differs")
             return
         part, views = self._parts[block], self.views(block, memory)
@@ -167,4 +158,4 @@ class VersionBlocks(OutArcs):
         if len(self._free) <= AHEAD:
             self._free.append(room)
         self._check_entries(block, memory)
-        self._kept_blocks.see(block, memory)
+        self._cached.see(block, memory)

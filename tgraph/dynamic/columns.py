@@ -1,5 +1,4 @@
-"""Columns of arcs and changes of which ranges are read: from memory, or past the page cache from the file that they are
-on a map of."""
+"""Ranges of columns of arcs and changes, read from memory or, past the page cache, from mapped files."""
 
 from __future__ import annotations
 
@@ -19,21 +18,20 @@ from tgraph.stream.file.blocks import drop_pages, open_direct
 from tgraph.stream.file.container import read_fully
 from tgraph.stream.memory import PAGE, aligned, let_go, page_aligned
 
-OPEN = 32  # files, which are few of those that a process may open
+OPEN = 32  # files; a process may open few
 
 
 class Place(NamedTuple):
-    """Where the data of a tensor begin in a file, in bytes."""
+    """The position in bytes at which the data of a tensor begin in a file."""
 
     path: PathLike
     position: int
 
 
 class Column:
-    """A tensor [k], in memory, or on a map of a file. place : in that file, None for one in memory.
+    """A tensor [k] in memory or on a map of a file. place : in that file, None for one in memory.
 
-    A file that was removed meanwhile is read from the map. Of all columns those read last have their files open, at
-    most OPEN.
+    A removed file is read from its map. At most OPEN files are open, of the columns read last.
     """
 
     tensor: Tensor
@@ -54,13 +52,13 @@ class Column:
         self._file = -1
 
     def let_go(self) -> None:
-        """Have what was looked at on the map leave the memory."""
+        """Drop the mapped pages that were read (madvise)."""
         if self._place is not None:
             let_go([self.tensor])
 
     @contextmanager
     def _opened(self) -> Iterator[int]:
-        """The file, which stays open meanwhile; -1 where it is gone."""
+        """The file, open meanwhile; -1 for a removed one."""
         with _LOCK:
             if self._file < 0 and self._place is not None:
                 self._open(self._place.path)
@@ -83,17 +81,17 @@ class Column:
             self._file = self._file if self._is_direct else open_to_read(path)
 
     def _pages(self, place: Place, begin: int, end: int) -> tuple[int, int]:
-        """The pages of the file that hold a range of the numbers: (the first byte, how many bytes)."""
+        """The pages of the file that hold a range: (first byte, bytes)."""
         width = self.tensor.element_size()
         first = (place.position + begin * width) // PAGE * PAGE
         return first, aligned(place.position + end * width - first)
 
     def room(self, begin: int, end: int) -> int:
-        """Bytes that reading a range takes, whole pages."""
+        """Bytes of whole pages that reading a range takes."""
         return self._pages(self._place, begin, end)[1] if self._place is not None and begin < end else 0
 
     def read(self, begin: int, end: int, memory: Tensor) -> Tensor:
-        """The numbers [begin, end): a view of the tensor, or of `memory`, uint8 [room], which begins at a page."""
+        """The values [begin, end): a view of the tensor, or of `memory`, uint8 [room], which begins at a page."""
         if not len(memory) or self._place is None:
             return self.tensor[begin:end]
         first, nbytes = self._pages(self._place, begin, end)
@@ -111,12 +109,12 @@ class Column:
 
 _OPENED: OrderedDict[Column, None] = OrderedDict()  # the one that was read last at the end
 _LOCK = threading.Lock()
-if hasattr(os, "register_at_fork"):  # a child has a lock that nobody holds
+if hasattr(os, "register_at_fork"):  # a child's lock must be free
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
 def read_ranges(wanted: Iterable[tuple[Column, int, int]], memory: Tensor | None) -> tuple[list[Tensor], Tensor]:
-    """Ranges of columns, in `memory` where it suffices, else in new: (the numbers of each, the memory)."""
+    """Ranges of columns, read into `memory` where it suffices, else into new memory: (values of each, memory)."""
     wanted = list(wanted)
     rooms = [column.room(begin, end) for column, begin, end in wanted]
     if memory is None or len(memory) < sum(rooms):

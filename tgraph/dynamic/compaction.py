@@ -1,125 +1,163 @@
-"""Which runs are merged when, and the thread that does so.
-
-Runs of about one size are merged once there are enough of them, and so on with what they become, as a counter carries
-(O'Neil et al., "The log-structured merge-tree", 1996). The writer merges small ones; the others are left to a thread of
-the store, which at last merges all of them into the CSR.
-"""
+"""Compaction: runs are merged with each other and into the CSR, beside the writers."""
 
 from __future__ import annotations
 
-import atexit
-import contextlib
-import os
-import threading
-import weakref
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Protocol
 
-from tgraph.core.system import native
-from tgraph.dynamic.runs import Run, Schema, merged
+from tgraph.dynamic import tiers
+from tgraph.dynamic.background import Worker
+from tgraph.dynamic.guarded import Guarded
+from tgraph.dynamic.head import Head
+from tgraph.dynamic.levels import Levels
+from tgraph.dynamic.runs import Arcs, Run
+from tgraph.dynamic.version import Version
+from tgraph.dynamic.writing import Writer
+from tgraph.errors import ArgumentError
+from tgraph.stream.memory import trim_heap
 
-FANOUT = 16  # runs of one size that are merged
-LARGE = 1 << 10  # changes: to merge FANOUT runs of so many takes the writer less than inserting them
-SHARE = 12  # changes are merged into the CSR when there are this fraction of its arcs,
-SHARE_OF_FILES = 3  # where these are read from files and written to files: a larger one costs space, and fewer writes,
-_LEAST = 1 << 20  # or these
-
-
-def merged_tail(schema: Schema, runs: tuple[Run, ...]) -> tuple[Run, ...]:
-    """The runs with some of the small ones at the end merged, where there are enough of one size."""
-    first = stable(runs)
-    if len(runs) - first < FANOUT or (chosen := mergeable(runs[first:])) is None:
-        return runs
-    begin, end = first + chosen[0], first + chosen[1]
-    return merged_tail(schema, (*runs[:begin], merged(schema, runs[begin:end]), *runs[end:]))
+_PACE = 6  # times its usual duration, an insert waits at most for the compaction that it is ahead of
 
 
-def merged_all(merge: Callable[[Sequence[Run]], Run], runs: tuple[Run, ...]) -> tuple[Run, ...]:
-    """The runs, merged wherever there are enough of one size."""
-    while (chosen := mergeable(runs)) is not None:
-        begin, end = chosen
-        runs = (*runs[:begin], merge(runs[begin:end]), *runs[end:])
-    return runs
+class Pace:
+    """The usual duration of inserting an arc, a measure for waits of writers that outrun a background thread."""
+
+    def __init__(self) -> None:
+        self._usual = float("inf")  # seconds of an arc
+
+    def measure(self, begun: float, size: int) -> None:
+        """Take account of a batch of `size` arcs that began at `begun`. A batch that something held up must not make
+        later ones wait the longer."""
+        of_arc = (time.perf_counter() - begun) / max(size, 1)
+        self._usual = min(of_arc, 1.1 * self._usual)
+
+    def slow_down(self, excess: float, size: int) -> None:
+        """Wait after a batch of `size` arcs, the longer the larger the excess, none below 0."""
+        if excess > 0:
+            time.sleep(_PACE * self._usual * size * min(excess, 1))
 
 
-def stable(runs: Sequence[Run]) -> int:
-    """How many runs, from the oldest on, no writer merges any more: those up to the last that is not small."""
-    count = len(runs)
-    while count and runs[count - 1].size <= LARGE:
-        count -= 1
-    return count
+class Claims:
+    """Runs of the newest version that threads work on: the oldest `merging`, and all from `flushing` on, None for
+    none."""
+
+    merging: int = 0
+    flushing: int | None = None
 
 
-def mergeable(runs: Sequence[Run]) -> tuple[int, int] | None:
-    """Adjacent runs that are enough to merge: (the first, the one behind the last). Of one size, or some smaller ones
-    among them, which came between; the smallest first."""
-    tiers = [run.size.bit_length() // 4 for run in runs]  # a tier for each power of FANOUT
-    for tier in sorted(set(tiers)):
-        first = count = 0
-        for end, other in enumerate(tiers, start=1):
-            if other > tier:
-                first, count = end, 0
-            elif other == tier:
-                count += 1
-                if count == FANOUT:
-                    return first, end
-    return None
+class Compaction(Protocol):
+    """Upkeep of a store behind its writers."""
+
+    def check(self) -> None:
+        """Raise where the store takes no changes: ArgumentError for a closed one, RuntimeError after a fault."""
+
+    def keep_pace(self, begun: float, size: int) -> None:
+        """Wake threads that have work, and wait where they are far behind, after a batch of `size` arcs that began at
+        `begun`."""
+
+    def compact(self, writing: Guarded[Writer]) -> None:
+        """See `Store.compact`."""
+
+    def close(self, writing: Guarded[Writer]) -> None:
+        """See `Store.close`."""
+
+    def info(self) -> dict[str, Any]:
+        """Facts of `Store.info` on upkeep."""
 
 
-def threshold(num_arcs: int, share: int = SHARE) -> int:
-    """How many changes there are at most before they are merged into a CSR of so many arcs."""
-    return max(num_arcs // share, _LEAST)
+class Merging:
+    """The `Compaction` of a store in memory, and a part of that of one in a folder.
 
+    attempt : the context in which work is done. merged : called after some work.
+    """
 
-class Compactor:
-    """A thread that calls `step` whenever it is woken, until that returns False, at a low priority: the writer does not
-    wait for it. It ends with its owner, or by `stop`. What `step` raises is kept in `fault`."""
+    def __init__(
+        self,
+        head: Head,
+        levels: Levels,
+        attempt: Callable[[], AbstractContextManager[Any]] = nullcontext,
+        merged: Callable[[], None] = lambda: None,
+    ):
+        self._head, self._levels, self._attempt, self._merged = head, levels, attempt, merged
+        self.pace, self.claims = Pace(), Guarded(Claims())
+        self.worker, self.closed = Worker(self._step), False
 
-    def __init__(self, step: Callable[[], bool]):
-        self._step = weakref.WeakMethod(step)  # a store that nobody holds is freed
-        self._wake, self._starting = threading.Event(), threading.Lock()
-        self._thread: threading.Thread | None = None
-        self._stopped = False
-        self.fault: BaseException | None = None
+    def check(self) -> None:
+        if self.closed:
+            raise ArgumentError("the store is closed; make or open a new one")
+        if (fault := self.worker.fault) is not None:
+            raise RuntimeError(
+                f"merging runs in the background failed ({fault}); make or open the store anew"
+            ) from fault
 
-    def wake(self) -> None:
-        """Let the thread look for work."""
-        if self._thread is None or not self._thread.is_alive():  # a fork has no threads
-            with self._starting:  # writers come at once
-                self._start()
-        self._wake.set()
+    def keep_pace(self, begun: float, size: int) -> None:
+        """See `Compaction.keep_pace`. A batch that is much of the permitted backlog is merged at once, on all
+        threads."""
+        self.pace.measure(begun, size)
+        version = self._head.version
+        most, pending = self._levels.threshold(version.base), version.pending
+        if 4 * size > most or pending > 4 * most:
+            version.arcs()
+        elif pending > most or (version.runs and version.runs[-1].size > tiers.LARGE):
+            del version  # which, if it is replaced meanwhile, the other thread frees
+            self.worker.wake()
+            self.pace.slow_down(pending / (2 * most) - 1, size)
 
-    def _start(self) -> None:
-        if self._stopped or self.fault is not None or (self._thread is not None and self._thread.is_alive()):
-            return
-        thread = threading.Thread(target=self._run, name="tgraph compaction", daemon=True)
-        thread.start()
-        self._thread = thread
-        atexit.register(self.stop)  # a kernel must not run on when the interpreter is gone
+    def compact(self, writing: Guarded[Writer]) -> None:
+        with writing:
+            self.merge_all()
+        trim_heap()
 
-    def stop(self) -> None:
-        """End the thread, when its present step is done."""
-        with self._starting:
-            self._stopped = True
-        self._wake.set()
-        if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join()
-        atexit.unregister(self.stop)
+    def merge_all(self) -> None:
+        """Merge all runs into the CSR, in this thread."""
+        self._head.version.arcs()
+        with self._head.publishing as publication:
+            publication.compact()
 
-    def _run(self) -> None:
-        native.hold_one_thread()
-        with contextlib.suppress(AttributeError, OSError):  # of this thread, where the system has such a thing
-            thread = threading.get_native_id()
-            os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + 5)
-        while not self._stopped:
-            self._wake.wait(timeout=1.0)  # now and then, to see whether the owner lives
-            self._wake.clear()
+    def close(self, writing: Guarded[Writer]) -> None:
+        self.closed = True
+        self.worker.stop()
+
+    def info(self) -> dict[str, Any]:
+        return {}
+
+    def _step(self) -> bool:
+        worked = False
+        with self._attempt():
             try:
-                while (step := self._step()) is not None and not self._stopped and step():
-                    pass
-            except BaseException as fault:  # the next writer raises it
-                self.fault = fault
-                return
-            if step is None:
-                atexit.unregister(self.stop)
-                return
-            del step
+                worked = self._merge_some()
+            finally:
+                with self.claims as claims:
+                    claims.merging = 0
+        if worked:
+            self._merged()
+        return worked
+
+    def _merge_some(self) -> bool:
+        """Merge some runs, or all that the writer leaves alone into the CSR; False where there is nothing to do."""
+        with self.claims as claims:
+            if (work := self._next_work(claims)) is None:
+                return False
+            version, (first, last), into_arcs = work
+            claims.merging = last
+        made: Run | Arcs
+        if into_arcs:
+            made = version.base.changed(version.schema, version.runs[:last], version.num_vertices)
+        else:
+            made = self._levels.merged(version.runs[first:last])
+        with self._head.publishing as publication:
+            publication.replace(version, (first, last), made)
+        return True
+
+    def _next_work(self, claims: Claims) -> tuple[Version, tuple[int, int], bool] | None:
+        """The runs [first, last) of a version to merge next, and whether into the CSR; None where there is nothing to
+        do."""
+        version = self._head.version
+        free = tiers.stable(version.runs)
+        runs = version.runs[: free if claims.flushing is None else min(free, claims.flushing)]
+        if sum([run.size for run in runs]) > self._levels.threshold(version.base):
+            return version, (0, len(runs)), True
+        chosen = tiers.mergeable(runs)
+        return None if chosen is None else (version, chosen, False)

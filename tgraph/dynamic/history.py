@@ -11,11 +11,11 @@ from tgraph.errors import ArgumentError
 
 
 class Moment(NamedTuple):
-    """How a store lay at some time.
+    """The levels of a store at some time.
 
     seconds : since the beginning. version : the number of batches. runs : the changes in each run, oldest first.
-    bytes_of_csr, bytes_of_runs : of the arcs with their data. write_amplification : the changes and arcs that were
-    written for each change inserted.
+    bytes_of_csr, bytes_of_runs : of the arcs with their data. write_amplification : changes and arcs written for each
+    change inserted.
 
     >>> store = tg.dynamic.Store()
     >>> with tg.dynamic.History(store) as history:
@@ -34,10 +34,10 @@ class Moment(NamedTuple):
 
 
 class History:
-    """The levels of a store while a block of code changes it, looked at by a thread.
+    """The levels of a store while a block of code changes it, sampled by a thread.
 
-    seconds : between two looks, which cost microseconds. `moments` holds what was seen, the beginning and the end
-    included. Raises ArgumentError where `seconds` is not positive.
+    seconds : between two samples, which cost microseconds. `moments` holds them, with those at the beginning and the
+    end. Raises ArgumentError where `seconds` is not positive.
 
     >>> store = tg.dynamic.Store()
     >>> with tg.dynamic.History(store) as history:

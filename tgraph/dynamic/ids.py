@@ -17,8 +17,8 @@ Labels = Sequence[Hashable]
 
 
 class GrowingIds:
-    """The ids of the vertices 0..n-1, integers or labels as the first that come; new ones get the next numbers in the
-    order in which they come. Numbers that were given stay."""
+    """The ids of the vertices 0..n-1, all integers or all labels; new ids get the next numbers in their order of
+    arrival, and the number of an id never changes."""
 
     def __init__(self) -> None:
         self._integers: _GrowingIntegers | None = None
@@ -30,9 +30,9 @@ class GrowingIds:
 
     def number(self, src: Any, dst: Any) -> tuple[Tensor, Tensor]:
         """The numbers of the ids of both ends, int64 [k] each; unknown ids become vertices, until `forget`. Raises
-        ArgumentError for ids of the other kind, and for what is none."""
+        ArgumentError for ids of the other kind, and for values that are no ids."""
         ends = _as_ids(src, "src"), _as_ids(dst, "dst")
-        if not len(ends[0]):  # which does not say of which kind ids will be
+        if not len(ends[0]):  # a batch without arcs does not determine the kind of ids
             return torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64)
         self._check_kind(ends[0], "src")
         self._check_kind(ends[1], "dst")
@@ -67,8 +67,8 @@ class GrowingIds:
         return index
 
     def find(self, ids: Any, name: str, count: int) -> Tensor:
-        """The numbers of ids, int64 [k]. Raises UnknownVertexError for one that is none of the first `count`
-        vertices, ArgumentError for ids of the other kind."""
+        """The numbers of ids, int64 [k]. Raises UnknownVertexError for an id that is not among the first `count`,
+        ArgumentError for ids of the other kind."""
         wanted, integers, labels = _as_ids(ids, name), self._integers, self._labels
         self._check_kind(wanted, name)
         if isinstance(wanted, Tensor):
@@ -98,7 +98,7 @@ class GrowingIds:
         return self._values[count:] if self._integers is None else self._integers.values[count : len(self)]
 
     def extend(self, ids: Tensor | Labels) -> None:
-        """Give the next numbers to ids that are new, all integers or all labels."""
+        """Number new ids, all integers or all labels."""
         if len(ids):
             self.number(ids, ids)
 
@@ -110,11 +110,11 @@ class GrowingIds:
             if self._labels is not None:
                 self._labels.pop(label, None)
         del self._values[count:]
-        if count == 0:  # nor is it known of which kind they are
+        if count == 0:  # the kind of ids is open again
             self._integers = self._labels = None
 
     def _check_kind(self, ids: Tensor | Labels, name: str) -> None:
-        """Refuse ids of another kind than those that came before."""
+        """Raise ArgumentError for ids of another kind than earlier ones."""
         integers = isinstance(ids, Tensor)
         if len(ids) and (self._labels if integers else self._integers) is not None:
             kind, other = ("labels", "integers") if integers else ("integers", "labels")

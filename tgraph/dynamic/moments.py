@@ -12,7 +12,7 @@ from tgraph.errors import ArgumentError
 
 def nanoseconds(values: Any, name: str) -> Any:
     """Dates and times of numpy, pandas, Arrow or the standard library as nanoseconds since 1970, int64 [k]; other
-    values as they are. Those with a time zone are taken as UTC, as are those without.
+    values unchanged. Times with a time zone are converted to UTC, others taken as UTC.
 
     Raises ArgumentError, with the position, for one that is missing, or that int64 does not hold in nanoseconds.
     """

@@ -1,15 +1,15 @@
-"""A version cut into parts, each of which is read from the CSR and the runs of changes, and merged, by itself."""
+"""Parts of a version, each read from the CSR and the runs of changes, and merged, by itself."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from tgraph.dynamic.columns import Column, Place, read_ranges
+from tgraph.dynamic.columns import Column, Place, columns_of, read_ranges
 from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, merged, spliced
 from tgraph.dynamic.version import Version
 from tgraph.stream.file.writing import ArcRange, local_offset
@@ -19,8 +19,8 @@ _LAST = 2**63 - 1  # behind all changes
 
 
 class Part(NamedTuple):
-    """Where arcs come from: the rows from `first_row` to `end_row - 1`, of which the first and the last may have arcs
-    in other parts; the arcs [begin, end) of the CSR; the changes [begins[i], ends[i]) of each run."""
+    """A part of the arcs: the rows from `first_row` to `end_row - 1`, of which the first and the last may continue in
+    other parts; the arcs [begin, end) of the CSR; the changes [begins[i], ends[i]) of each run."""
 
     first_row: int
     end_row: int
@@ -31,11 +31,11 @@ class Part(NamedTuple):
 
     @property
     def changes(self) -> int:
-        """How many changes there are."""
+        """The number of changes."""
         return sum(self.ends) - sum(self.begins)
 
 
-# What was read of a part, columns of the CSR and then of each run that has changes, and the memory that holds it.
+# The columns of a part as read, of the CSR and then of each run with changes there, and the memory that holds them.
 Read = tuple[list[Tensor], Tensor]
 
 
@@ -63,7 +63,7 @@ class VersionParts:
         if len(runs) > 1 and sum(run.nbytes for run in self.runs) <= held:
             self.runs = [merged(self.schema, self.runs)]
             self.nbytes = self.runs[0].nbytes
-            self._columns.append([Column(tensor, None) for tensor in (self.runs[0].changes, *self.runs[0].data)])
+            self._columns.append(columns_of((self.runs[0].changes, *self.runs[0].data), []))
         else:
             self._columns += [self._opened((run.changes, *run.data), base.places_of(run)) for run in runs]
 
@@ -71,8 +71,8 @@ class VersionParts:
         return tuple(data[place] for place in self._chosen)
 
     def _opened(self, tensors: Sequence[Tensor], places: Sequence[Place]) -> list[Column]:
-        chosen = [0, *(place + 1 for place in self._chosen)]
-        return [Column(tensors[place], places[place] if places else None) for place in chosen]
+        columns = columns_of(tensors, places)
+        return [columns[place] for place in (0, *(place + 1 for place in self._chosen))]
 
     def close(self) -> None:
         """Close the files."""
@@ -88,8 +88,8 @@ class VersionParts:
     # ---- planning --------------------------------------------------------------------------------------------------
 
     def cut(self, size: int, num_vertices: int) -> list[Part]:
-        """The parts, each of arcs and twice as many changes as there are that make up `size` at most, but where all are
-        of one pair of vertices."""
+        """Parts of at most `size` items, of which a change counts two and an arc one; a part of a single pair of
+        vertices may be larger."""
         sources = 1 + len(self.runs)
         step = max(size // (2 * sources), 1)
         places = torch.arange(step, max(len(self.base.neighbors), step), step)
@@ -103,7 +103,7 @@ class VersionParts:
         return parts
 
     def _between(self, keys: Sequence[int], num_vertices: int) -> list[Part]:
-        """The parts between changes that ascend."""
+        """The parts between ascending changes."""
         bases = [self._base_place(key) for key in keys]
         runs = [torch.searchsorted(run.changes, torch.tensor(keys)).tolist() for run in self.runs]
         parts = []
@@ -114,7 +114,7 @@ class VersionParts:
         return parts
 
     def _base_place(self, key: int) -> int:
-        """Which arc of the CSR is the first that is not before a change."""
+        """The first arc of the CSR that is not before a change."""
         row = key >> 32
         if row >= len(self.base.offset) - 1:
             return len(self.base.neighbors)
@@ -133,8 +133,8 @@ class VersionParts:
         return read_ranges(wanted, memory)
 
     def merge(self, part: Part, tensors: Sequence[Tensor], out: Sequence[Tensor] = (), data: bool = True) -> Arcs:
-        """The arcs of a part from the tensors that were read of it, with offsets of its rows from 0. out : where
-        neighbours and weights go, else to new tensors, or nowhere if they are not changed."""
+        """The arcs of a part from its tensors as read, with offsets of its rows from 0. out : tensors to write the
+        neighbours and weights to; without them new ones are made if anything changes."""
         width, rows = self._width(data), len(self.base.offset) - 1
         block = ArcRange(min(part.first_row, rows), min(part.end_row, rows), part.begin, part.end)
         arcs = Arcs(local_offset(self.base.offset, block), tensors[0], tuple(tensors[1:width]))
@@ -145,16 +145,13 @@ class VersionParts:
             missing = num_rows + 1 - len(arcs.offset)
             return arcs._replace(offset=torch.cat((arcs.offset, arcs.offset[-1:].expand(missing))))
         schema = self.schema if data else Schema(self.schema.parallel, {})
-        runs = [Run(each[0], tuple(each[1:]), 0) for each in _in_groups(tensors[width:], width)]
-        run = merged(schema, runs)
+        run = merged(
+            schema,
+            [Run(tensors[at], tuple(tensors[at + 1 : at + width]), 0) for at in range(width, len(tensors), width)],
+        )
         moved = Run(run.changes - (part.first_row << 32), run.data, 0)
         return spliced(schema, arcs, moved, num_rows, out)
 
     def _width(self, data: bool) -> int:
-        """How many columns are read of arcs, or of a run."""
+        """The number of columns to read, of arcs or of a run."""
         return 1 + (len(self._chosen) if data else 0)
-
-
-def _in_groups(tensors: Sequence[Tensor], width: int) -> Iterator[Sequence[Tensor]]:
-    for first in range(0, len(tensors), width):
-        yield tensors[first : first + width]

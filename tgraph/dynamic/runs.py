@@ -16,24 +16,25 @@ from tgraph.kernels.operators import changes as kernels
 from tgraph.kernels.operators.changes import Parallel, Readable
 
 WEIGHTS = "weights"
+TIMES = "times"
 
 
 class Schema(NamedTuple):
-    """What a store keeps of an arc: the rule for parallel arcs, and the dtype of each column of arc data by name. The
-    column `weights` is what the rule "sum" adds up; of other columns the last value stays."""
+    """The columns of an arc in a store: the rule for parallel arcs, and the dtype of each column of arc data by name.
+    The rule "sum" adds up the column `weights`; of other columns the last value stays."""
 
     parallel: Parallel
     columns: dict[str, torch.dtype]
 
     @property
     def summed(self) -> int | None:
-        """The place among the columns of that which is added up, None where none is."""
+        """The place of the weights among the columns, where they are added up; else None."""
         return list(self.columns).index(WEIGHTS) if self.parallel == "sum" and WEIGHTS in self.columns else None
 
 
 class Run:
-    """Sorted changes int64 [k], see `tgraph.kernels.operators.changes`, and the columns of arc data [k] each; those of
-    deletions mean nothing.
+    """Sorted changes int64 [k], see `tgraph.kernels.operators.changes`, and the columns of arc data [k] each, with
+    arbitrary values for deletions.
 
     size : k; the length of a tensor takes a microsecond. num_vertices : one more than the largest vertex.
     """
@@ -55,7 +56,7 @@ class Run:
         return self.changes.nbytes + sum(column.nbytes for column in self.data)
 
     def readable(self) -> Readable:
-        """The same for `read_rows`."""
+        """The run as a `Readable`, for `read_rows`."""
         if self._readable is None:
             self._readable = Readable(self.changes, self.data)
         return self._readable
@@ -69,11 +70,11 @@ class Arcs(NamedTuple):
     data: tuple[Tensor, ...]
 
     def verified(self, runs: Sequence[Run]) -> None:
-        """Compare what of them and of runs lies in files with its checksums, unless that was done."""
+        """Compare the files of these arcs and of runs with their checksums, unless that was done."""
 
     def places_of(self, part: Arcs | Run) -> list[Place]:
-        """Where the neighbours or changes and then the columns of these arcs, or of a run over them, begin in files;
-        empty for what is in memory, or in files that are gone."""
+        """The places in files of the neighbours or changes, and then of the columns, of these arcs or of a run over
+        them; empty for arcs and runs in memory, or in removed files."""
         return []
 
     @property
@@ -82,20 +83,24 @@ class Arcs(NamedTuple):
         return self.offset.nbytes + self.neighbors.nbytes + sum(column.nbytes for column in self.data)
 
     def changed(self, schema: Schema, runs: Sequence[Run], num_rows: int) -> Arcs:
-        """The arcs with the runs applied, oldest first; `num_rows` at least as many as there are."""
-        none = Run(torch.empty(0, dtype=torch.int64), tuple(column[:0] for column in self.data), 0)
-        return spliced(schema, self, merged(schema, runs) if runs else none, num_rows)
+        """The arcs with the runs applied, oldest first, in `num_rows` rows, at least as many as before."""
+        return spliced(schema, self, merged(schema, runs) if runs else no_changes(self), num_rows)
 
 
 def no_arcs(schema: Schema) -> Arcs:
-    """The arcs of a store at first."""
+    """The arcs of an empty store."""
     data = tuple(torch.empty(0, dtype=dtype) for dtype in schema.columns.values())
     return Arcs(torch.zeros(1, dtype=torch.int64), torch.empty(0, dtype=torch.int32), data)
 
 
+def no_changes(arcs: Arcs) -> Run:
+    """An empty run over arcs."""
+    return Run(torch.empty(0, dtype=torch.int64), tuple(column[:0] for column in arcs.data), 0)
+
+
 def sorted_run(schema: Schema, src: Tensor, dst: Tensor, data: Sequence[Tensor], directed: bool) -> Run:
-    """The run that inserts the arcs src[i] -> dst[i], integers [k], with these columns of data; undirected ones both
-    ways. Raises ArgumentError for a number that is no vertex, and for weights that add up to what their dtype cannot
+    """The run that inserts the arcs src[i] -> dst[i], integers [k], with these columns of data; undirected ones in both
+    directions. Raises ArgumentError for numbers that are no vertices, and for sums of weights that their dtype cannot
     hold."""
     items = None
     if not directed:
@@ -117,7 +122,7 @@ def deleting_run(schema: Schema, src: Tensor, dst: Tensor, directed: bool) -> Ru
 
 
 def both_ways(src: Tensor, dst: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Each arc followed by its reverse, but for self-loops, and which of those given each is, int64."""
+    """Each arc followed by its reverse, except for self-loops, and the index of the given arc, int64."""
     ends, others = torch.stack((src, dst), 1), torch.stack((dst, src), 1)
     item = torch.arange(len(src)).repeat_interleave(2)
     stays = torch.ones_like(ends, dtype=torch.bool)
@@ -148,8 +153,8 @@ def rows_added_up(
 
 
 def _added_up(schema: Schema, run: Run, checks: bool = False) -> Run:
-    """The run with the weights of parallel arcs added up, where the rule says so; checks : whether they fit. Batches
-    that were checked wrap round in between at most: what they add up to with those before fits."""
+    """The run with the weights of parallel arcs added up, where the rule says so; checks : whether the sums fit. Sums
+    of runs of checked batches may wrap round, but are right once they are added to the weights before."""
     if schema.parallel != "sum" or run.size < 2:
         return run
     ends = torch.ones(run.size, dtype=torch.bool)
@@ -169,8 +174,8 @@ def _added_up(schema: Schema, run: Run, checks: bool = False) -> Run:
 
 
 def spliced(schema: Schema, arcs: Arcs, run: Run, num_rows: int, out: Sequence[Tensor] = ()) -> Arcs:
-    """The arcs with the changes of a run applied; `num_rows` at least as many as there were. out : where neighbours and
-    columns go, else to new tensors."""
+    """The arcs with the changes of a run applied, in `num_rows` rows, at least as many as before. out : tensors for
+    neighbours and columns, else new ones are made."""
     offset, located = kernels.locate_changes(arcs.offset, arcs.neighbors, run.changes, schema.parallel, num_rows)
     places = iter(out)
 

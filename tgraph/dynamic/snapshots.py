@@ -18,6 +18,7 @@ from tgraph.core.storage import Rows
 from tgraph.dynamic.blocks import VersionBlocks
 from tgraph.dynamic.runs import WEIGHTS
 from tgraph.dynamic.version import Version
+from tgraph.errors import ArgumentError
 from tgraph.stream.run.budget import COPIES, COPIES_IN_PLACE, budget_for, nbytes, vertex_bytes
 from tgraph.stream.run.scheduler import Pipeline
 from tgraph.stream.run.section import Section
@@ -27,9 +28,9 @@ LEAST = 1 << 23  # bytes for blocks, however little memory the arcs may take
 
 
 class SnapshotCsr(DeferredCsr):
-    """The CSR of a version, made from its runs at first use and kept while the version lives.
+    """The CSR of a version, made from its runs at first use and cached while the version lives.
 
-    Before that, `rows` reads what it is asked for from the runs.
+    Before that, `rows` reads single rows from the runs.
     """
 
     version: Version
@@ -40,7 +41,7 @@ class SnapshotCsr(DeferredCsr):
         super().__init__(version.num_vertices, version=version, on_maps=on_maps)
 
     def _at_first_use(self, name: str) -> Tensor | None:
-        return getattr(self.version.settled(), name) if name != WEIGHTS else self.column(WEIGHTS)
+        return getattr(self.version.arcs(), name) if name != WEIGHTS else self.column(WEIGHTS)
 
     def given(self, name: str) -> Tensor | None:
         """A tensor for the graph of a user, who may write into the weights: in memory these are a copy."""
@@ -48,9 +49,9 @@ class SnapshotCsr(DeferredCsr):
         return found.clone() if name == WEIGHTS and found is not None and not self.on_maps else found
 
     def column(self, name: str) -> Tensor | None:
-        """A column of arc data, [m] in the order of the arcs; None where there is none of that name."""
+        """A column of arc data, [m] in the order of the arcs; None for an unknown name."""
         columns = list(self.version.schema.columns)
-        return self.version.settled().data[columns.index(name)] if name in columns else None
+        return self.version.arcs().data[columns.index(name)] if name in columns else None
 
     @property
     def weight_dtype(self) -> torch.dtype | None:
@@ -65,13 +66,11 @@ class SnapshotCsr(DeferredCsr):
         return self.version.nbytes
 
     def rows(self, vertices: Tensor) -> Rows:
-        """See `Storage.rows`."""
         offset, neighbors, data = self.version.rows(vertices)
         columns = list(self.version.schema.columns)
         return offset, neighbors, data[columns.index(WEIGHTS)] if WEIGHTS in columns else None
 
     def blocks_within(self, graph: Graph, memory: int) -> VersionBlocks:
-        """See `tgraph.stream.run.opening.InBlocks`."""
         return VersionBlocks(self.version, graph.directed, graph._ids, memory)
 
     def __reduce__(self) -> Any:
@@ -79,16 +78,14 @@ class SnapshotCsr(DeferredCsr):
 
 
 class StreamedSnapshot(Streamed):
-    """The arcs of a version, streamed from the files and the runs that have them; planned at the first use.
+    """The arcs of a version, streamed from files and runs; planned at the first use.
 
-    version, directed, ids : of the snapshot. memory : bytes for blocks; the data of vertices comes beside. folder : of
-    the store.
+    version, directed, ids : of the snapshot. memory : bytes for blocks, beside the vertex data. folder : of the store.
 
-    What asks for the arcs in CSR gets memory maps of files that all runs are merged into first.
+    Access to the arcs as CSR merges all runs into files, and gives memory maps of these.
     """
 
     version: Version
-    num_vertices: int
     source: VersionBlocks = cast(VersionBlocks, AtFirstUse())
     memory: int = cast(int, AtFirstUse())
     num_arcs: int = cast(int, AtFirstUse())
@@ -109,11 +106,10 @@ class StreamedSnapshot(Streamed):
         return self.__dict__[name]
 
     def blocks_within(self, graph: Graph, memory: int) -> VersionBlocks:
-        """See `tgraph.stream.run.opening.InBlocks`."""
         return VersionBlocks(self.version, graph.directed, graph._ids, memory, self._given[3])
 
     def reserve(self, values: Any, in_place: bool) -> None:
-        """Have vertex data beside the memory for blocks."""
+        """Add the vertex data to the memory for blocks."""
         copies = COPIES_IN_PLACE if in_place else COPIES
         taken = vertex_bytes(self.source, copies * nbytes(values)) - self.source.working_bytes
         self.memory = self.pipeline.memory = budget_for(self._given[2] + taken)
@@ -142,3 +138,10 @@ class StreamedSnapshot(Streamed):
 
     def _rows(self, vertices: Tensor) -> Rows:
         return self.csr.rows(vertices)
+
+
+def version_of(graph: Graph) -> Version:
+    """The version of a snapshot. Raises ArgumentError for another graph."""
+    if not isinstance(graph.storage, (SnapshotCsr, StreamedSnapshot)):
+        raise ArgumentError("graph: expected a snapshot of a store, without at= and since=")
+    return graph.storage.version

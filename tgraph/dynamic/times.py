@@ -13,7 +13,7 @@ from tgraph.errors import ArgumentError
 
 
 def between(times: Tensor, since: Any, at: Any) -> Tensor:
-    """Which times t satisfy since <= t <= at, both numbers of any size, or None for no limit; bool [m]."""
+    """Mask of the times t with since <= t <= at, numbers of any size or None for no limit; bool [m]."""
     stays = torch.ones_like(times, dtype=torch.bool)
     for name, given, rounded in (("since", since, math.ceil), ("at", at, math.floor)):
         if given is None:
@@ -21,7 +21,7 @@ def between(times: Tensor, since: Any, at: Any) -> Tensor:
         limit = _number(given, name)
         if times.is_floating_point():
             wide = times.to(torch.float64)
-            near = _float(limit)  # an integer that is no float lies beside it: compared with that exactly
+            near = _float(limit)  # an integer between two floats is compared exactly with its neighbour
             stays &= wide >= near if name == "since" else wide <= near
             if near != limit and (near < limit) == (name == "since"):
                 stays &= wide != near

@@ -11,8 +11,8 @@ from tgraph.kernels.operators.changes import read_rows
 
 
 class Version:
-    """A state of the graph: arcs in CSR, and the runs of changes that came after, oldest first. Immutable, so that
-    readers take no locks; versions share the tensors that they have in common.
+    """A state of the graph: arcs in CSR, and the runs of changes since, oldest first. Immutable, so that readers take
+    no locks; versions share tensors.
 
     number : of batches since the store was made. num_vertices : n; the CSR may have fewer rows.
     """
@@ -25,8 +25,8 @@ class Version:
 
     def __init__(self, schema: Schema, number: int, num_vertices: int, base: Arcs, runs: tuple[Run, ...] = ()):
         self.schema, self.number, self.num_vertices, self.base, self.runs = schema, number, num_vertices, base, runs
-        self._settling = threading.Lock()
-        self._settled: Arcs | None = base if not runs and len(base.offset) == num_vertices + 1 else None
+        self._merging = threading.Lock()
+        self._arcs: Arcs | None = base if not runs and len(base.offset) == num_vertices + 1 else None
 
     @property
     def pending(self) -> int:
@@ -39,30 +39,30 @@ class Version:
         return self.base.nbytes + sum(run.nbytes for run in self.runs)
 
     def known(self) -> tuple[Arcs, tuple[Run, ...]]:
-        """A CSR and the runs that came after it: none, if all have been merged."""
-        settled = self._settled
-        return (self.base, self.runs) if settled is None else (settled, ())
+        """A CSR and the runs since: the arcs without runs, if all have been merged."""
+        arcs = self._arcs
+        return (self.base, self.runs) if arcs is None else (arcs, ())
 
     def after(self, run: Run, num_vertices: int) -> Version:
-        """The next version. It begins with the CSR of this one, if a snapshot has asked for it."""
+        """The next version. Its CSR is the merged one of this version, if a snapshot has asked for that."""
         base, runs = self.known()
         return Version(self.schema, self.number + 1, num_vertices, base, (*runs, run))
 
     def with_runs(self, base: Arcs, runs: tuple[Run, ...]) -> Version:
-        """The same state in other tensors."""
+        """The same state with other tensors."""
         return Version(self.schema, self.number, self.num_vertices, base, runs)
 
-    def settled(self) -> Arcs:
-        """All arcs in CSR; the first call merges the runs, the others return what it made."""
-        if self._settled is None:
-            with self._settling:
-                if self._settled is None:
-                    self._settled = self.base.changed(self.schema, self.runs, self.num_vertices)
-        return self._settled
+    def arcs(self) -> Arcs:
+        """All arcs in CSR; the first call merges the runs, and its result is cached."""
+        if self._arcs is None:
+            with self._merging:
+                if self._arcs is None:
+                    self._arcs = self.base.changed(self.schema, self.runs, self.num_vertices)
+        return self._arcs
 
     def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
-        """The rows of the vertices int64 [k], as a CSR of k rows with the columns of arc data; costs what they are
-        long, and a search in each run."""
+        """The rows of the vertices int64 [k], as a CSR of k rows with the columns of arc data. Costs the length of the
+        rows, and a search in each run."""
         arcs, runs = self.known()
         adds = self.schema.parallel == "sum"
         offset, neighbors, *data = read_rows(

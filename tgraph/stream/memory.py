@@ -1,4 +1,4 @@
-"""Parsing of memory amounts such as "500MB", page-aligned buffers, and what the system is told of memory."""
+"""Memory amounts such as "500MB", page-aligned buffers, and hints to the system about memory."""
 
 from __future__ import annotations
 
@@ -49,9 +49,8 @@ def aligned(nbytes: int, step: int = PAGE) -> int:
 
 def page_aligned(nbytes: int) -> Tensor:
     """An uninitialised buffer, uint8 [nbytes], that begins at a page, as direct reads require. A large one begins at a
-    huge page where the system has these, which makes direct reads faster.
-
-    It is a mapping of its own, unmapped with the last view of it.
+    huge page where the system has these, which makes direct reads faster. It is a mapping of its own, unmapped with its
+    last view.
     """
     step = HUGE_PAGE if nbytes >= HUGE_PAGE else PAGE
     mapping = _mapped(nbytes + step)
@@ -71,8 +70,8 @@ def _mapped(nbytes: int) -> mmap.mmap:
 
 
 def let_go(tensors: Iterable[Tensor]) -> None:
-    """Have the system drop pages of memory maps of files from memory, where it can (Linux 5.4): what is read once
-    evicts nothing. Their contents stay what they are."""
+    """Drop the pages of memory maps of files from memory, where the system can (Linux 5.4), so that data that is read
+    once evicts nothing. The contents stay."""
     if not sys.platform.startswith("linux"):
         return
     for tensor in tensors:
@@ -83,6 +82,6 @@ def let_go(tensors: Iterable[Tensor]) -> None:
 
 
 def trim_heap() -> None:
-    """Have the allocator return freed memory to the system, where it can (glibc); otherwise it counts as used."""
+    """Return freed memory from the allocator to the system, where it can (glibc); otherwise it counts as used."""
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)

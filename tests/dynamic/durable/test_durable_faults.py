@@ -17,17 +17,17 @@ from dynamic_history import VERTICES, History, apply, listed
 from faults import killed
 
 import tgraph as tg
-from tgraph.dynamic.durable.store import TornRecordWarning
+from tgraph.dynamic.durable.recovery import TornRecordWarning
 from tgraph.errors import FileFormatError
 
 pytestmark = pytest.mark.fault
 FORK = multiprocessing.get_context("fork")
 
 SMALL = """
-from tgraph.dynamic import compaction
-from tgraph.dynamic.durable import log, merging, store
-compaction.LARGE, compaction._LEAST = 64, 300
-log.SEGMENT, store.LEAST_LOG, merging.BLOCK = 4000, 6000, 100
+from tgraph.dynamic import tiers
+from tgraph.dynamic.durable import checkpoints, log, merging
+tiers.LARGE, tiers._LEAST = 64, 300
+log.SEGMENT, checkpoints.LEAST_LOG, merging.BLOCK = 4000, 6000, 100
 """
 
 # Says in a file of bytes which version was acknowledged last.
@@ -66,13 +66,13 @@ def no_sync(monkeypatch):
 @pytest.fixture
 def small(monkeypatch):
     """Segments, runs, blocks and checkpoints that few batches fill."""
-    from tgraph.dynamic import compaction
-    from tgraph.dynamic.durable import log, merging, store
+    from tgraph.dynamic import tiers
+    from tgraph.dynamic.durable import checkpoints, log, merging
 
-    monkeypatch.setattr(compaction, "LARGE", 64)
-    monkeypatch.setattr(compaction, "_LEAST", 300)
+    monkeypatch.setattr(tiers, "LARGE", 64)
+    monkeypatch.setattr(tiers, "_LEAST", 300)
     monkeypatch.setattr(log, "SEGMENT", 4000)
-    monkeypatch.setattr(store, "LEAST_LOG", 6000)
+    monkeypatch.setattr(checkpoints, "LEAST_LOG", 6000)
     monkeypatch.setattr(merging, "BLOCK", 100)
 
 
@@ -156,12 +156,13 @@ def test_a_flipped_bit_is_found_wherever_it_is(tmp_path, small, step, is_closed)
     store.compact()
     for number in range(41, 44):
         apply(store, number)
-    store._checkpoint()
+    store._compaction.checkpoints.write()
     for number in range(44, 48):
         apply(store, number)
-    assert store.info()["runs"] and store._manifest.runs and store._manifest.base
-    for thread in (store._compactor, store._flusher, store._checkpointer):
-        thread.stop()  # nothing is removed while it is copied
+    manifest = store._compaction.contents.manifest
+    assert store.info()["runs"] and manifest.runs and manifest.base
+    for part in (store._compaction.merging, store._compaction.flushing, store._compaction.checkpoints):
+        part.worker.stop()  # nothing is removed while it is copied
     whole = tmp_path / "store" if is_closed else copied(tmp_path / "store", tmp_path / "open")
     store.close()
     history = History()

@@ -53,7 +53,7 @@ for number in range(30):
         batches.append(batch(number))
     except (OSError, MemoryError, RuntimeError) as fault:
         refused.append(str(fault))
-    waits.add(str(store._waits))
+    waits.add(str(store._compaction.room.lacking))
 give_up(resource.{limit}, soft)
 for each in taken:
     os.close(each)

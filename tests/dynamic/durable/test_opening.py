@@ -10,7 +10,7 @@ import torch
 from dynamic_history import VERTICES, History, apply, listed
 
 import tgraph as tg
-from tgraph.dynamic import compaction
+from tgraph.dynamic import tiers
 from tgraph.dynamic.durable import log, manifest
 from tgraph.errors import ArgumentError, BusyError, FileFormatError
 
@@ -46,8 +46,8 @@ def test_a_store_goes_on_where_it_was(tmp_path):
 @pytest.mark.parametrize("memory", [1, None])
 def test_what_was_written_in_any_way_is_there_again(tmp_path, memory, monkeypatch):
     """In memory, and in files that are made and merged block by block."""
-    monkeypatch.setattr(compaction, "LARGE", 64)
-    monkeypatch.setattr(compaction, "_LEAST", 300)
+    monkeypatch.setattr(tiers, "LARGE", 64)
+    monkeypatch.setattr(tiers, "_LEAST", 300)
     monkeypatch.setattr("tgraph.dynamic.durable.merging.BLOCK", 50)
     history, taken = History(), []
     with tg.dynamic.open(tmp_path, torch.float64, num_vertices=VERTICES, memory=memory, sync="never") as store:
@@ -124,7 +124,7 @@ def test_formats_of_later_releases_are_refused_with_the_remedy(tmp_path, monkeyp
         tg.dynamic.open(tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(manifest, "FORMAT", 7)
-        store._manifest.write(tmp_path)
+        store._compaction.contents.manifest.write(tmp_path)
     with pytest.raises(
         FileFormatError, match="a store of version 7, this release reads 1; open it with a newer release"
     ):
@@ -200,16 +200,16 @@ def test_a_reader_merges_runs_of_its_own(tmp_path):
     with tg.dynamic.open(tmp_path, weights=torch.float32) as store:
         store.insert([0], [1], [0.0])
         reader = tg.dynamic.open(tmp_path, mode="r")
-        for number in range(1, 4 * compaction.FANOUT):
+        for number in range(1, 4 * tiers.FANOUT):
             store.insert(torch.arange(2000), torch.full((2000,), number), torch.full((2000,), float(number)))
-            if number == 2 * compaction.FANOUT:
+            if number == 2 * tiers.FANOUT:
                 reader.refresh()
         with tg.dynamic.open(tmp_path, mode="r") as other:
             assert reader.refresh() == other.version == store.version
             for one in (reader, other):
-                assert len(one.info()["runs"]) < 2 * compaction.FANOUT
+                assert len(one.info()["runs"]) < 2 * tiers.FANOUT
                 offset, neighbors, data = one.neighbors([7, 1999])
-                assert offset.tolist() == [0, 4 * compaction.FANOUT - 1, 2 * (4 * compaction.FANOUT - 1)]
+                assert offset.tolist() == [0, 4 * tiers.FANOUT - 1, 2 * (4 * tiers.FANOUT - 1)]
                 assert torch.equal(neighbors.float(), data["weights"])
                 assert torch.equal(one.snapshot().neighbors, store.snapshot().neighbors)
         reader.close()
@@ -228,7 +228,7 @@ def test_writers_share_a_sync(tmp_path, monkeypatch):
     begun, ended, entered, go_on, sync = [], [], threading.Event(), threading.Event(), os.fdatasync
 
     def slow(file):
-        begun.append(store._log._last)
+        begun.append(store._log.number)
         entered.set()
         assert go_on.wait(60)
         sync(file)
@@ -242,7 +242,7 @@ def test_writers_share_a_sync(tmp_path, monkeypatch):
         assert entered.wait(60)
         for writer in writers[1:]:
             writer.start()
-        while store._log._last < 10:
+        while store._log.number < 10:
             pass
         assert store.version == 1 and not ended
         go_on.set()

@@ -139,7 +139,7 @@ def test_a_small_batch_does_not_merge_the_store():
         store.insert([number], [99 - number])
         store.delete([number], [99 - number])
         assert follower.update().recomputed is None
-        assert store._version._settled is None
+        assert store._head.version._arcs is None
 
 
 def test_a_chain_that_is_cut_and_mended():

@@ -1,1 +1,1 @@
-"""Vertex data that is spread over ranks, and the operators on it."""
+"""Vertex data sharded over ranks, and the operators on it."""

@@ -1,4 +1,4 @@
-"""Operators that each rank applies to its own rows of spread data."""
+"""Operators that each rank applies to its own rows of sharded data."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_map
 
-from tgraph.distributed.data.sharded import NotByRowError, Sharded, of_torch, serves
+from tgraph.distributed.data.sharded import NotByRowError, Sharded, implements, of_torch
 from tgraph.distributed.ranks.ownership import Ownership
 from tgraph.errors import ArgumentError
 
 aten = torch.ops.aten
 
 
-@serves(
+@implements(
     torch.Tag.pointwise,
     aten.masked_fill.Scalar,
     aten.masked_fill.Tensor,
@@ -38,7 +38,8 @@ aten = torch.ops.aten
     aten.full_like.default,
 )
 def elementwise(function: Any, ownership: Ownership, *args: Any, **kwargs: Any) -> Any:
-    """The operator on the rows of this rank. A plain tensor with a row for each vertex gives those of this rank."""
+    """The operator on the rows of this rank. A plain tensor with a row for each vertex contributes the rows of this
+    rank."""
     tensors = [each for each in tree_flatten((args, kwargs))[0] if isinstance(each, Tensor)]
     dimensions = max(each.dim() for each in tensors)
     written = args[0] if function._schema.is_mutable else None
@@ -79,7 +80,7 @@ def _column(dimension: int, of: Tensor, function: Any) -> int:
     return dimension
 
 
-@serves(aten.view.default, aten._unsafe_view.default, aten.reshape.default, aten.expand.default)
+@implements(aten.view.default, aten._unsafe_view.default, aten.reshape.default, aten.expand.default)
 def reshape(function: Any, ownership: Ownership, data: Sharded, size: Any, **kwargs: Any) -> Sharded:
     """Another shape of as many rows."""
     size = list(size)
@@ -101,14 +102,14 @@ def reshape(function: Any, ownership: Ownership, data: Sharded, size: Any, **kwa
     return Sharded(function(data.local, [ownership.num_own, *size[1:]], **kwargs), ownership)
 
 
-@serves(aten.unsqueeze.default)
+@implements(aten.unsqueeze.default)
 def unsqueeze(function: Any, ownership: Ownership, data: Sharded, dimension: int) -> Sharded:
     """A further column dimension."""
     dimension = dimension + data.dim() + 1 if dimension < 0 else dimension
     return Sharded(function(data.local, _column(dimension, data, function)), ownership)
 
 
-@serves(
+@implements(
     aten.squeeze.dim, aten.select.int, aten.cumsum.default, aten.softmax.int, aten._softmax.default, aten.sort.default
 )
 def along_column(function: Any, ownership: Ownership, data: Sharded, dimension: int = -1, *rest: Any) -> Any:
@@ -124,7 +125,7 @@ def row(function: Any, ownership: Ownership, data: Sharded, number: int) -> Tens
     return rows(function, ownership, data, torch.tensor([number], device=data.device))[0]
 
 
-@serves(aten.slice.Tensor)
+@implements(aten.slice.Tensor)
 def take_slice(
     function: Any,
     ownership: Ownership,
@@ -143,13 +144,13 @@ def take_slice(
     return Sharded(function(data.local, _column(dimension, data, function), start, end, step), ownership)
 
 
-@serves(aten.unbind.int)
+@implements(aten.unbind.int)
 def unbind(function: Any, ownership: Ownership, data: Sharded, dimension: int = 0) -> Any:
     """The columns."""
     return _spread(function(data.local, _column(dimension, data, function)), ownership)
 
 
-@serves(aten.cat.default, aten.stack.default)
+@implements(aten.cat.default, aten.stack.default)
 def join_columns(function: Any, ownership: Ownership, parts: Any, dimension: int = 0) -> Sharded:
     """Columns side by side."""
     dimension = dimension + parts[0].dim() + (function is aten.stack.default) if dimension < 0 else dimension
@@ -157,15 +158,15 @@ def join_columns(function: Any, ownership: Ownership, parts: Any, dimension: int
     return Sharded(function(held, _column(dimension, parts[0], function)), ownership)
 
 
-@serves(aten.new_empty.default, aten.new_full.default, aten.new_zeros.default, aten.new_ones.default)
+@implements(aten.new_empty.default, aten.new_full.default, aten.new_zeros.default, aten.new_ones.default)
 def new(function: Any, ownership: Ownership, data: Sharded, size: Any, *rest: Any, **kwargs: Any) -> Tensor:
-    """A fresh tensor: spread where it has a row for each vertex."""
+    """A fresh tensor, sharded if it has a row for each vertex."""
     if list(size[:1]) != [ownership.num_rows]:
         return function(data.local, size, *rest, **kwargs)
     return Sharded(function(data.local, [ownership.num_own, *size[1:]], *rest, **kwargs), ownership)
 
 
-@serves(aten.mm.default, aten.matmul.default, aten.mv.default)
+@implements(aten.mm.default, aten.matmul.default, aten.mv.default)
 def multiply(function: Any, ownership: Ownership, first: Tensor, second: Tensor) -> Sharded:
     """Rows times a matrix that every rank has."""
     if not isinstance(first, Sharded) or isinstance(second, Sharded):
@@ -176,7 +177,7 @@ def multiply(function: Any, ownership: Ownership, first: Tensor, second: Tensor)
 # ---- rows by number and by mask -------------------------------------------------------------------------------------
 
 
-@serves(aten.index_select.default)
+@implements(aten.index_select.default)
 def index_select(function: Any, ownership: Ownership, data: Tensor, dimension: int, index: Tensor) -> Tensor:
     """Rows by number, the same on every rank; or columns."""
     if isinstance(data, Sharded) and dimension % data.dim() == 0 and not isinstance(index, Sharded):
@@ -188,7 +189,7 @@ def index_select(function: Any, ownership: Ownership, data: Tensor, dimension: i
 
 
 def rows(function: Any, ownership: Ownership, data: Sharded, index: Tensor) -> Tensor:
-    """The rows of these numbers, int64 [k], which every rank gives alike: [k, ...] on every rank."""
+    """The rows of these numbers, int64 [k], the same on every rank: [k, ...] on every rank."""
     index = index.to(data.device)
     bad = (index < 0) | (index >= ownership.num_rows)
     if bool(bad.any()):
@@ -201,16 +202,16 @@ def rows(function: Any, ownership: Ownership, data: Sharded, index: Tensor) -> T
     return ownership.sum(found)
 
 
-@serves(aten.index.Tensor)
+@implements(aten.index.Tensor)
 def index(function: Any, ownership: Ownership, data: Tensor, indices: Any) -> Tensor:
-    """Rows by a mask that is spread likewise, which stay spread; or rows by number, on every rank."""
+    """Rows by a mask sharded likewise, which stay sharded; or rows by number, on every rank."""
     first, *others = indices
     if any(each is not None for each in others) or not isinstance(data, Sharded):
         raise NotByRowError(function, "of data that is spread over ranks rows are taken by one mask or one index")
     if isinstance(first, Sharded) and first.dtype == torch.bool:
-        kept = function(data.local, [first.local])
-        counts = ownership.gather(torch.tensor(len(kept), device=kept.device)).tolist()
-        return Sharded(kept, Ownership.of_counts(counts, ownership.group))
+        chosen = function(data.local, [first.local])
+        counts = ownership.gather(torch.tensor(len(chosen), device=chosen.device)).tolist()
+        return Sharded(chosen, Ownership.of_counts(counts, ownership.group))
     whole = first.full_tensor() if isinstance(first, Sharded) else first
     if whole.dtype == torch.bool:
         whole = whole.nonzero().flatten()
@@ -218,7 +219,7 @@ def index(function: Any, ownership: Ownership, data: Tensor, indices: Any) -> Te
     return rows(function, ownership, data, whole.flatten()).reshape(*whole.shape, *data.shape[1:])
 
 
-@serves(aten.index_put_.default, aten.index_put.default)
+@implements(aten.index_put_.default, aten.index_put.default)
 def index_put(
     function: Any, ownership: Ownership, data: Tensor, indices: Any, values: Tensor, accumulate: bool = False
 ) -> Tensor:
@@ -239,16 +240,16 @@ def index_put(
     here = (first >= ownership.first) & (first < ownership.end)
     columns = [each if each is None or each.dim() == 0 else each[here] for each in others]
     values = values.full_tensor() if isinstance(values, Sharded) else values
-    dimensions = data.dim() - sum(each is not None for each in others)  # of what is written; fewer are stretched
+    dimensions = data.dim() - sum(each is not None for each in others)  # of the written values; fewer are stretched
     has_rows = values.dim() == dimensions and values.shape[0] == len(first)
     given = values[here] if has_rows else values
     data.local.index_put_([first[here] - ownership.first, *columns], given, accumulate)
     return data
 
 
-@serves(aten.nonzero.default)
+@implements(aten.nonzero.default)
 def nonzero(function: Any, ownership: Ownership, data: Sharded) -> Tensor:
-    """Where it is not zero: places [k, dimensions], on every rank."""
+    """Positions of non-zero values, [k, dimensions], on every rank."""
     found = function(data.local)
     found[:, 0] += ownership.first
     return ownership.concatenate(found)[0]

@@ -1,4 +1,4 @@
-"""Fresh vertex data that is spread over ranks as soon as it is made, so that none of them ever has all of it."""
+"""Fresh vertex data that is sharded from the beginning, so that no rank ever has all of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch.overrides import TorchFunctionMode
 from tgraph.distributed.data.sharded import Sharded
 from tgraph.distributed.ranks.ownership import Ownership
 
-# Fewer rows are made on every rank: an operation on spread data takes longer than one on so many.
+# Fewer rows are made on every rank, where an operation takes less time than on sharded data.
 LARGE = 1 << 16
 
 # Functions of a size, with the arguments that come between size and the named ones.
@@ -18,10 +18,10 @@ _FILLED = (torch.full, torch.zeros, torch.ones, torch.empty)
 
 
 class Spreading(TorchFunctionMode):
-    """A context in which torch.full, zeros, ones, empty and arange make data that is spread by `ownership`, where they
-    are asked for a tensor [n, ...] of at least LARGE rows. To be entered by all ranks.
+    """A context in which torch.full, zeros, ones, empty and arange make data sharded by `ownership`, for tensors
+    [n, ...] of at least LARGE rows. To be entered by all ranks.
 
-    They have the same values either way: a plain tensor is one that every rank has.
+    The values are the same in either case: a plain tensor is equal on all ranks.
     """
 
     def __init__(self, ownership: Ownership):

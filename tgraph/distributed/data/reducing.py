@@ -1,4 +1,4 @@
-"""Operators that reduce the rows of spread data: each rank those of its own, and then the results of all ranks."""
+"""Operators that reduce the rows of sharded data: each rank reduces its own rows, and then the results of all ranks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from tgraph.distributed.data.by_row import _column, _spread
-from tgraph.distributed.data.sharded import NotByRowError, Sharded, of_torch, serves
+from tgraph.distributed.data.sharded import NotByRowError, Sharded, implements, of_torch
 from tgraph.distributed.ranks.ownership import Ownership
 from tgraph.errors import ArgumentError
 
@@ -28,8 +28,8 @@ def _greatest(dtype: torch.dtype) -> Any:
     return torch.inf if dtype.is_floating_point else torch.iinfo(dtype).max
 
 
-# By the name of the operator: how the results of ranks are combined, and what a rank without rows has, None for what
-# the operator itself gives.
+# By the name of the operator: the function that combines the results of ranks, and the value of a rank without rows,
+# None where the operator itself gives it.
 COMBINED: dict[str, tuple[Callable[[Tensor], Tensor], Callable[[torch.dtype], Any] | None]] = {
     "sum": (lambda parts: parts.sum(0, dtype=parts.dtype), None),
     "prod": (lambda parts: parts.prod(0, dtype=parts.dtype), None),
@@ -43,7 +43,7 @@ COMBINED: dict[str, tuple[Callable[[Tensor], Tensor], Callable[[torch.dtype], An
 }
 
 
-@serves(
+@implements(
     aten.sum.default,
     aten.sum.dim_IntList,
     aten.prod.default,
@@ -73,7 +73,7 @@ def reduce(function: Any, ownership: Ownership, data: Sharded, dim: Any = None, 
     return combine(ownership.gather(function(held, *given, *rest, **kwargs)))
 
 
-@serves(aten.mean.default, aten.mean.dim)
+@implements(aten.mean.default, aten.mean.dim)
 def mean(
     function: Any, ownership: Ownership, data: Sharded, dim: Any = None, keepdim: bool = False, **kwargs: Any
 ) -> Any:
@@ -84,13 +84,13 @@ def mean(
     return total * (total.numel() / data.numel())
 
 
-@serves(aten.max.dim, aten.min.dim)
+@implements(aten.max.dim, aten.min.dim)
 def best_of_columns(function: Any, ownership: Ownership, data: Sharded, dim: int, keepdim: bool = False) -> Any:
     """(values, places) along the columns."""
     return _spread(function(data.local, _column(dim, data, function), keepdim), ownership)
 
 
-@serves(aten.aminmax.default)
+@implements(aten.aminmax.default)
 def aminmax(
     function: Any, ownership: Ownership, data: Sharded, *, dim: int | None = None, keepdim: bool = False
 ) -> Any:
@@ -100,11 +100,11 @@ def aminmax(
     return data.amin(), data.amax()
 
 
-@serves(aten.argmax.default, aten.argmin.default)
+@implements(aten.argmax.default, aten.argmin.default)
 def argbest(
     function: Any, ownership: Ownership, data: Sharded, dim: int | None = None, keepdim: bool = False
 ) -> Tensor:
-    """The place of the largest or smallest value, of equals that of the lowest rank's."""
+    """The place of the largest or smallest value; ties go to the lowest rank."""
     if dim is not None and dim % data.dim():
         return Sharded(function(data.local, dim, keepdim), ownership)
     if data.dim() != 1:
@@ -115,7 +115,7 @@ def argbest(
     return ownership.gather(torch.tensor(first, device=data.device)).amin()
 
 
-@serves(aten.linalg_vector_norm.default)
+@implements(aten.linalg_vector_norm.default)
 def norm(
     function: Any,
     ownership: Ownership,
@@ -133,14 +133,14 @@ def norm(
     return function(ownership.gather(function(data.local, ord, **kw)), ord)
 
 
-@serves(aten.dot.default)
+@implements(aten.dot.default)
 def dot(function: Any, ownership: Ownership, first: Tensor, second: Tensor) -> Tensor:
     """The sum of products."""
     held = [each.local if isinstance(each, Sharded) else ownership.own(each) for each in (first, second)]
     return ownership.sum(function(*held))
 
 
-@serves(aten.equal.default)
+@implements(aten.equal.default)
 def equal(function: Any, ownership: Ownership, first: Tensor, second: Tensor) -> bool:
     """Whether all elements are."""
     if first.shape != second.shape:
@@ -149,7 +149,7 @@ def equal(function: Any, ownership: Ownership, first: Tensor, second: Tensor) ->
     return bool(ownership.gather(torch.tensor(function(*held), device=first.device)).all())
 
 
-@serves(aten.topk.default)
+@implements(aten.topk.default)
 def topk(
     function: Any, ownership: Ownership, data: Sharded, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> Any:
@@ -164,17 +164,17 @@ def topk(
     return best, where.index_select(0, chosen)
 
 
-@serves(aten.bincount.default)
+@implements(aten.bincount.default)
 def bincount(
     function: Any, ownership: Ownership, data: Sharded, weights: Tensor | None = None, minlength: int = 0
 ) -> Tensor:
-    """How often each number occurs, on every rank."""
+    """Number of occurrences of each value, on every rank."""
     length = max(minlength, int(data.amax()) + 1 if ownership.num_rows else 0)
     held = weights.local if isinstance(weights, Sharded) else None if weights is None else ownership.own(weights)
     return ownership.sum(function(data.local, held, length))
 
 
-@serves(aten._unique2.default)
+@implements(aten._unique2.default)
 def unique(function: Any, ownership: Ownership, data: Sharded, *options: Any, **named: Any) -> Any:
     """The distinct values, ascending, and how often each occurs, on every rank; without inverse."""
     named |= dict(zip(("sorted", "return_inverse", "return_counts"), options, strict=False))

@@ -1,4 +1,4 @@
-"""Vertex data that is spread over ranks: a tensor of which each process holds the rows of its vertices."""
+"""Vertex data sharded over ranks: each process holds the rows of its own vertices."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tgraph.distributed.ranks.ownership import Ownership
 from tgraph.errors import ArgumentError
 
 _BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}  # integers by their bytes
-_ODD = 0x9E3779B97F4A7C15 - 2**64  # 2^64 over the golden ratio: multiples of it look like chance
+_ODD = 0x9E3779B97F4A7C15 - 2**64  # 2^64 over the golden ratio: its multiples look random
 
-# What computes each operator of torch: a function of the operator, the ownership and the operator's arguments. Filled
-# by `by_row` and `reducing`.
+# The implementations of operators of torch: functions of the operator, the ownership and the operator's arguments,
+# registered by `by_row` and `reducing`.
 OPERATORS: dict[Any, Callable[..., Any]] = {}
 
 
-def serves(*operators: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A decorator: the function computes these operators on spread data."""
+def implements(*operators: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator that registers the function as the implementation of these operators on sharded data."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         OPERATORS.update(dict.fromkeys(operators, function))
@@ -44,13 +44,13 @@ class NotByRowError(ArgumentError):
 
 
 class Sharded(Tensor):
-    """A tensor [n, ...] whose rows are spread over the ranks of a process group, as a DTensor's would be; but a rank
-    may hold any number of rows.
+    """A tensor [n, ...] whose rows are distributed over the ranks of a process group, as a DTensor's would be; but a
+    rank may hold any number of rows.
 
-    It stands for the whole tensor: `values.sum()` is the sum over all vertices, on every rank. Operations row by row
-    are done by each rank on its own rows; reductions over the rows, rows by index and masks communicate, and so are to
-    be called by all ranks. A plain tensor beside it is one that every rank has. Other operations raise ArgumentError,
-    and `full_tensor()` is the remedy.
+    It stands for the whole tensor: `values.sum()` is the sum over all vertices, on every rank. Each rank applies
+    operations row by row to its own rows; reductions over the rows, rows by index and masks communicate, and all ranks
+    must call them. A plain tensor beside it must be equal on all ranks. Other operations raise ArgumentError, and
+    `full_tensor()` is the remedy.
 
     >>> held = tg.distributed.Ownership((0, 4))  # with a group of one rank
     >>> values = tg.distributed.from_local(torch.arange(4.0), held)
@@ -133,7 +133,7 @@ class Sharded(Tensor):
         super().__setitem__((first, *others), value)
 
     def numpy(self, *, force: bool = False) -> NoReturn:
-        """Raises ArgumentError, with `force` as well, as there is no memory that holds all rows.
+        """Raises ArgumentError, with `force` as well, as no memory holds all rows.
 
         >>> held = tg.distributed.Ownership((0, 4))
         >>> tg.distributed.from_local(torch.arange(4.0), held).numpy()
@@ -144,7 +144,7 @@ class Sharded(Tensor):
         raise ArgumentError(_no_memory("numpy"))
 
     def tolist(self) -> NoReturn:
-        """Raises ArgumentError, as there is no memory that holds all rows.
+        """Raises ArgumentError, as no memory holds all rows.
 
         >>> held = tg.distributed.Ownership((0, 4))
         >>> tg.distributed.from_local(torch.arange(4.0), held).tolist()
@@ -155,7 +155,7 @@ class Sharded(Tensor):
         raise ArgumentError(_no_memory("tolist"))
 
     def data_ptr(self) -> NoReturn:
-        """Raises ArgumentError, as there is no memory that holds all rows.
+        """Raises ArgumentError, as no memory holds all rows.
 
         >>> held = tg.distributed.Ownership((0, 4))
         >>> tg.distributed.from_local(torch.arange(4.0), held).data_ptr()
@@ -191,7 +191,7 @@ class Sharded(Tensor):
 
 
 def common_ownership(operands: Iterable[Any]) -> Ownership:
-    """That of all operands which are spread. Raises ArgumentError where they are spread differently."""
+    """The common ownership of the sharded operands. Raises ArgumentError where they differ."""
     found = None
     for operand in operands:
         if isinstance(operand, Sharded):
@@ -233,8 +233,8 @@ class _FromLocal(torch.autograd.Function):
 
 
 def from_local(local: Tensor, ownership: Ownership) -> Tensor:
-    """The tensor [n, ...] of which every rank gives its rows, `local` [k, ...], as the `ownership` says; gradients flow
-    back to these.
+    """The tensor [n, ...] made of the rows of every rank, `local` [k, ...], by the `ownership`; gradients flow back to
+    these.
 
     >>> held = tg.distributed.Ownership((0, 4))  # with a group of one rank
     >>> tg.distributed.from_local(torch.arange(4.0), held).mean()

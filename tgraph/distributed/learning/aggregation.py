@@ -30,14 +30,14 @@ def aggregate(
     weights: Tensor | float | None,
     dtype: torch.dtype | None,
 ) -> Tensor | None:
-    """What every vertex receives, for plain `data` [k, ...] of the own vertices of this rank, as plain [k, ...]; or for
-    spread data [n, ...] that needs a gradient, spread. None for anything else, which is served without gradients.
+    """The aggregate of every vertex, for plain `data` [k, ...] of the own vertices of this rank, as plain [k, ...]; or
+    for sharded data [n, ...] that needs a gradient, sharded. None for anything else, which needs no gradients.
 
     layout : the `tgraph.distributed.layout.Distributed` of the graph. The other arguments are those of
-    `tgraph.aggregate`. The gradient of a sum or mean is a sum over the transpose: both ways the arcs inside a part are
-    computed while values travel. Other reductions that need a gradient, and edge operations that are not linear, take
-    the arcs of this rank as one graph, which is kept. To be called by all ranks, in the same order. Raises
-    ArgumentError as `tgraph.aggregate` does.
+    `tgraph.aggregate`. The gradient of a sum or mean is a sum over the transpose: in both directions the arcs inside a
+    part are computed while values travel. Other reductions that need a gradient, and edge operations that are not
+    linear, take the arcs of this rank as one graph, which is cached. To be called by all ranks, in the same order.
+    Raises ArgumentError as `tgraph.aggregate` does.
     """
     if not isinstance(data, Tensor) or isinstance(weights, Tensor):
         return None
@@ -67,8 +67,8 @@ def aggregate(
 
 
 def _is_own(data: Tensor, held: Ownership) -> bool:
-    """Whether plain data is that of the own vertices, as all ranks see it: where one rank owns all of them, it is told
-    by the others which of both its data is. Data that may be either on all ranks is their own."""
+    """Whether plain data is that of the own vertices, decided by all ranks: a rank that owns all vertices cannot tell,
+    and takes the answer of the others. Data that may be either on all ranks is their own."""
     rows, n = data.shape[:1], held.num_rows
     if n not in [end - first for first, end in itertools.pairwise(held.starts)]:
         return rows == (held.num_own,)

@@ -1,4 +1,4 @@
-"""The rows of a rank as one bipartite Csr, for what needs all arcs of a vertex at once."""
+"""The rows of a rank as one bipartite Csr, for operations that need all arcs of a vertex at once."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tgraph.distributed.parts.part import Part
 
 def local_rows(part: Part) -> Csr:
     """The k rows of own vertices, whose columns are these and then the h mirrors, with the weights of the arcs. The
-    arcs of a row are in the order of the vertices of the whole graph, as in one process, so that what depends on the
-    order is the same."""
+    arcs of a row are in the order of the whole graph, as in one process, so that results that depend on the order
+    agree."""
     held, own = part.ownership, part.num_own
     pieces = [(part.inside, part.inside.neighbors), (part.outside, part.outside.neighbors)]
     row = torch.cat([expand_rows(graph.offset[: own + 1]) for graph, _ in pieces])
@@ -28,7 +28,7 @@ def local_rows(part: Part) -> Csr:
 
 
 def local_graph(part: Part) -> Graph:
-    """A graph of k + h vertices in which own vertices receive along the arcs of this rank, and mirrors only send."""
+    """A graph of k + h vertices: own vertices receive along the arcs of this rank, and mirrors only send."""
     rows = local_rows(part)
     beyond = rows.offset[-1:].expand(len(part.mirrors))
     offset = torch.cat((rows.offset, beyond))

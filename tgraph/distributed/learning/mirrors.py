@@ -1,4 +1,4 @@
-"""The values of mirrors as a differentiable function of those of their owners."""
+"""The values of mirrors as a differentiable function of the values of their owners."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tgraph.distributed.parts.part import Part
 def with_mirrors(part: Part, data: Tensor) -> Tensor:
     """The `data` [k, ...] of own vertices followed by that of the mirrors, [k + h, ...].
 
-    A gradient of a mirror goes back to its owner, which adds those of all ranks in their order: the same bits each
-    time. Differentiable any number of times. To be called by all ranks, and so is the backward.
+    The gradient of a mirror is sent to its owner, which adds the gradients of all ranks in their order: the same bits
+    each time. Differentiable any number of times. All ranks must call it, and its backward.
     """
     return _WithMirrors.apply(data, part) if data.requires_grad else _fetched(part, data)
 
@@ -39,7 +39,7 @@ class _WithMirrors(torch.autograd.Function):
 
 
 class _Added(torch.autograd.Function):
-    """The adjoint of `_WithMirrors`: the values of mirrors are added to those of their owners."""
+    """The adjoint of `_WithMirrors`: the values of mirrors are added to the values of their owners."""
 
     @staticmethod
     def forward(ctx: Any, values: Tensor, part: Part) -> Tensor:

@@ -1,7 +1,7 @@
-"""Parts of which some rows are cut: arcs of one vertex lie at several ranks, so that none has all of a hub.
+"""Parts with cut rows: the arcs of one vertex lie at several ranks, so that none has all arcs of a hub.
 
-Each rank reads the rows of its own vertices and sends each arc to where a `Placement` puts it; beside its part it holds
-all arcs that it has read and those that it receives.
+Each rank reads the rows of its own vertices and sends each arc to the rank given by a `Placement`; beside its part it
+holds all arcs read and received.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ def part_by(
     take: Take | None = None,
     device: torch.device = CPU,
 ) -> Part:
-    """The part of this rank, as of `splitting.part_of`, with rows cut as `cut` says; to be called by all ranks.
+    """The part of this rank, see `splitting.part_of`, with rows cut by `cut`; to be called by all ranks.
 
-    "hubs" : the arcs of rows longer than HUB_ARCS for each rank, or than a quarter of the mean of a rank's arcs where
-    that is less, lie at the owners of their other ends (`partitions.cut_hubs`). "grid" : ranks are a grid, as square as
+    "hubs" : the arcs of rows longer than HUB_ARCS for each rank, or than a quarter of the mean of a rank's arcs if that
+    is less, lie at the owners of their other ends (`partitions.cut_hubs`). "grid" : ranks are a grid, as square as
     their number allows, and arcs lie in the row of one owner and the column of the other (`two_dimensional`). None :
-    all arcs lie with their rows, in what `take` gives. What is read is on the CPU, the part on `device`.
+    all arcs lie with their rows, in the storage of `take`. Rows are read on the CPU, the part is on `device`.
 
-    Raises ArgumentError for any other.
+    Raises ArgumentError for any other `cut`.
     """
     if cut is None or ownership.num_ranks == 1:
         return part_of(ownership, read, dtype, weight_dtype, directed, take, device)
@@ -76,8 +76,8 @@ def part_by(
 def _arcs(
     ownership: Ownership, read: Callable[[], Iterable[Rows]], weight_dtype: torch.dtype | None
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """(row, neighbor, weights) of the arcs of own rows, by their numbers in the whole graph; copies, as what is read
-    next may be in the same memory."""
+    """(row, neighbor, weights) of the arcs of own rows, by their numbers in the whole graph; copies, since the next
+    block may be read into the same memory."""
     row, neighbor = [torch.empty(0, dtype=torch.int64, device="cpu")], [torch.empty(0, dtype=torch.int64, device="cpu")]
     weights = [torch.empty(0, dtype=weight_dtype or torch.float32, device="cpu")]
     for piece in read():
@@ -91,7 +91,7 @@ def _arcs(
 
 
 def _placement(cut: Cut, ownership: Ownership, row: Tensor) -> Placement:
-    """Where arcs lie, the same on all ranks, from the rows of the arcs that this one has read."""
+    """The placement of arcs, the same on all ranks, from the rows of the arcs that each has read."""
     bounds, ranks = torch.tensor(ownership.starts, device="cpu"), ownership.num_ranks
     if cut == "grid":
         columns = next(each for each in range(int(ranks**0.5), 0, -1) if ranks % each == 0)
@@ -108,7 +108,7 @@ def _placement(cut: Cut, ownership: Ownership, row: Tensor) -> Placement:
 def _sent(
     ownership: Ownership, holder: Tensor, row: Tensor, neighbor: Tensor, weights: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """The arcs that this rank is to hold, of those that all have read."""
+    """The arcs that this rank is to hold, of the arcs read by all."""
     order, counts = holder.argsort(stable=True), torch.bincount(holder, minlength=ownership.num_ranks)
     arriving, size = torch.empty_like(counts), counts.element_size() * (ownership.num_ranks - 1)
     exchange(dist.all_to_all_single, arriving, counts, group=ownership.group, sent=size, received=size)

@@ -1,4 +1,4 @@
-"""The rows of one rank: the arcs among its own vertices, and those that lead to vertices of other ranks."""
+"""The rows of one rank: the arcs among its own vertices, and the arcs to vertices of other ranks."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Part:
     """The rows of the vertices that this rank owns, by local numbers: its k own vertices come first, in their order,
     and then the mirrors, the vertices of other ranks that its arcs touch.
 
-    ownership : which vertices are whose.
-    mirrors : int64 [h], ascending: the vertices of other ranks.
+    ownership : the assignment of vertices to ranks.
+    mirrors : int64 [h], ascending, by number in the whole graph.
     inside : the arcs of own vertices to own vertices, a graph of k vertices.
-    outside : their arcs to mirrors, a directed graph of k + h vertices, of which the mirrors have no rows. Both are in
-    CSR, or in blocks (`tgraph.distributed.streaming.side.Side`).
-    cut : arcs of mirrors, whose rows are cut: a graph of k + h vertices, of which the own ones have no rows; None, on
+    outside : their arcs to mirrors, a directed graph of k + h vertices, in which mirrors have no rows. Both are in CSR,
+    or in blocks (`tgraph.distributed.streaming.side.Side`).
+    cut : arcs of mirrors, whose rows are cut: a graph of k + h vertices, in which own vertices have no rows; None, on
     all ranks, where all rows lie with their owners.
 
     All of it is on one device. Made by all ranks together.
@@ -53,7 +53,7 @@ class Part:
         wanted, given = counts.tolist(), asked.tolist()
         self.requests: Channel = Channel(held, wanted, given)  # from mirrors to their owners
         asked_for = self.requests.send(self.mirrors).wait()
-        self.copied: Tensor = asked_for.sub_(held.first)  # int64 [c], own vertices by who mirrors them
+        self.copied: Tensor = asked_for.sub_(held.first)  # int64 [c], own vertices, by the rank with a mirror of them
         self.replies: Channel = self.requests.reversed()  # from owners to mirrors
         if self.cut is not None:
             self.cut_rows: CutRows = CutRows.of(self, self.cut)
@@ -70,7 +70,7 @@ class Part:
         outside: Graph,
         cut: Graph | None = None,
     ) -> Part:
-        """The part of these, which were made on the CPU, on a device; blocks are computed there already."""
+        """The part of graphs made on the CPU, moved to a device; blocks are computed there already."""
         graphs = (None if graph is None else graph.to(device) for graph in (inside, outside, cut))
         return cls(ownership, mirrors.to(device), *graphs)  # type: ignore[arg-type]
 
@@ -82,7 +82,7 @@ class Part:
 
     @computed_once
     def degree(self) -> Tensor:
-        """The arcs of each own vertex, those at other ranks included, int64 [k]."""
+        """Number of arcs of each own vertex, with those at other ranks, int64 [k]."""
         here = self.inside.row_offset().diff() + self.outside.row_offset()[: self.num_own + 1].diff()
         if self.cut is not None:
             self.cut_rows.combine(here, self._counts_elsewhere, torch.add)
@@ -90,22 +90,22 @@ class Part:
 
     @property
     def graphs(self) -> tuple[Graph, ...]:
-        """The arcs of this rank."""
+        """The graphs of the arcs of this rank."""
         return (self.inside, self.outside) if self.cut is None else (self.inside, self.outside, self.cut)
 
     @property
     def num_own(self) -> int:
-        """k."""
+        """k, the number of own vertices."""
         return self.ownership.num_own
 
     @property
     def num_local(self) -> int:
-        """k + h."""
+        """k + h, the number of own vertices and mirrors."""
         return self.num_own + len(self.mirrors)
 
     @property
     def num_arcs(self) -> int:
-        """The arcs of this rank."""
+        """Number of arcs of this rank."""
         return sum(graph.num_arcs for graph in self.graphs)
 
     @property
@@ -115,12 +115,12 @@ class Part:
 
     @computed_once
     def copied_by_rank(self) -> tuple[Tensor, ...]:
-        """`copied` by the rank that mirrors."""
+        """`copied`, by the rank of the mirror."""
         return self.copied.split(self.replies.sending)
 
     def to_owners(self, slots: Tensor) -> tuple[Channel, list[Tensor]]:
-        """(the channel from some mirrors, int64 [j] ascending, to their owners; the own vertices of which it brings
-        something, by rank); to be called by all ranks."""
+        """(channel from some mirrors, int64 [j] ascending, to their owners; the own vertices that it reaches, by rank);
+        to be called by all ranks."""
         marks, counts = [], []
         for here, size in _by_rank(slots, self.requests.sending):
             marks.append(bitmaps.of_ids(here, size))
@@ -146,19 +146,19 @@ class Part:
         return bitmaps.pack(inside.diff() > 0), bitmaps.pack(outside.diff() > 0)
 
     def fetch(self, values: Tensor) -> Sending:
-        """The values of the mirrors from those of own vertices [k, ...], of all ranks: they arrive in the last h rows
-        of memory [k + h, ...], the first of which are left open (see `Sending.memory`)."""
+        """Begin to fetch the values of the mirrors from own vertices [k, ...] of all ranks: they arrive in the last h
+        rows of memory [k + h, ...], whose first rows are left open (see `Sending.memory`)."""
         memory = values.new_empty((self.num_local, *values.shape[1:]))
         sending = self.replies.send(values.index_select(0, self.copied), memory[self.num_own :])
         sending.memory = memory
         return sending
 
     def give_back(self, values: Tensor) -> Sending:
-        """For each of `copied` what the mirrors have, [c, ...], from `values` [h, ...] of the mirrors of all ranks."""
+        """The values of the mirrors of `copied`, [c, ...], from `values` [h, ...] of the mirrors of all ranks."""
         return self.requests.send(values)
 
     def add_copies(self, values: Tensor) -> Tensor:
-        """The sums [k, F] over the mirrors of each own vertex of what they gave back, `values` [c, F], in the order of
+        """The sums [k, F] of the values returned by the mirrors of each own vertex, `values` [c, F], in the order of
         the ranks."""
         offset, slots = self._copies
         if (missing := self.num_own - len(values)) > 0:  # the operator takes no fewer values than rows
@@ -186,8 +186,8 @@ class Part:
 class CutRows:
     """The mirrors that have rows at this rank, and the own vertices that have rows at others.
 
-    mirrors : local numbers, int64 [c] ascending. own : int64 [d], own vertices, for each rank those that have rows
-    there. partials : the channel from the first to owners. lent : the way back.
+    mirrors : local numbers, int64 [c] ascending. own : int64 [d], own vertices with rows at each rank, by rank.
+    partials : the channel from mirrors to owners. lent : the reverse channel.
     """
 
     mirrors: Tensor
@@ -203,7 +203,7 @@ class CutRows:
         return cls(mirrors, own, partials, partials.reversed())
 
     def combine(self, values: Tensor, received: Tensor, operation: Callable[[Tensor, Tensor], Tensor]) -> None:
-        """Combine `values` [k, ...] of own vertices with what came by `partials`, [d, ...], in the order of ranks."""
+        """Combine `values` [k, ...] of own vertices with `received` [d, ...] by `partials`, in the order of ranks."""
         for vertices, part in zip(self.own, received.split(self.partials.receiving), strict=True):
             values[vertices] = operation(values[vertices], part)
 

@@ -1,8 +1,8 @@
-"""Partitions for ranks that cut the rows of a graph: a grid of ranks, and arcs to hubs spread over all ranks.
+"""Partitions for ranks that cut the rows of a graph: a grid of ranks, and arcs to hubs distributed over all ranks.
 
 A rank owns consecutive vertices. An arc lies at one rank, which reads the value of its source and adds to that of its
-target; values of vertices that the rank does not own are fetched from their owners, sums for such vertices are sent to
-them. Where an arc lies is a function of its two ends, so that no table of arcs is needed.
+target; values of other ranks' vertices are fetched from their owners, sums for such vertices are sent to them. The rank
+of an arc is a function of its two ends, so that no table of arcs is needed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CHUNK = 2**22
 
 @dataclass(frozen=True)
 class Placement(ABC):
-    """Which of p ranks owns each vertex and holds each arc.
+    """The owner of each vertex, and the rank of each arc, among p ranks.
 
     bounds : int64 [p + 1], rank r owns the vertices bounds[r]..bounds[r + 1] - 1; equal bounds where it owns none.
     """
@@ -33,7 +33,7 @@ class Placement(ABC):
     bounds: Tensor
 
     def __len__(self) -> int:
-        """p, the ranks, those without vertices included."""
+        """p, the number of ranks, with those without vertices."""
         return len(self.bounds) - 1
 
     def owner(self, vertices: Tensor) -> Tensor:
@@ -58,7 +58,7 @@ class Grid(Placement):
 
 @dataclass(frozen=True)
 class HubCut(Placement):
-    """Arcs lie at the owner of their target, those to a hub at the owner of their source, as `cut_hubs` makes it.
+    """Arcs lie at the owner of their target, but arcs to a hub at the owner of their source, see `cut_hubs`.
 
     hub : bool [n].
     """
@@ -73,10 +73,10 @@ def two_dimensional(graph: Graph, rows: int, columns: int, bounds: Tensor | None
     """Place the arcs on a grid of ranks (Yoo et al., SC 2005; Buluc, Madduri, SC 2011).
 
     An arc lies in the row of the rank that owns its target and in the column of the one that owns its source: the value
-    of a vertex is needed by the ranks of one column, at most `rows`, and sums for it are made by those of one row, at
-    most `columns`, so that a rank exchanges messages with rows + columns - 2 others. Vertices and the arcs at them, in
-    and out, are balanced over the owners: sources in a column have at most 1 / columns of all, and `columns` times the
-    largest vertex. `bounds`, int64 [p + 1], are those of the owners where a partition has chosen them. Keeps O(p).
+    of a vertex is needed by the ranks of one column, at most `rows`, and sums for it are made by the ranks of one row,
+    at most `columns`, so that a rank exchanges messages with rows + columns - 2 others. Vertices and the arcs at them,
+    in and out, are balanced over the owners: sources in a column have at most 1 / columns of all, and `columns` times
+    the largest vertex. `bounds`, int64 [p + 1], are the owners' where a partition has chosen them. Keeps O(p).
 
     Raises ArgumentError for rows < 1 or columns < 1, and for bounds that do not divide the vertices into p ranges.
     """
@@ -88,14 +88,14 @@ def two_dimensional(graph: Graph, rows: int, columns: int, bounds: Tensor | None
 
 
 def cut_hubs(graph: Graph, parts: int, largest: int | None = None, bounds: Tensor | None = None) -> HubCut:
-    """Place arcs at the owner of their target, but those to vertices of more than `largest` in-arcs, the hubs, at the
+    """Place arcs at the owner of their target, but arcs to vertices of more than `largest` in-arcs, the hubs, at the
     owner of their source: the hybrid cut of PowerLyra (Chen, Shi, Chen, Chen, EuroSys 2015).
 
     A hub costs a sum from each rank, and none of the values that its arcs need. `largest` is by default HUB_ARCS for
-    each rank, and a quarter of the mean of the arcs of a rank where that is less. Vertices and arcs are balanced: a
-    rank holds at most the mean of both together, and once the arcs that depend on one vertex, at most `largest` and its
-    arcs to hubs. `bounds`, int64 [p + 1], are those of the owners where a partition has chosen them: moving them would
-    cut what it keeps together. Keeps O(p) and a byte for each vertex.
+    each rank, or a quarter of the mean of the arcs of a rank if that is less. Vertices and arcs are balanced: a rank
+    holds at most the mean of both together, and the arcs that depend on one vertex, at most `largest` and its arcs to
+    hubs. `bounds`, int64 [p + 1], are the owners' where a partition has chosen them: moving them would cut its parts.
+    Keeps O(p) and a byte for each vertex.
 
     Raises ArgumentError for parts < 1, a negative `largest`, and bounds that do not divide the vertices into p ranges.
     """
@@ -129,8 +129,8 @@ def _counted_before(graph: Graph, marked: Tensor) -> Tensor:
 
 
 def _balanced(weight: Tensor, parts: int) -> Tensor:
-    """Bounds of ranges of vertices of nearly equal weight, int64 [parts + 1], from what is before each vertex, int64
-    [n + 1], which strictly ascends: no range has more than the mean and the largest vertex."""
+    """Bounds of ranges of vertices of nearly equal weight, int64 [parts + 1], from the strictly ascending weights
+    before each vertex, int64 [n + 1]: no range has more than the mean and the largest vertex."""
     share = equal_shares(int(weight[-1]), parts, weight.device)
     return torch.searchsorted(weight, round_to_rows(weight, share, int(weight[-1])))
 

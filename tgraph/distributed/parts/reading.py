@@ -1,4 +1,4 @@
-"""What a rank reads from a partitioned file: which vertices are its own, its part, and at first use original ids."""
+"""Reading of a rank from a partitioned file: the ownership, its part, and at first use original ids."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from tgraph.stream.partitioning.parts import equal_shares
 
 
 def owners(file: BlockFile, group: Any) -> Ownership:
-    """Which vertices are whose, by the blocks of the rows: as many blocks for each rank where their number allows that,
-    else about as many arcs. To be called by all ranks."""
+    """The assignment of vertices to ranks, by the blocks of the rows: equally many blocks for each rank where their
+    number allows that, else about equally many arcs. To be called by all ranks."""
     ranks, rank = dist.get_world_size(group), dist.get_rank(group)
     blocks = [file.index[number] for number in file.blocks("rows")]
     if len(blocks) >= ranks and len(blocks) % ranks == 0:

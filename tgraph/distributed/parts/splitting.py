@@ -1,7 +1,7 @@
 """The rows of a rank, given piece by piece, as its part: arcs inside and outside.
 
-They are passed over twice, once to count them and to mark the mirrors, and once to store them where they belong, in
-memory or in blocks: beside the part there are a piece, and a byte for each vertex of the graph.
+Two passes over the pieces count the arcs and mark the mirrors, and then store the arcs, in memory or in blocks: beside
+the part there are a piece, and a byte for each vertex of the graph.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CHUNK = 1 << 18
 
 CPU = torch.device("cpu")
 
-# Vertices that share a base in `Numbers`; what is counted from there fits a byte.
+# Vertices that share a base in `Numbers`; counts from there fit a byte.
 _GROUP = 256
 
 
@@ -37,7 +37,7 @@ class Rows(NamedTuple):
     weights: Tensor | None
 
     def pieces(self) -> Iterator[Rows]:
-        """The same in pieces of at most CHUNK arcs."""
+        """The rows in pieces of at most CHUNK arcs."""
         first, last = int(self.offset[0]), int(self.offset[-1])
         for begin in range(first, last, CHUNK):
             end = min(begin + CHUNK, last)
@@ -49,10 +49,10 @@ class Rows(NamedTuple):
 
 
 class Numbers:
-    """The marked ones of n vertices, numbered in ascending order. `marked` : bool [n], which is overwritten.
+    """Numbers of the marked among n vertices, in ascending order. marked : bool [n], overwritten.
 
-    A vertex has the number of its group's first one, and in a byte how many of the group come before it: as in the rank
-    directories of Jacobson, Space-efficient static trees and graphs (FOCS 1989).
+    The number of a vertex is that of the first of its group, plus a byte that counts the marked ones before it there:
+    the rank directories of Jacobson, Space-efficient static trees and graphs (FOCS 1989).
     """
 
     def __init__(self, marked: Tensor):
@@ -91,9 +91,9 @@ def part_of(
 ) -> Part:
     """The part of this rank; to be called by all.
 
-    read : gives its rows, in the order of their arcs, each time that it is called. dtype, weight_dtype : of neighbors
-    and weights, None without. directed : whether the arcs inside need not lead both ways. take : gives what takes the
-    arcs inside and outside once they are counted, or None for memory. What is read is on the CPU, the part on `device`.
+    read : yields its rows, in the order of their arcs, in each call. dtype, weight_dtype : of neighbors and weights,
+    None without. directed : whether the arcs inside need not lead both ways. take : returns the storage of the arcs
+    inside and outside once they are counted, or None for memory. Rows are read on the CPU, the part is on `device`.
     """
     own = ownership.num_own
     marked = torch.zeros(ownership.num_rows, dtype=torch.bool, device="cpu")
@@ -102,9 +102,9 @@ def part_of(
         inner = _is_own(piece, ownership)
         at = piece.first - ownership.first
         rows = slice(at + 1, at + len(piece.offset))
-        kept = torch.nn.functional.pad(inner.cumsum(0), (1, 0)).index_select(0, piece.offset).diff()
-        inside[rows] += kept
-        outside[rows] += piece.offset.diff() - kept
+        inner_arcs = torch.nn.functional.pad(inner.cumsum(0), (1, 0)).index_select(0, piece.offset).diff()
+        inside[rows] += inner_arcs
+        outside[rows] += piece.offset.diff() - inner_arcs
         marked[piece.neighbors[~inner].to(torch.int64)] = True
     torch.cumsum(inside, 0, out=inside)
     torch.cumsum(outside, 0, out=outside)
@@ -116,13 +116,13 @@ def part_of(
 
 
 class Taking(Protocol):
-    """What takes the arcs of a side."""
+    """The storage of the arcs of a side."""
 
     def add(self, neighbors: Tensor, weights: Tensor | None) -> None:
-        """The next ones, by local numbers [e], with weights [e] where there are any."""
+        """Add the next arcs, by local numbers [e], with weights [e] if any."""
 
     def graph(self, directed: bool) -> Graph:
-        """The graph of all of them."""
+        """The graph of all arcs added."""
 
 
 Take = Callable[[Counted], "tuple[Taking, Taking] | None"]
@@ -159,13 +159,13 @@ def _store(
     mirrors: Numbers,
     sides: tuple[Taking, Taking],
 ) -> None:
-    """Give the arcs by local numbers to those inside and those outside."""
+    """Add the arcs by local numbers to the storages inside and outside."""
     for piece in _pieces(read):
         inner = _is_own(piece, ownership)
-        for outer, kept in enumerate((inner, ~inner)):
-            found = piece.neighbors[kept].to(torch.int64)
+        for outer, mask in enumerate((inner, ~inner)):
+            found = piece.neighbors[mask].to(torch.int64)
             local = mirrors(found) + ownership.num_own if outer else found - ownership.first
-            sides[outer].add(local, None if piece.weights is None else piece.weights[kept])
+            sides[outer].add(local, None if piece.weights is None else piece.weights[mask])
 
 
 def _pieces(read: Callable[[], Iterable[Rows]]) -> Iterator[Rows]:

@@ -1,9 +1,9 @@
-"""Checkpoints of runs on graphs that are spread over ranks: a part by each rank, and a manifest that makes them one.
+"""Checkpoints of runs on distributed graphs: a part by each rank, and a manifest that makes them one.
 
 A part is a file `name.NUMBER.RANK-of-RANKS` with the rows of its rank, in the order of the graph, so that any other
-number of ranks finds those that it needs. The manifest has the name of the checkpoint: what every rank holds alike, and
-which parts belong to it, by the checksum of each. Rank 0 writes it once all parts are on the disk, and then deletes
-those of the former one: a rank that is killed at any moment leaves one of the two whole.
+number of ranks finds its rows. The manifest has the name of the checkpoint, the data that all ranks have in common, and
+the checksum of each part. Rank 0 writes it once all parts are on the disk, and then deletes the former parts: a rank
+that is killed at any moment leaves one of the two checkpoints whole.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class SpreadKeeper(Keeper):
     # ---- when --------------------------------------------------------------------------------------------------------
 
     def _is_due(self) -> bool:
-        """What rank 0 has decided when this was asked before; it decides now for the next time."""
+        """The decision of rank 0 at the previous call; it decides now for the next one."""
         due = self._decided()
         now = time.monotonic() >= self._due and not due
         decision = torch.tensor(now or self._seconds == 0, dtype=torch.uint8, device="cpu")
@@ -94,9 +94,9 @@ class SpreadKeeper(Keeper):
             sealed = checksummed.contents(part, REMEDY).notes["checksum"]
         except OSError as found:
             sealed, fault = _NONE, found
-        # From here on all parts are on the disk, or somebody knows better.
-        told = self._held.gather(torch.tensor(list(bytes.fromhex(sealed)), dtype=torch.uint8, device="cpu"))
-        seals = [bytes(each).hex() for each in told.tolist()]
+        # From here on all parts are on the disk, or some rank reports none.
+        gathered = self._held.gather(torch.tensor(list(bytes.fromhex(sealed)), dtype=torch.uint8, device="cpu"))
+        seals = [bytes(each).hex() for each in gathered.tolist()]
         if fault is not None or _NONE in seals:
             raise fault or OSError(f"rank {seals.index(_NONE)} could not write its part")
         if self._held.rank == 0:
@@ -112,7 +112,7 @@ class SpreadKeeper(Keeper):
             self._remove_parts(but=names)
 
     def _remove_parts(self, but: list[str]) -> None:
-        """Delete parts of former checkpoints, and what killed ranks have left."""
+        """Delete parts of former checkpoints, and remains of killed ranks."""
         pattern = re.compile(re.escape(self.path.name) + r"\.\d+\.\d+-of-\d+")
         for path in self.path.absolute().parent.iterdir():
             if pattern.fullmatch(path.name) and path.name not in but:

@@ -1,12 +1,12 @@
 """Weakly connected components over the parts of all ranks.
 
-Each rank joins along its own arcs by union-find. What is left are the trees of the ranks that share a vertex: the owner
-has it in one, whoever mirrors it in another. Of the vertices that tie the same two trees one is enough; by these the
-ranks exchange the smallest vertex they know of until none changes.
+Each rank joins along its own arcs by union-find. There remain the trees of the ranks that share a vertex, one at its
+owner and one at each mirror. Of the vertices that tie the same two trees one is enough; by these the ranks exchange the
+smallest known vertex until none changes.
 
 As in Afforest (Sutton, Ben-Nun, Barak, IPDPS 2018) a few arcs of each vertex of an undirected graph come first. They
-join most of a large component, whose vertices then need no second look: their arcs to others are seen from there. That
-the largest trees of all ranks are in one component a few of the arcs between them show.
+join most of a large component, whose vertices then need no second pass: their arcs to others are seen from there. A few
+of the arcs between the largest trees of all ranks show that these are in one component.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def join(part: Part, label: Tensor, directed: bool) -> bool:
     these are not their own indices to begin with, so that they may be trees already."""
     held = part.ownership
     is_fresh = torch.equal(label, torch.arange(held.first, held.end, dtype=label.dtype, device=label.device))
-    told = torch.tensor([not is_fresh, part.num_arcs], device="cpu")
+    state = torch.tensor([not is_fresh, part.num_arcs], device="cpu")
     samples = not directed and part.streamed is None  # a sample of blocks would take a pass of its own
-    stale, arcs = held.gather(told).unbind(1)
+    stale, arcs = held.gather(state).unbind(1)
     if bool(stale.any()):
         return False
     trees, rest = _Trees(part), None
@@ -56,9 +56,9 @@ def join(part: Part, label: Tensor, directed: bool) -> bool:
 class _Trees:
     """The trees of a rank: of its own vertices, and of the mirrors.
 
-    tree : the root of each local vertex, the smallest local number, [k + h]. smallest : of the tree at each root, the
-    smallest vertex that any rank knows of, [k + h]; without meaning elsewhere. A mirror may be smaller: its owner tells
-    when ranks `agree`.
+    tree : the root of each local vertex, the smallest local number, [k + h]. smallest : for the tree at each root, the
+    smallest vertex known to any rank, [k + h]; without meaning elsewhere. A mirror may be smaller: its owner reports
+    that when ranks `agree`.
     """
 
     def __init__(self, part: Part):
@@ -72,14 +72,14 @@ class _Trees:
         self._exchanged = False
 
     def join_inside(self, rows: Tensor | None, width: int | None) -> None:
-        """Merge the trees at the ends of arcs inside, before any outside: those of some own vertices, int64 [j], or of
-        all, and so many of each."""
+        """Merge the trees at the ends of arcs inside, before any outside: of some own vertices, int64 [j], or of all,
+        and `width` arcs of each."""
         if self._part.inside.num_arcs:
             with self._merging():
                 _join(self._part.inside, rows, width, self._own)
 
     def join_outside(self, rows: Tensor | None) -> None:
-        """The same for all arcs to mirrors of some own vertices, or of all, and for all arcs of mirrors."""
+        """Merge along all arcs to mirrors of some own vertices, or of all, and all arcs of mirrors."""
         outside, cut = self._part.outside, self._part.cut
         with self._merging():
             if outside.num_arcs:
@@ -90,8 +90,8 @@ class _Trees:
 
     @contextmanager
     def _merging(self) -> Iterator[None]:
-        """What is known at the roots of own vertices goes to the roots of the trees that these are merged to, which are
-        smaller: nothing else is known before ranks exchange what they know."""
+        """Move the smallest vertices at the roots of own vertices to the roots that these are merged to, which are
+        smaller: there is nothing else to move before ranks exchange."""
         if not self._exchanged:
             yield
             return
@@ -110,12 +110,12 @@ class _Trees:
         rows, first = rows[first < end], first[first < end]
         slots = outside.neighbors[first].to(torch.int64) - self._part.num_own
         slots, place = slots.unique(return_inverse=True)
-        source = torch.empty_like(slots).scatter_(0, place, rows)  # one of those that lead there
+        source = torch.empty_like(slots).scatter_(0, place, rows)  # one of the arcs to each
         self._exchange(slots, self._own[source].to(torch.int64))
 
     def agree(self) -> None:
-        """Exchange the smallest vertices of trees that share a vertex until none changes. Where no row is cut, those of
-        mirrors alone have nothing to tell."""
+        """Exchange the smallest vertices of trees that share a vertex until none changes. Where no row is cut, trees of
+        mirrors alone have nothing to send."""
         part = self._part
         slots = torch.arange(len(self._mirrors), device=self._mirrors.device)
         if part.cut is None:
@@ -123,8 +123,8 @@ class _Trees:
         self._exchange(slots, self._mirrors.index_select(0, slots).to(torch.int64))
 
     def _exchange(self, slots: Tensor, roots: Tensor) -> None:
-        """Exchange what is known at the `roots` int64 [j] with the roots of some mirrors at their owners, int64 [j]
-        ascending, until nothing changes."""
+        """Exchange the smallest vertices at the `roots` int64 [j] with the roots of some mirrors at their owners, int64
+        [j] ascending, until nothing changes."""
         part, smallest, self._exchanged = self._part, self._smallest, True
         channel, vertices = part.to_owners(slots)
         owned = self._own.index_select(0, torch.cat(vertices)).to(torch.int64)
@@ -143,16 +143,16 @@ class _Trees:
         part.requests.bytes_sent += channel.bytes_sent + back.bytes_sent
 
     def outside_largest(self) -> Tensor | None:
-        """The own vertices that are not in the tree which most of a sample are in, or None for all, where that is not
-        part of what most are in on all ranks."""
-        part, rest, told = self._part, None, [-1, -1]
+        """The own vertices outside the most frequent tree of a sample, or None for all, where that tree is not part of
+        the most frequent one of all ranks."""
+        part, rest, found = self._part, None, [-1, -1]
         if part.num_own:
             graph = part.inside
             whole = Subgraph(graph, graph.everything(), "push", None, graph.selection(), mirrored=False)
             rest = union_find.outside(whole, self._own).ids
-            told = [part.num_own - len(rest), int(self._smallest[union_find.frequent(self._own)])]
-        counts, labels = part.ownership.gather(torch.tensor(told, device="cpu")).unbind(1)
-        return rest if int(labels[counts.argmax()]) == told[1] else None
+            found = [part.num_own - len(rest), int(self._smallest[union_find.frequent(self._own)])]
+        counts, labels = part.ownership.gather(torch.tensor(found, device="cpu")).unbind(1)
+        return rest if int(labels[counts.argmax()]) == found[1] else None
 
     def write(self, label: Tensor) -> None:
         """The smallest vertex of the tree of each own vertex, to `label` [k]."""
@@ -160,7 +160,7 @@ class _Trees:
 
 
 def _join(graph: Graph, rows: Tensor | None, width: int | None, label: Tensor) -> None:
-    """Merge the trees of `label` at the ends of so many arcs of some vertices, int64 [j], or of all; where these are
+    """Merge the trees of `label` at the ends of `width` arcs of some vertices, int64 [j], or of all; where the arcs are
     in blocks, of all arcs of all."""
     if isinstance(graph.layout, Side):
         graph.layout.join_to(graph, label)

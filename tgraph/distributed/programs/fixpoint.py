@@ -1,7 +1,7 @@
 """Relaxations to their fixpoint over the parts of all ranks, in rounds.
 
-Whether to push or to pull, and which bucket is open, is decided by numbers that all ranks have. The arcs inside a part
-are relaxed while messages travel: see `relaxing` and, where all messages of a round are equal, `hops`.
+The direction of a round, and the open bucket, follow from numbers that all ranks have. The arcs inside a part are
+relaxed while messages travel: see `relaxing` and, where all messages of a round are equal, `hops`.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Fixpoint:
     """The state of a relaxation; `advance` continues it.
 
     part : of this rank. graph : the whole, distributed. values : [n, ...], overwritten. active : the first frontier.
-    weights : a number for every arc, or None for those of the arcs. any_order : whether the order is free, as that of
-    buckets; else a round sends the values of before.
+    weights : a number for every arc, or None for the weights of the arcs. any_order : whether the order is free, as
+    with buckets; else a round sends the values before it.
     """
 
     def __init__(
@@ -60,8 +60,8 @@ class Fixpoint:
         self._done: list[Round] = []
 
     def advance(self, limit: int, seconds: float) -> tuple[bool, int]:
-        """Continue for about so many seconds, and at most `limit` rounds: (whether no vertex is active on any rank, how
-        many rounds were run)."""
+        """Continue for about `seconds`, and at most `limit` rounds: (whether no vertex is active on any rank, the
+        number of rounds run)."""
         self._done, end = [], time.perf_counter() + seconds
         while len(self._done) < limit:
             began = time.perf_counter()
@@ -87,7 +87,7 @@ class Fixpoint:
 
     @property
     def active(self) -> int:
-        """How many vertices were active in the last round; 0 at the end."""
+        """Number of active vertices in the last round; 0 at the end."""
         return self._total
 
     @property

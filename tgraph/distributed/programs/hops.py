@@ -1,8 +1,7 @@
-"""Rounds whose messages are all equal, as of a breadth-first search, over the parts of all ranks.
+"""Rounds of equal messages, as of a breadth-first search, over the parts of all ranks.
 
-The first message that reaches a vertex is the best, so that vertices are active or not, and reached or not, which takes
-a bit each. Bits are all that travels: of the mirrors that a push has reached, or of active vertices where these are
-mirrored.
+The first message to reach a vertex is the best, so that a vertex is active or not, and reached or not, which takes a
+bit each. Ranks exchange bits alone: of mirrors reached by a push, or of active vertices at the ranks of their mirrors.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from tgraph.primitives import bitmaps
 def level(
     part: Part, own: Tensor, first: Tensor | None, reduction: Reduction, edge: str, weight: Tensor | float | None
 ) -> Tensor | None:
-    """The value that all active vertices have, of no dimensions; None where they do not have one, or a vertex may be
-    reached again: because messages get better on their way, or it has a value already but would take a better one.
+    """The common value of all active vertices, of no dimensions; None where they have several, or a vertex may be
+    reached again: because messages improve on their way, or a vertex has a value but would take a better one.
 
     The arguments are those of `Hops`.
     """
@@ -38,9 +37,9 @@ def level(
     active = sent.aminmax() if len(sent) else (nothing, nothing)
     worst = reduction.worst(reached) if len(reached) else nothing
     has = torch.tensor([len(sent) > 0, len(reached) > 0], dtype=own.dtype, device=own.device)
-    told = part.ownership.gather(torch.cat((has, torch.stack((*active, worst)))))
-    low, high = told[told[:, 0] == 1][:, 2:4].unbind(1)
-    worst = told[told[:, 1] == 1][:, 4]
+    found = part.ownership.gather(torch.cat((has, torch.stack((*active, worst)))))
+    low, high = found[found[:, 0] == 1][:, 2:4].unbind(1)
+    worst = found[found[:, 1] == 1][:, 4]
     if not len(low) or bool(low[0] == nothing) or not bool((low == low[0]).all() and (high == low[0]).all()):
         return None
     message = across(low[0], edge, weight).to(own.dtype)
@@ -75,7 +74,7 @@ class Hops:
         everything = torch.arange(part.num_own, device=own.device) if first is None else first
         self._front = bitmaps.of_ids(everything, part.num_own)
         self._unvisited = bitmaps.pack(own == reduction.identity(own.dtype))
-        self._told = self._empty(part.num_local)  # mirrors whose owners know that they are reached
+        self._reported = self._empty(part.num_local)  # mirrors that their owners know to be reached
         self._size = bitmaps.measure(self._front, part.degree)
 
     def measure(self, late: bool) -> Active:
@@ -114,7 +113,7 @@ class Hops:
         self._reach(reached & self._unvisited)
 
     def _active(self, lists: Sequence[Tensor]) -> list[Tensor]:
-        """Which of some lists of own vertices are active, a bitmap for each list."""
+        """Bitmaps of the active vertices of each list of own vertices."""
         found = []
         for vertices in lists:
             found.append(bits := self._empty(len(vertices)))
@@ -122,7 +121,7 @@ class Hops:
         return found
 
     def _lent(self, rows: CutRows) -> Tensor:
-        """The mirrors with rows here that are active, of all local vertices."""
+        """The active mirrors with rows here, of all local vertices."""
         near, start = self._empty(self._part.num_local), 0
         sending = rows.lent.send_marks(self._active(rows.own))
         for size, marks in zip(rows.lent.receiving, sending.wait(), strict=True):
@@ -132,10 +131,10 @@ class Hops:
         return near
 
     def _to_owners(self, marked: Tensor) -> MarksSending:
-        """The mirrors among local vertices that are marked for the first time, on their way to their owners."""
+        """Begin to send the mirrors marked for the first time, of all local vertices, to their owners."""
         part = self._part
-        marked = marked & ~self._told
-        self._told |= marked
+        marked = marked & ~self._reported
+        self._reported |= marked
         messages, start = [], part.num_own
         for size in part.requests.sending:
             messages.append(bits := self._empty(size))
@@ -150,7 +149,7 @@ class Hops:
                 bitmaps.spread(marks, vertices, reached)
 
     def _pull(self, size: int) -> None:
-        """The same by the rows of vertices that are not reached yet, from `size` active ones on all ranks."""
+        """A round along the rows of vertices that are not reached yet, from `size` active ones on all ranks."""
         part, outside, inside = self._part, self._part.outside, self._part.inside
         sending = part.replies.send_marks(self._active(part.copied_by_rank), 4 * size >= part.ownership.num_rows // 8)
         reached, others = self._empty(part.num_own), self._empty(part.num_own)
@@ -161,7 +160,7 @@ class Hops:
             if marks is not None:
                 bitmaps.move(marks, 0, count, near, start)
             start += count
-        self._told |= near
+        self._reported |= near
         if part.cut is not None:
             back = self._to_owners(self._pulled_by_cut(part.cut, part.cut_rows, near))
         _pull_along(outside, near, self._unvisited & ~reached & with_outside, others)
@@ -172,10 +171,10 @@ class Hops:
         self._reach(reached)
 
     def _pulled_by_cut(self, cut: Graph, rows: CutRows, near: Tensor) -> Tensor:
-        """The mirrors that are reached along their rows here, from active vertices and the mirrors `near`."""
+        """The mirrors reached along their rows here, from active vertices and the mirrors `near`."""
         active, found = near.clone(), self._empty(self._part.num_local)
         bitmaps.move(self._front, 0, self._part.num_own, active, 0)
-        wanted = bitmaps.of_ids(rows.mirrors, self._part.num_local) & ~self._told
+        wanted = bitmaps.of_ids(rows.mirrors, self._part.num_local) & ~self._reported
         _pull_along(cut, active, wanted, found)
         return found
 
@@ -197,8 +196,8 @@ def _push_along(graph: Graph, active: Tensor, reached: Tensor) -> None:
 
 
 def _pull_along(graph: Graph, front: Tensor, wanted: Tensor, reached: Tensor) -> None:
-    """Add those of the vertices in `wanted` to `reached`, which is empty, that have a neighbor in `front`; blocks
-    without any are not read."""
+    """Add the vertices in `wanted` with a neighbor in `front` to `reached`, which is empty; blocks without any are not
+    read."""
     if isinstance(graph.layout, Side):
         graph.layout.pull_bits(front, wanted, reached)
     else:

@@ -1,8 +1,8 @@
 """Rounds of a monotone relaxation over the parts of all ranks.
 
-A push relaxes along the rows of the active vertices; what mirrors have received goes to their owners, the best message
-for each vertex. A pull, of graphs whose rows lead both ways, first has the values of active vertices sent to where they
-are mirrors. The arcs inside a part are relaxed while messages travel.
+A push relaxes along the rows of the active vertices, and sends the best message to each mirror to its owner. A pull,
+for graphs with arcs in both directions, first sends the values of active vertices to the ranks of their mirrors. The
+arcs inside a part are relaxed while messages travel.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Relaxing:
         self._values = torch.full(size, reduction.identity(values.dtype), dtype=values.dtype, device=values.device)
         self._own = self._values[: part.num_own]
         self._own.copy_(values.local)
-        values.local = self._own  # what is written here is seen there
+        values.local = self._own  # a view, so that the results are seen there
         best = None if edge == "mul" else program.best_weight(graph) if edge != "copy" and graph.num_arcs else 0
         how = reduction, edge, weights, best, any_order
         self._inside = _rounds(part.inside, self._own, *how, inside=True)
@@ -77,7 +77,7 @@ class Relaxing:
         self._least: Any = None  # of all ranks, the smallest value of the next bucket
 
     def _in_order(self, changed: Tensor) -> Tensor:
-        """Those of the vertices that have changed which are to be relaxed next."""
+        """The changed vertices that are relaxed next."""
         if self._order is None:
             return changed
         return self._order.near(self._own, Frontier(self._part.inside, ids=changed)).ids
@@ -88,15 +88,15 @@ class Relaxing:
         return self._frontier is None
 
     def measure(self, late: bool) -> Active:
-        """The active vertices of all ranks: at first these, and from then on those of the round before."""
+        """The active vertices of all ranks: at first these, then those of the round before."""
         if self._known is None:
-            told = self._part.ownership.gather(torch.tensor(self._told(late), device="cpu"))
-            self._known = Active.of_ranks(told[:, :3])
+            shared = self._part.ownership.gather(torch.tensor(self._shared(late), device="cpu"))
+            self._known = Active.of_ranks(shared[:, :3])
         return self._known
 
-    def _told(self, late: bool) -> list[int]:
-        """What all ranks are told: active vertices, their arcs, whether time is over, and, of a rank without active
-        vertices, the bits of the smallest value of its next bucket."""
+    def _shared(self, late: bool) -> list[int]:
+        """The numbers sent to all ranks: active vertices, their arcs, whether time is over, and, of a rank without
+        active vertices, the bits of the smallest value of its next bucket."""
         part, active = self._part, self._frontier
         if active is None:
             return [part.num_own, part.num_arcs, late, self._bits(None)]
@@ -118,13 +118,13 @@ class Relaxing:
 
     def round(self, pull: bool, known: Active, late: bool) -> Active:
         """A round from the active vertices, if there are any, which it counts: messages travel with the numbers."""
-        told = self._told(late)
+        shared = self._shared(late)
         push = self._pushed if self._cut is None else self._lent
-        sending = self._pulled(told) if pull else push(told)
-        self._known = Active.of_ranks(sending.told[:, :3])
+        sending = self._pulled(shared) if pull else push(shared)
+        self._known = Active.of_ranks(sending.shared[:, :3])
         if not self._known.size:
-            lowest = torch.tensor(sending.told[:, 3].tolist(), device="cpu").view(self._values.dtype)
-            self._least = lowest.view(len(sending.told), -1)[:, 0].min()
+            lowest = torch.tensor(sending.shared[:, 3].tolist(), device="cpu").view(self._values.dtype)
+            self._least = lowest.view(len(sending.shared), -1)[:, 0].min()
             return self._known
         others, improved = self._pull(sending) if pull else self._push(sending)
         self._frontier = self._in_order(self._union(improved, others))
@@ -141,33 +141,33 @@ class Relaxing:
         """All own vertices, int64 [k]."""
         return torch.arange(self._part.num_own, device=self._own.device)
 
-    def _lent(self, told: list[int]) -> ChangedSending:
-        """The values of active vertices, on their way to where they have rows."""
+    def _lent(self, shared: list[int]) -> ChangedSending:
+        """Begin to send the values of active vertices to the ranks with rows of them."""
         slots, vertices = self._part.cut_rows.slots_of(self._frontier, self._part.num_own)
-        return self._part.cut_rows.lent.send_changed(slots, self._own.index_select(0, vertices), told)
+        return self._part.cut_rows.lent.send_changed(slots, self._own.index_select(0, vertices), shared)
 
     def _along_cut(self, senders: Tensor, values: Tensor, pull: bool) -> tuple[Tensor, Tensor]:
-        """Relax the arcs of mirrors from `senders`, int64 [j] local, which have these values [j, ...]: (who receives
-        something better than ever along them, local, ascending, and what). Apart from the values, so that what is sent
-        in a round are those before it."""
+        """Relax the arcs of mirrors from `senders`, int64 [j] local, with these values [j, ...]: (receivers of a better
+        message than ever along them, local, ascending; the messages). The values are separate, so that a round sends
+        those before it."""
         self._by_cut.index_copy_(0, senders, values)
         reached = self._cut.step(senders, pull).sort().values
         return reached, self._by_cut.index_select(0, reached)
 
-    def _pushed(self, told: Sequence[int] = (), cut: tuple[Tensor, Tensor] | None = None) -> ChangedSending:
-        """What mirrors receive along the rows of active vertices, on its way to their owners; along those that are cut
-        they have received (who, int64 [j], what, [j, ...])."""
+    def _pushed(self, shared: Sequence[int] = (), cut: tuple[Tensor, Tensor] | None = None) -> ChangedSending:
+        """Begin to send to their owners the best messages to mirrors along the rows of active vertices, and along cut
+        rows, `cut` (vertices int64 [j], messages [j, ...])."""
         part, active = self._part, self._frontier
         improved = self._outside.step(self._everything() if active is None else active, False)
         if cut is not None:
             improved = torch.cat((improved, self._received(*cut)))
         improved = _ascending(improved, part.num_local)
         values = self._values.index_select(0, improved)
-        return part.requests.send_changed(improved - part.num_own, values, told)
+        return part.requests.send_changed(improved - part.num_own, values, shared)
 
     def _push(self, sending: ChangedSending) -> tuple[Tensor, Tensor]:
-        """The own vertices that improve along these rows, and those by what arrives; of the latter some may be
-        repeated."""
+        """The own vertices that improve by messages that arrive, some perhaps repeated, and by the rows of this
+        rank."""
         part, others = self._part, self._part.copied[:0]
         if self._cut is not None:
             arrived, values = sending.wait()
@@ -190,14 +190,14 @@ class Relaxing:
         self._values.scatter_reduce_(0, place, messages, self._reduction.scatter)
         return vertices
 
-    def _pulled(self, told: list[int]) -> ChangedSending:
-        """The values of active vertices, on their way to where they are mirrored."""
+    def _pulled(self, shared: list[int]) -> ChangedSending:
+        """Begin to send the values of active vertices to the ranks of their mirrors."""
         part, active = self._part, self._frontier
         slots, vertices = part.slots_of(self._everything() if active is None else active)
-        return part.replies.send_changed(slots, self._own.index_select(0, vertices), told)
+        return part.replies.send_changed(slots, self._own.index_select(0, vertices), shared)
 
     def _pull(self, sending: ChangedSending) -> tuple[Tensor, Tensor]:
-        """The own vertices that improve by gathering from active ones, by those of other ranks and by the own ones."""
+        """The own vertices that improve by gathering from active vertices of other ranks, and of this one."""
         part, active = self._part, self._frontier
         if self._cut is None:
             improved = self._inside.step(active, True)
@@ -239,8 +239,7 @@ def _rounds(
     any_order: bool,
     inside: bool = False,
 ) -> Any:
-    """Rounds along the rows of a graph, whose arcs are those `inside` or others; `weights` None for those of its
-    arcs."""
+    """Rounds along the rows of a graph of arcs `inside` or outside; `weights` None for the weights of its arcs."""
     if isinstance(graph.layout, Side):
         return rounds(graph, graph.layout, values, reduction, edge, weights, any_order, inside)
     held: Any = None if edge == "copy" else graph.weights if weights is None else weights

@@ -1,1 +1,1 @@
-"""The group of ranks: who owns which vertices, and what travels between them."""
+"""The group of ranks: ownership of vertices, and messages."""

@@ -16,7 +16,7 @@ from tgraph.distributed.ranks.ownership import Ownership
 from tgraph.distributed.ranks.transport import begin, exchange
 from tgraph.primitives import bitmaps
 
-# How the changed slots of a message are named: not at all, by number, by a bit for each slot, or because all are sent.
+# Encodings of the changed slots of a message: none, numbers, a bit for each slot, or all slots.
 _NONE, _NUMBERS, _BITS, _ALL = range(4)
 
 
@@ -25,9 +25,9 @@ class Sending:
     """Values under way; `wait` gives those that arrive."""
 
     received: Tensor
-    _sent: Tensor  # kept until it is sent
+    _sent: Tensor  # referenced until it is sent
     _work: Any
-    memory: Tensor | None = None  # that `received` is the end of
+    memory: Tensor | None = None  # whose end is `received`
 
     def wait(self) -> Tensor:
         """The values of all receiving slots, [R, ...]."""
@@ -39,13 +39,13 @@ class Sending:
 
 @dataclass(eq=False)
 class Channel:
-    """S sending slots of this rank, those for rank 0 first, and R receiving ones, those from rank 0 first.
+    """S sending slots of this rank, by target rank, and R receiving ones, by source rank.
 
-    The values of all slots travel from where they are, on any device. What travels of some slots is packed in host
-    memory, as its length is told by numbers that are needed there.
+    The values of all slots are sent from their own device. Values of some slots are packed in host memory, which their
+    length depends on.
 
-    sending, receiving : how many slots there are for, and from, each rank.
-    bytes_sent : of all messages so far, those to other ranks.
+    sending, receiving : the number of slots for, and from, each rank.
+    bytes_sent : of all messages to other ranks so far.
 
     Both methods are to be called by all ranks.
     """
@@ -56,7 +56,7 @@ class Channel:
     bytes_sent: int = field(default=0, init=False)
 
     def reversed(self) -> Channel:
-        """The way back."""
+        """The channel in the other direction."""
         return Channel(self.ownership, self.receiving, self.sending)
 
     def send(self, values: Tensor, received: Tensor | None = None) -> Sending:
@@ -77,8 +77,8 @@ class Channel:
         return Sending(received, sent, work)
 
     def send_changed(self, slots: Tensor, values: Tensor, beside: Sequence[int] = ()) -> ChangedSending:
-        """Send the `values` [c, ...] of some slots, int64 [c] ascending, in whichever form takes the fewest bytes, and
-        some numbers to all ranks."""
+        """Send the `values` [c, ...] of some slots, int64 [c] ascending, in the shortest encoding, and some numbers to
+        all ranks."""
         device, slots, values = values.device, slots.cpu(), values.cpu()
         ends = torch.tensor(np.cumsum(self.sending), dtype=torch.int64, device="cpu")
         cut = [0, *torch.searchsorted(slots, ends).tolist()]
@@ -90,8 +90,8 @@ class Channel:
         return ChangedSending(self, messages, values[:0], device, beside)
 
     def send_marks(self, marks: list[Tensor], dense: bool = False) -> MarksSending:
-        """Send which slots are marked, without values: for each rank a bitmap of its slots. `dense`, the same on all
-        ranks: they are sent as they are, without telling first in which form."""
+        """Send marks of slots without values: for each rank a bitmap of its slots. dense : the same on all ranks; True
+        sends the bitmaps as they are, without exchanging encodings first."""
         device, marks = marks[0].device, [bits.cpu() for bits in marks]
         if dense:
             messages = [
@@ -103,25 +103,25 @@ class Channel:
 
 
 class Head(NamedTuple):
-    """What a message consists of: how the changed slots are named, how many there are, and how many values follow: one
-    where all are equal, as in a breadth-first search."""
+    """The format of a message: the encoding of the changed slots, their number, and the number of values: one where all
+    are equal, as in a breadth-first search."""
 
     kind: int
     slots: int
     values: int
 
     def names(self, size: int) -> int:
-        """The bytes that name the changed ones of `size` slots."""
+        """Bytes that encode the changed slots of `size`."""
         return {_NONE: 0, _NUMBERS: 4 * self.slots, _BITS: -(-size // 8), _ALL: 0}[self.kind]
 
 
 class Messages:
     """Messages of any length under way, one to each rank.
 
-    told : of each rank, the numbers that it sends to all, int64 [p, b].
+    shared : int64 [p, b], the numbers that each rank sends to all.
     """
 
-    told: Tensor
+    shared: Tensor
 
     def __init__(
         self,
@@ -137,10 +137,12 @@ class Messages:
         self._sent = torch.cat([message for _, message in messages])
         is_needed = True
         if heads is None:
-            told = (len(self._sent), *beside)
-            taken = self._tell(torch.tensor([(*head, *told) for head, _ in messages], dtype=torch.int64, device="cpu"))
+            common = (len(self._sent), *beside)
+            taken = self._exchanged(
+                torch.tensor([(*head, *common) for head, _ in messages], dtype=torch.int64, device="cpu")
+            )
             heads = [Head(*head) for head in taken[:, :3].tolist()]
-            is_needed, self.told = bool(taken[:, 3].any()), taken[:, 4:]
+            is_needed, self.shared = bool(taken[:, 3].any()), taken[:, 4:]
         self._heads = heads
         self._sizes = [
             head.names(slots) + head.values * width for head, slots in zip(self._heads, channel.receiving, strict=True)
@@ -158,8 +160,8 @@ class Messages:
             received=len(self._received),
         )
 
-    def _tell(self, given: Tensor) -> Tensor:
-        """The numbers for each rank, [p, b], and at once those from each."""
+    def _exchanged(self, given: Tensor) -> Tensor:
+        """Exchange numbers for each rank, [p, b], for those of each rank."""
         taken, group = torch.empty_like(given), self._channel.ownership.group
         others = given.nbytes - given[0].nbytes
         exchange(dist.all_to_all_single, taken, given, group=group, sent=others, received=others)
@@ -184,12 +186,12 @@ class ChangedSending(Messages):
         device: torch.device,
         beside: Sequence[int] = (),
     ):
-        """like : values [0, ...] in host memory. device : where those that arrive are wanted."""
+        """like : values [0, ...] in host memory. device : of the result."""
         super().__init__(channel, messages, like.element_size() * math.prod(like.shape[1:]), beside)
         self._like, self._device = like, device
 
     def wait(self) -> tuple[Tensor, Tensor]:
-        """(slots int64 [d], values [d, ...]) that arrive, those from rank 0 first."""
+        """(slots int64 [d], values [d, ...]) that arrive, by source rank."""
         slots, values, start = [], [], 0
         for head, message, held in self.arrived():
             number, value = _unpacked(message, head, held, self._like)
@@ -209,18 +211,18 @@ class MarksSending(Messages):
         device: torch.device,
         heads: list[Head] | None = None,
     ):
-        """device : where those that arrive are wanted."""
+        """device : of the result."""
         super().__init__(channel, messages, heads=heads)
         self._device = device
 
     def wait(self) -> list[Tensor | None]:
-        """From each rank a bitmap of its slots; None where none is marked."""
+        """A bitmap of the slots from each rank; None where none is marked."""
         found = [_unpacked_marks(message, head, size) for head, message, size in self.arrived()]
         return [None if bits is None else bits.to(self._device) for bits in found]
 
 
 def _packed(slots: Tensor, values: Tensor, size: int) -> tuple[Head, Tensor]:
-    """A message about the changed ones of `size` slots, and what it consists of."""
+    """Encode the changed slots of `size`: the format, and the message."""
     count = len(slots)
     if not count:
         return Head(_NONE, 0, 0), torch.empty(0, dtype=torch.uint8, device="cpu")
@@ -235,7 +237,7 @@ def _packed(slots: Tensor, values: Tensor, size: int) -> tuple[Head, Tensor]:
 
 
 def _unpacked(message: Tensor, head: Head, size: int, like: Tensor) -> tuple[Tensor, Tensor]:
-    """(slots int64 [c], values [c, ...]) of a message about some of `size` slots."""
+    """Decode (slots int64 [c], values [c, ...]) of some of `size` slots."""
     if head.kind == _NONE:
         return torch.empty(0, dtype=torch.int64, device="cpu"), like
     names, data = message.split([head.names(size), len(message) - head.names(size)])
@@ -250,7 +252,7 @@ def _unpacked(message: Tensor, head: Head, size: int, like: Tensor) -> tuple[Ten
 
 
 def _packed_marks(bits: Tensor, size: int) -> tuple[Head, Tensor]:
-    """A message about the marked ones of `size` slots."""
+    """Encode the set slots of a mask of `size`."""
     count = bitmaps.measure(bits)[0]
     if count in (0, size):
         return Head(_ALL if count else _NONE, count, 0), bits[:0]
@@ -271,7 +273,7 @@ def _unpacked_marks(message: Tensor, head: Head, size: int) -> Tensor | None:
 
 
 def _whole_words(message: Tensor, size: int) -> Tensor:
-    """The bitmap of `size` slots of which a message has the bytes."""
+    """Decode the bitmap of `size` slots."""
     bits = bitmaps.empty(size)
     bits[: len(message)] = message
     return bits

@@ -1,8 +1,8 @@
-"""What one rank fails of ends the others: with its message, and without waiting for a time-out.
+"""Failures of one rank, which end the others with its message, without waiting for a time-out.
 
-A rank that fails leaves its message in the store through which the group was made, and breaks its connections: whoever
-waits for it gets an error at once, finds the message, and breaks its own, so that those who wait for it learn too.
-Ranks that fail at the same step, as all do of a wrong argument, take leave of each other, and the group lives on.
+A rank that fails leaves its message in the store through which the group was made, and breaks its connections. Every
+rank that waits for it gets an error at once, finds the message, and breaks its own, and so on. Ranks that fail at the
+same step, as all do of a wrong argument, confirm that to each other, and the group lives on.
 """
 
 from __future__ import annotations
@@ -30,36 +30,36 @@ PATIENCE = 3.0
 # Why a group is broken, by its name.
 _broken: dict[str, str] = {}
 
-# The step at which this rank has entered a block last, and how many it has entered at that step, by the group, which
-# is not kept alive.
+# By group, weakly referenced: the step at which this rank has entered its last block, and the number of blocks entered
+# at that step.
 _entered: weakref.WeakKeyDictionary[Any, tuple[int, int]] = weakref.WeakKeyDictionary()
 
 
 @contextmanager
 def together(group: Any = None, what: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Within this block, to be entered by all ranks of a process group, what one rank fails of ends the others.
+    """A block, entered by all ranks of a process group, in which the failure of one rank ends the others.
 
     group : a process group of torch.distributed; None is the default one.
-    what : what the block does, by aspects that all ranks must agree in.
+    what : the description of the block, by aspects that all ranks must agree in.
 
     A rank that raises an exception, KeyboardInterrupt included, ends the group within a few seconds; the others raise
     RankError, which names it and has its message. Where all raise at the same step, the group lives on. Raises
     ArgumentError, on all ranks, where they disagree in `what`, and RankError where the group was broken before.
 
-    Connections break at once where nothing but torch.distributed holds the group, as it does the default one; those of
+    Connections break at once where torch.distributed alone references the group, as it does the default one; those of
     another group last until the process ends.
 
     >>> with tg.distributed.together(what={"step": "training"}):  # on all ranks
     ...     loss = torch.ones(1)
     """
-    with told(group):
+    with reporting(group):
         _agree(group, what or {})
         yield
 
 
 @contextmanager
-def told(group: Any = None) -> Iterator[None]:
-    """The same without an exchange at the beginning: ranks are not compared in what they do."""
+def reporting(group: Any = None) -> Iterator[None]:
+    """As `together`, without an exchange at the beginning that compares the ranks."""
     watch = _Watch(group)
     try:
         made(group)
@@ -75,8 +75,8 @@ def told(group: Any = None) -> Iterator[None]:
 
 def _agree(group: Any, what: Mapping[str, str]) -> None:
     """Raise ArgumentError, on all ranks, unless all gave the same."""
-    told = hashlib.sha256(json.dumps(sorted(what.items())).encode()).digest()[:8]
-    mine = torch.frombuffer(bytearray(told), dtype=torch.int64)
+    digest = hashlib.sha256(json.dumps(sorted(what.items())).encode()).digest()[:8]
+    mine = torch.frombuffer(bytearray(digest), dtype=torch.int64)
     parts = gather(mine, dist.get_world_size(group), group)
     if len(set(parts.flatten().tolist())) == 1:
         return
@@ -93,7 +93,7 @@ def _agree(group: Any, what: Mapping[str, str]) -> None:
 
 
 class _Watch:
-    """Where the ranks of a group tell each other of failures."""
+    """The exchange of failures among the ranks of a group."""
 
     def __init__(self, group: Any):
         name = "" if group is None else group.group_name
@@ -111,7 +111,7 @@ class _Watch:
         return self._name in _broken
 
     def _enter(self) -> tuple[int, int]:
-        """The name that tells this block from all others of the group: the step, and how many began at it before."""
+        """The name of this block among all of the group: the step, and the number of blocks that began at it before."""
         world: Any = dist.group.WORLD if self._group is None else self._group
         step, count = _entered.get(world, (-1, 0))
         now = self._step()
@@ -119,7 +119,7 @@ class _Watch:
         return begun
 
     def _step(self) -> int:
-        """How many exchanges this rank has begun, by all transports of the group; -1 where one does not count them."""
+        """Number of exchanges that this rank has begun, by all transports of the group; -1 where one counts none."""
         try:
             group: Any = dist.group.WORLD if self._group is None else self._group
             transports = {group._get_backend(device) for device in group._device_types}
@@ -128,23 +128,23 @@ class _Watch:
             return -1
 
     def failed(self, error: BaseException) -> None:
-        """This rank has failed of its own: tell the others, and end them unless all fail at the same step."""
+        """Report a failure of this rank, and end the others unless all fail at the same step."""
         mine = {"said": f"{type(error).__name__}: {error}".strip(": "), "step": self._step()}
-        self._tell(mine)
-        for told in self._looks():
-            alike = [each["step"] == mine["step"] and "said" in each for each in told.values()]
+        self._report(mine)
+        for reports in self._looks():
+            alike = [each["step"] == mine["step"] and "said" in each for each in reports.values()]
             if not all(alike):
                 break
             if len(alike) == len(self.ranks):
                 return
         self._break(error, f"rank {self.rank}: {mine['said']}")
-        for told in self._looks():  # this process may be the one that keeps the messages
-            if len(told) == len(self.ranks):
+        for reports in self._looks():  # this process may hold the store
+            if len(reports) == len(self.ranks):
                 break
 
     def lost(self, error: BaseException) -> RankError:
-        """This rank has lost a connection: pass that on, and say why."""
-        self._tell({"step": self._step()})
+        """Report a lost connection; returns the error with its cause."""
+        self._report({"step": self._step()})
         said = str(error).partition("\n")[0].partition(". This is")[0]  # gloo explains itself at length
         self._break(error, said)
         found = self._reason(said)
@@ -152,16 +152,16 @@ class _Watch:
         return found
 
     def _reason(self, said: str) -> RankError:
-        """Why connections were lost, of which the transport has `said` this."""
-        told: dict[int, dict[str, Any]] = {}
-        for told in self._looks():
-            failures = {rank: each["said"] for rank, each in told.items() if "said" in each}
+        """The error of lost connections, for which the transport has given the reason `said`."""
+        reports: dict[int, dict[str, Any]] = {}
+        for reports in self._looks():
+            failures = {rank: each["said"] for rank, each in reports.items() if "said" in each}
             if failures:
                 rank = min(failures)
                 return RankError(rank, failures[rank], f"rank {rank} failed: {failures[rank]}")
-            if len(told) == len(self.ranks):
+            if len(reports) == len(self.ranks):
                 break
-        silent = [rank for rank in self.ranks if rank not in told]
+        silent = [rank for rank in self.ranks if rank not in reports]
         if not silent:
             return RankError(None, None, f"the ranks lost their connections to each other; {said}")
         names = ", ".join(map(str, silent))
@@ -172,11 +172,11 @@ class _Watch:
         )
 
     def _looks(self) -> Iterator[dict[int, dict[str, Any]]]:
-        """What the ranks have told since the block began, again and again while there is patience left."""
+        """The reports of the ranks since the block began, repeatedly until PATIENCE ends."""
         end = time.monotonic() + PATIENCE
         while True:
-            told = {rank: each for rank in self.ranks if (each := self._heard(rank)) is not None}
-            yield told
+            reports = {rank: each for rank in self.ranks if (each := self._reported(rank)) is not None}
+            yield reports
             if time.monotonic() > end:
                 return
             time.sleep(0.02)
@@ -184,12 +184,12 @@ class _Watch:
     def _key(self, rank: int) -> str:
         return f"tgraph/failure/{self._name}/{self._begun[0]}.{self._begun[1]}/{rank}"
 
-    def _tell(self, message: dict[str, Any]) -> None:
-        with suppress(RuntimeError):  # whoever keeps the messages is gone
+    def _report(self, message: dict[str, Any]) -> None:
+        with suppress(RuntimeError):  # the process with the store has ended
             self._store.set(self._key(self.rank), json.dumps(message))
 
-    def _heard(self, rank: int) -> dict[str, Any] | None:
-        """The message of a rank, None where it has left none."""
+    def _reported(self, rank: int) -> dict[str, Any] | None:
+        """The report of a rank, None for none."""
         try:
             key = self._key(rank)
             return json.loads(self._store.get(key)) if self._store.check([key]) else None
@@ -197,7 +197,7 @@ class _Watch:
             return None
 
     def _break(self, error: BaseException | None, why: str) -> None:
-        """Close the connections of this rank. Frames that an exception keeps may hold exchanges under way, and these
+        """Close the connections of this rank. The frames of an exception may reference exchanges under way, and these
         the connections."""
         while error is not None:
             traceback.clear_frames(error.__traceback__)
@@ -209,6 +209,6 @@ class _Watch:
 
 
 def _is_of_transport(error: BaseException) -> bool:
-    """Whether an exception says that an exchange failed, because of what happened elsewhere."""
+    """Whether an exception reports a failed exchange, caused elsewhere."""
     known = (dist.DistBackendError, dist.DistNetworkError)
     return isinstance(error, known) or (isinstance(error, RuntimeError) and "gloo" in str(error))

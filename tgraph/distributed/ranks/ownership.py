@@ -1,4 +1,4 @@
-"""Which vertices belong to which rank, and how data that follows them is put together."""
+"""The assignment of vertices to ranks, and collective operations on data that follows it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Active(NamedTuple):
     late: bool
 
     @classmethod
-    def of_ranks(cls, told: Tensor) -> Active:
-        """From the numbers of each rank, int64 [p, 3]."""
-        size, arcs, late = told.sum(0).tolist()
+    def of_ranks(cls, counts: Tensor) -> Active:
+        """The sum over the ranks, from their numbers int64 [p, 3]."""
+        size, arcs, late = counts.sum(0).tolist()
         return cls(size, arcs, bool(late))
 
 
@@ -112,7 +112,7 @@ class Ownership:
 
     @property
     def num_own(self) -> int:
-        """How many rows this rank holds.
+        """Number of rows of this rank.
 
         >>> tg.distributed.Ownership((0, 4, 6, 9)).num_own  # on rank 0
         4
@@ -129,7 +129,7 @@ class Ownership:
         return torch.searchsorted(ends, rows, right=True)
 
     def counts(self, rows: Tensor) -> Tensor:
-        """How many of the `rows` int64 [k], ascending, each rank holds, int64 [p].
+        """Number of the `rows` int64 [k], ascending, at each rank, int64 [p].
 
         >>> tg.distributed.Ownership((0, 4, 6, 9)).counts(torch.tensor([0, 5, 8]))
         tensor([1, 1, 1])
@@ -183,7 +183,8 @@ class Ownership:
 
 def gather(value: Tensor, ranks: int, group: Any = None) -> Tensor:
     """The values of all ranks of a group, of the same shape everywhere, stacked in their order: [ranks, ...]."""
-    sent = _carried(value.contiguous())
+    sent = value.contiguous()
+    sent = sent.view(torch.uint8) if sent.dtype == torch.bool else sent  # a dtype that every transport carries
     whole = sent.new_empty((ranks, *sent.shape))
     others = (ranks - 1) * sent.nbytes
     if sent.nbytes > SMALL:
@@ -192,8 +193,3 @@ def gather(value: Tensor, ranks: int, group: Any = None) -> Tensor:
         copies = sent.expand_as(whole).contiguous()
         exchange(dist.all_to_all_single, whole, copies, group=group, sent=others, received=others)
     return whole.view(value.dtype)
-
-
-def _carried(value: Tensor) -> Tensor:
-    """The same bytes in a dtype that every transport carries."""
-    return value.view(torch.uint8) if value.dtype == torch.bool else value

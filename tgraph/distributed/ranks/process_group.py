@@ -1,8 +1,8 @@
 """The process group of ranks that a launcher may start again.
 
-torchrun keeps one store for all its restarts, in which ranks leave the addresses where others reach them. A rank that
-is started anew would find there those of processes that were killed, and wait for them or fail. So before they meet,
-the ranks agree on a name that is theirs alone, and keep to that part of the store.
+torchrun has one store for all its restarts, in which ranks leave their addresses. A restarted rank would find the
+addresses of killed processes there, and wait for them or fail. So before they meet, the ranks agree on a name of their
+own, and use that part of the store alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PREFIX = "tgraph/meeting"
 _TOLD = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 _PAUSE = 0.01  # seconds between two looks into the store
 
-# The default groups that have met in a part of the store of their own, not kept alive.
+# The default groups that have met in a part of the store of their own, weakly referenced.
 _apart: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
@@ -31,14 +31,14 @@ def init_process_group(backend: str = "gloo", *, timeout: float = 1800.0, **opti
     """Make the default process group of torch.distributed, as `torch.distributed.init_process_group(backend)` does, of
     ranks that a launcher has started and may start again: torchrun, with or without --max-restarts.
 
-    backend : what carries tensors, on the CPU at least: for graphs on GPUs, of which each rank has its own,
+    backend : carries tensors, on the CPU at least: for graphs on GPUs, of which each rank has its own,
         "cpu:gloo,cuda:nccl".
     timeout : seconds for which a rank waits for the others, here and in each exchange.
-    options : further ones of that function; not where the ranks meet, which the launcher tells them in RANK,
-        WORLD_SIZE, MASTER_ADDR and MASTER_PORT.
+    options : of that function, except for the meeting point, which the launcher sets in RANK, WORLD_SIZE, MASTER_ADDR
+        and MASTER_PORT.
 
-    End it with `torch.distributed.destroy_process_group()`. Raises RankError where no launcher has told a rank where
-    they meet, and where ranks do not arrive in time.
+    End it with `torch.distributed.destroy_process_group()`. Raises RankError where no launcher has set the meeting
+    point, and where ranks do not arrive in time.
 
     >>> tg.distributed.init_process_group()  # in a script that torchrun has started
     >>> torch.distributed.get_world_size()
@@ -67,9 +67,8 @@ def init_process_group(backend: str = "gloo", *, timeout: float = 1800.0, **opti
 
 
 def made(group: Any) -> Any:
-    """A process group that there is; None stands for the default one. Raises ArgumentError where none was made, or it
-    carries no tensors in host memory, as that of NCCL alone does not: what ranks tell each other of their steps is
-    there."""
+    """An existing process group; None stands for the default one. Raises ArgumentError where none was made, or it
+    carries no tensors in host memory, as NCCL alone does not, where ranks compare their steps."""
     if not dist.is_initialized():
         raise ArgumentError(
             "group: torch.distributed has no process group yet; start the processes with torchrun and call "
@@ -85,8 +84,8 @@ def made(group: Any) -> Any:
 
 
 def may_hear_the_dead() -> bool:
-    """Whether torchrun would start these ranks again in the store where they have met, so that they would find what
-    those before them have left."""
+    """Whether torchrun would restart these ranks in the store where they have met, so that they would find the entries
+    of those before them."""
     restarts = int(os.environ.get("TORCHELASTIC_MAX_RESTARTS", "0"))
     is_kept = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
     return restarts > 0 and is_kept and dist.group.WORLD not in _apart

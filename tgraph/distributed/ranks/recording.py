@@ -1,4 +1,4 @@
-"""The trace of a run on a distributed graph: what each rank computed, sent and waited for."""
+"""The trace of a run on a distributed graph: computation, exchanges and waits of each rank."""
 
 from __future__ import annotations
 

@@ -12,10 +12,10 @@ from tgraph.distributed.ranks.ownership import Ownership
 
 
 class Requests:
-    """What this rank asks about `vertices` int64 [j] of the whole graph, and what is asked here.
+    """Requests of this rank about `vertices` int64 [j] of the whole graph, and the requests to it.
 
-    asked : int64 [a], own vertices by local number, those that rank 0 asks about first. counts : how many each asks.
-    To be made by all ranks, and so are the methods to be called.
+    asked : int64 [a], own vertices by local number, by requesting rank. counts : the number of requests of each rank.
+    All ranks must make it, and call its methods.
     """
 
     def __init__(self, ownership: Ownership, vertices: Tensor):
@@ -29,7 +29,7 @@ class Requests:
         self.asked: Tensor = self.told(vertices) - ownership.first
 
     def told(self, values: Tensor) -> Tensor:
-        """What all ranks tell of the vertices that they ask about, [a, ...], where this one tells `values` [j, ...]."""
+        """Send `values` [j, ...] with the requests; returns those of the requests to this rank, [a, ...]."""
         return self._there.send(values.index_select(0, self._order)).wait()
 
     def answered(self, values: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""What travels between ranks while programs run: handed to torch.distributed, and recorded where a trace is wanted."""
+"""Exchanges between ranks while programs run: passed to torch.distributed, and recorded for a trace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
 
 def begin(operation: Callable[..., Any], *arguments: Any, group: Any, sent: int, received: int) -> Any:
-    """Begin an operation of torch.distributed such as `all_to_all_single`, and give what is to `wait` for.
+    """Begin an operation of torch.distributed such as `all_to_all_single`, and return its work to `wait` for.
 
     sent, received : the bytes to and from other ranks.
     """
@@ -26,7 +26,7 @@ def begin(operation: Callable[..., Any], *arguments: Any, group: Any, sent: int,
 
 
 def exchange(operation: Callable[..., Any], *arguments: Any, group: Any, sent: int, received: int) -> None:
-    """The same, and wait for it."""
+    """Carry out an operation as `begin` does, and wait for it."""
     begun = begin(operation, *arguments, group=group, sent=sent, received=received)
     if isinstance(begun, _Recorded):
         begun.wait_from_start()
@@ -46,16 +46,16 @@ def recorded(device: torch.device) -> Iterator[Recorder]:
 
 
 class Recorder:
-    """exchanges : of each (bytes sent; bytes received; the clock when it began, when it was done, when waiting for it
-    began, and when waiting ended). Where the transport does not tell when it is done, that is the end of waiting."""
+    """exchanges : for each (bytes sent; bytes received; the clock when it began, when it was done, when waiting for it
+    began, and when waiting ended). Where the time of completion is unknown, it is the end of waiting."""
 
     def __init__(self, device: torch.device):
         self.exchanges: list[tuple[int, int, float, float, float, float]] = []
         self._device = device
-        self.is_told: bool = device.type == "cpu"  # else a stream would be told, not this process
+        self.is_observed: bool = device.type == "cpu"  # else a stream learns of the completion, not this process
 
     def clock(self) -> float:
-        """The time in seconds, once this device has finished what it was given; what travels need not be done."""
+        """The time in seconds, once this device has finished its work; exchanges may be under way."""
         if self._device.type != "cpu":
             torch.accelerator.current_stream(self._device).synchronize()
         return time.perf_counter()
@@ -67,8 +67,8 @@ class _Recorded:
     def __init__(self, work: Any, recorder: Recorder, begun: tuple[int, int, float]):
         self._work, self._recorder, self._begun = work, recorder, begun
         self._done: list[float] = []
-        if recorder.is_told:
-            done = self._done  # what the transport keeps must not keep this
+        if recorder.is_observed:
+            done = self._done  # the transport must not reference this object
             with suppress(RuntimeError):  # of transports without futures
                 work.get_future().add_done_callback(lambda _: done.append(time.perf_counter()))
 

@@ -27,17 +27,12 @@ _HEADROOM = 128  # bytes of a block in which its parts are aligned
 
 
 class PartBlocks(BlockFile):
-    """Blocks of the sides of parts with the interface of a partitioned file. They are in a file without a name, which
-    vanishes with the process, and are written by this one.
+    """Blocks of the sides of parts with the interface of a partitioned file. This process writes them to a file without
+    a name, which vanishes with it.
 
-    path : the file of the graph, beside which the blocks are, or in TMPDIR where its folder is read-only.
-    neighbor_dtype, weight_dtype : as those have it.
+    path : of the graph; the blocks are beside it, or in TMPDIR where its folder is read-only.
+    neighbor_dtype, weight_dtype : of the graph.
     """
-
-    path: str
-    direct: bool
-    neighbor_dtype: torch.dtype
-    weight_dtype: torch.dtype | None
 
     def __init__(self, path: str, neighbor_dtype: torch.dtype, weight_dtype: torch.dtype | None):
         self._beside = writable_folder(path)
@@ -63,12 +58,12 @@ class PartBlocks(BlockFile):
         return self._sides[section][0]
 
     def offset(self, section: str = "rows") -> Tensor:
-        """Where the arcs of each own vertex begin in a side, int64 [k + 1]."""
+        """Offsets of the rows of a side, int64 [k + 1]."""
         return self._sides[section][1]
 
     def add(self, side: str, offset: Tensor, nbytes: int) -> Writer:
-        """A further side, in blocks of at most so many bytes, a page at least, which has its arcs through what is
-        returned. offset : int64 [k + 1]."""
+        """A further side, in blocks of at most `nbytes`, a page at least; the arcs are passed to the result. offset :
+        int64 [k + 1]."""
         first = len(self.index)
         for block in cut(offset, bounds(offset, self.arc_bytes, nbytes)):
             rows, arcs = block.end_row - block.first_row, block.end_arc - block.first_arc
@@ -93,7 +88,7 @@ class PartBlocks(BlockFile):
         self.index[number] = extent._replace(checksum=checksum(data))
 
     def _check_entries(self, block: int, memory: Tensor) -> None:
-        """Nothing: what has the checksum is what was written."""
+        """No check: the process wrote the block itself."""
 
 
 class Writer:
@@ -137,14 +132,14 @@ class Writer:
 
 
 def bounds(offset: Tensor, arc_bytes: int, nbytes: int) -> Tensor:
-    """Where to cut arcs into blocks of at most so many bytes, offsets included: int64, the first arc of each and the
-    number of arcs. Only long rows are split.
+    """Bounds of blocks of at most `nbytes`, offsets included: int64, the first arc of each and the number of arcs. Only
+    long rows are split.
 
-    offset : int64 [k + 1], where the arcs of each row begin. nbytes : a page at least.
+    offset : int64 [k + 1], of the rows. nbytes : a page at least.
     """
     arcs = int(offset[-1])
     size = offset * arc_bytes + _ROW * torch.arange(len(offset), device=offset.device)  # bytes before each row
-    most = nbytes * 7 // 8 - _HEADROOM  # the rest is for what is rounded to whole rows
+    most = nbytes * 7 // 8 - _HEADROOM  # the rest is for bounds rounded to whole rows
     count = max(-(-int(size[-1]) // most), 1)
     at = torch.arange(1, count, device=offset.device) * int(size[-1]) // count
     row = torch.searchsorted(size, at, right=True) - 1

@@ -23,8 +23,8 @@ from tgraph.stream.run.relax import Workspace, relax_block, relax_rows
 
 
 class _Rounds:
-    """graph : of a `Side`, which is `side`. values : [num_vertices, ...], overwritten; others may improve them between
-    rounds. weights : a number, or None for those of the arcs."""
+    """graph : of `side`. values : [num_vertices, ...], overwritten; others may improve them between rounds. weights : a
+    number, or None for the weights of the arcs."""
 
     def __init__(
         self,
@@ -47,15 +47,15 @@ class _Rounds:
 
 
 class Single(_Rounds):
-    """Rounds of which each sends the values of before."""
+    """Rounds that send the values before them."""
 
     def __init__(self, *arguments: object):
         super().__init__(*arguments)  # type: ignore[arg-type]
         self._scratch = Scratch(self._graph.num_vertices)
 
     def step(self, active: Tensor | None, pull: bool) -> Tensor:
-        """One round along the rows of the active own vertices, int64 [j], None for all: who improved, int64, distinct.
-        There is no pull: `pull` is False."""
+        """One round along the rows of the active own vertices, int64 [j], None for all: the vertices that improve,
+        int64, distinct. There is no pull: `pull` is False."""
         rows, graph = self._rows(active), self._graph
         sub = Subgraph(graph, Frontier(graph, ids=rows), "push", rows, graph.selection(rows), mirrored=False)
         sub.scratch = self._scratch
@@ -63,10 +63,9 @@ class Single(_Rounds):
 
 
 class Across(_Rounds):
-    """The same along arcs to mirrors, which have no rows: by one visit to each block."""
+    """Rounds along arcs to mirrors, which have no rows: by one visit to each block."""
 
     def step(self, active: Tensor | None, pull: bool) -> Tensor:
-        """See `Single.step`."""
         rows, section = self._rows(active), self._side.section
         improved = torch.zeros(len(self._values), dtype=torch.bool, device=rows.device)
 
@@ -95,11 +94,11 @@ class Settling(_Rounds):
 
     def __init__(self, *arguments: object):
         super().__init__(*arguments)  # type: ignore[arg-type]
-        self._sent: Tensor | None = None  # what own vertices have sent last, [k, ...]
+        self._sent: Tensor | None = None  # the values that own vertices have sent last, [k, ...]
 
     def step(self, active: Tensor | None, pull: bool) -> Tensor:
-        """Relax from the active own vertices on, int64 [j], None for all; who improved. Those that have not since they
-        were relaxed here last send nothing."""
+        """Relax from the active own vertices, int64 [j], None for all; returns the vertices that improve. Vertices that
+        have not improved since they were last relaxed here send nothing."""
         if self._sent is None:
             rows, self._sent = self._rows(active), self._values.clone()
         else:

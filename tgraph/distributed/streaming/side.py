@@ -1,4 +1,4 @@
-"""The arcs of own vertices of a rank to own ones, or to mirrors, which are read block by block."""
+"""The arcs of own vertices of a rank to own vertices, or to mirrors, read block by block."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ from tgraph.stream.run.union_find import join_blocks
 
 
 class Side(Streamed):
-    """The rows of k own vertices, by local numbers, as a layout of `num_vertices`: of k, or, where arcs lead to
-    mirrors, of k + h, of which the mirrors have no rows. What rows receive, and where they begin, is told of the own
-    vertices.
+    """The rows of k own vertices, by local numbers, as a layout of `num_vertices`: k, or, where arcs lead to mirrors,
+    k + h, in which mirrors have no rows. Results and offsets are of own vertices alone.
 
-    within : the budget that all sides share, as they do the pipeline. statistics : of the weights.
+    within : the budget that all sides share, and the pipeline. statistics : of the weights.
     """
 
     name = "a side of a part in blocks"
@@ -46,7 +45,7 @@ class Side(Streamed):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the resident offsets; the buffers are those of all sides."""
+        """Bytes of the resident offsets; the buffers belong to all sides."""
         return self.section.offset.nbytes
 
     def transposed(self) -> NoReturn:
@@ -54,11 +53,10 @@ class Side(Streamed):
         raise ArgumentError("graph: the blocks of a part have no transpose; take that of the whole graph")
 
     def weight_statistics(self) -> tuple[float, float, float] | None:
-        """See `Layout.weight_statistics`."""
         return self._statistics.summary() if self._statistics.count else None
 
     def reduced(self, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
-        """What the own vertices receive along their rows, [k, F], of `data` [num_vertices, F]."""
+        """The results of the own vertices along their rows, [k, F], of `data` [num_vertices, F]."""
         shape = (len(self.section.offset) - 1, *data.shape[1:])
         result = data.new_full(shape, reduction.identity(data.dtype))
         self.pull_rows(data, reduction, edge, lambda received, rows: result[rows].copy_(received))

@@ -1,7 +1,7 @@
 """The parts of all ranks within their memory budgets.
 
-A part is in memory where those of all ranks are, with the data of their vertices; otherwise the arcs of all parts are
-blocks. Each rank knows what each other needs, so that all decide the same, or raise the same error.
+Parts are in memory where the budgets of all ranks hold them, with the data of their vertices; otherwise the arcs of all
+parts are in blocks. Each rank knows the needs of all, so that all decide the same, or raise the same error.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from tgraph.stream.run.scheduler import Pipeline
 
 
 class Counted(NamedTuple):
-    """A part whose arcs are counted: where those of each own vertex begin, int64 [k + 1], inside and outside; and the
-    mirrors, int64 [h] ascending."""
+    """A part whose arcs are counted: offsets of own vertices, int64 [k + 1], inside and outside; and the mirrors, int64
+    [h] ascending."""
 
     inside: Tensor
     outside: Tensor
@@ -42,33 +42,32 @@ class Counted(NamedTuple):
 
 
 class Needs(NamedTuple):
-    """Bytes that a rank needs for its parts, those included that are not read yet: what stays in memory in any case,
-    all of the parts, and what reading one takes beside."""
+    """Bytes that a rank needs for its parts, with those not read yet: `resident` in any case, the `whole` parts, and
+    the workspace of `reading` one."""
 
-    kept: int
+    resident: int
     whole: int
     reading: int
 
     @property
     def least(self) -> int:
-        """What will do for parts in blocks: each side is written by one at a time."""
-        return self.kept + self.reading + 2 * PAGE
+        """The least budget for parts in blocks: each side is written by one at a time."""
+        return self.resident + self.reading + 2 * PAGE
 
     def block_size(self, memory: int) -> int:
         """Bytes of a block within a budget."""
-        left = memory - runtime_bytes(memory) - self.kept
+        left = memory - runtime_bytes(memory) - self.resident
         size = min(left // BLOCKS_IN_MEMORY, (left - self.reading) // 2)
         return max(size // PAGE * PAGE, PAGE)
 
 
 @dataclass
 class _Rank:
-    """What all ranks know of one.
+    """The needs of a rank, known to all.
 
-    memory : its budget. own : k. block : bytes of the largest block of the file that has rows of its own. unread : for
-    each section that is not read yet, about how many arcs that has here. taken : bytes of the parts so far, beside the
-    blocks of arcs. local : the most own vertices and mirrors of a part. buffer : bytes of the largest block that parts
-    may have.
+    memory : its budget. own : k. block : bytes of the largest block of the file with rows of its own. unread : for each
+    section not read yet, about the number of its arcs here. taken : bytes of the parts so far, beside the blocks of
+    arcs. local : the most own vertices and mirrors of a part. buffer : bytes of the largest block that parts may have.
     """
 
     memory: int
@@ -90,8 +89,8 @@ class _Rank:
         return found
 
     def resident(self, mirrors: int, copied: int) -> int:
-        """Bytes of a part beside its arcs: offsets of both sides, degrees and what is derived; numbers of mirrors, and
-        of those of others."""
+        """Bytes of a part beside its arcs: offsets of both sides, degrees and derived tensors; numbers of mirrors here
+        and at other ranks."""
         return 8 * (5 * (self.own + 1) + mirrors + 2 * copied)
 
 
@@ -111,7 +110,7 @@ class Within:
         self._arc_bytes = sum(dtype.itemsize for dtype in self._dtypes if dtype is not None)
         self._working = file.working_bytes
         self._per_vertex = VERTEX_BYTES
-        self._too_large = 0, 0  # a rank, and what its parts would need in memory
+        self._too_large = 0, 0  # a rank, and the bytes of its parts in memory
         self._source: PartBlocks | None = None
         self.pipeline: Pipeline | None = None
         memories, starts = ownership.gather(torch.tensor(memory, device="cpu")).tolist(), ownership.starts
@@ -120,7 +119,7 @@ class Within:
         self._check(counting, "a block of the file beside what counts the arcs")
 
     def _reading(self, rank: _Rank) -> int:
-        """Bytes that reading a part takes: a byte for each vertex with what `splitting.Numbers` adds, and a block."""
+        """Workspace of reading a part: a byte for each vertex, the tables of `splitting.Numbers`, and a block."""
         return self._n + self._n // 32 + PAGE + rank.block + self._working
 
     def _check(self, needed: list[int], what: str) -> None:
@@ -138,14 +137,14 @@ class Within:
             )
 
     def take(self, section: str, counted: Counted) -> tuple[Written, Written] | None:
-        """What takes the arcs inside and outside, or None where all parts are to be in memory.
+        """The storages of the arcs inside and outside, or None where all parts are to be in memory.
 
-        Raises MemoryBudgetError, on all ranks alike, where the budget of one does not even hold what stays in memory.
+        Raises MemoryBudgetError, on all ranks alike, where the budget of one does not hold the resident data.
         """
         counts = self._ownership.counts(counted.mirrors)
         arcs = counts.new_tensor([int(counted.inside[-1] + counted.outside[-1])])
-        told = self._ownership.gather(torch.cat((counts, arcs)))
-        columns = told[:, :-1].sum(1).tolist(), told[:, :-1].sum(0).tolist(), told[:, -1].tolist()
+        gathered = self._ownership.gather(torch.cat((counts, arcs)))
+        columns = gathered[:, :-1].sum(1).tolist(), gathered[:, :-1].sum(0).tolist(), gathered[:, -1].tolist()
         shares = list(zip(self._ranks, *columns, strict=True))
         needs = [self._needs(section, *share) for share in shares]
         streams = self._source is not None or not self._all_fit(needs)
@@ -160,17 +159,17 @@ class Within:
         return self._written(section, counted, needs[self._ownership.rank]) if streams else None
 
     def _needs(self, section: str, rank: _Rank, mirrors: int, copied: int, arcs: int) -> Needs:
-        """What a rank needs. A section that is not read yet is taken to have an eighth more mirrors."""
-        kept, whole, most = rank.taken + rank.resident(mirrors, copied), 8 * mirrors + self._arc_bytes * arcs, mirrors
+        """The needs of a rank. A section not read yet is assumed to have an eighth more mirrors."""
+        held, whole, most = rank.taken + rank.resident(mirrors, copied), 8 * mirrors + self._arc_bytes * arcs, mirrors
         for other in (count for name, count in rank.unread.items() if name != section):
             most = mirrors + mirrors // 8
-            kept += rank.resident(most, copied + copied // 8)
+            held += rank.resident(most, copied + copied // 8)
             whole += 8 * most + self._arc_bytes * other
-        kept += self._per_vertex * max(rank.local, rank.own + most)
-        return Needs(kept, kept + whole, self._reading(rank))
+        held += self._per_vertex * max(rank.local, rank.own + most)
+        return Needs(held, held + whole, self._reading(rank))
 
     def _all_fit(self, needs: list[Needs]) -> bool:
-        """Whether parts are in memory; else which rank has too little for that is noted."""
+        """Whether parts fit the memory of all ranks; notes the rank that lacks most for that."""
         short = [
             (need.whole + runtime_bytes(rank.memory) - rank.memory, number, need.whole)
             for number, (rank, need) in enumerate(zip(self._ranks, needs, strict=True))
@@ -197,7 +196,7 @@ class Within:
         )
 
     def side(self, name: str, writer: Writer, num_vertices: int, directed: bool) -> Graph:
-        """A side that is written."""
+        """The graph of a side that was written."""
         assert self._source is not None and self.pipeline is not None
         self.pipeline.measure()
         self._reserve()
@@ -209,8 +208,8 @@ class Within:
         return self._ranks[self._ownership.rank]
 
     def reserve(self, values: Any, in_place: bool) -> None:
-        """See `Layout.reserve`, for data of all vertices: blocks get what those of own vertices and mirrors leave.
-        Raises MemoryBudgetError, on all ranks alike, where that of any holds no block."""
+        """See `Layout.reserve`, for data of all vertices: blocks get the rest beside own vertices and mirrors. Raises
+        MemoryBudgetError, on all ranks alike, where the rest of any holds no block."""
         copies = COPIES_IN_PLACE if in_place else COPIES
         trim_heap()
         self._per_vertex = max(VERTEX_BYTES, copies * nbytes(values) // max(self._n, 1))
@@ -225,12 +224,12 @@ class Within:
             self.pipeline.reserve(self._taken(self._mine), runtime_bytes(self._mine.memory))
 
     def release(self) -> None:
-        """Free the buffers until blocks are read next, for what takes much memory meanwhile."""
+        """Free the buffers until blocks are read next, for an operation that needs the memory."""
         if self.pipeline is not None:
             self.pipeline.release()
 
-    def refuse(self, what: str) -> NoReturn:
-        """Raise MemoryBudgetError for what needs the arcs of a rank in memory at once; the same on all ranks."""
+    def raise_in_blocks(self, what: str) -> NoReturn:
+        """Raise MemoryBudgetError for an operation that needs the arcs of a rank in memory; the same on all ranks."""
         rank, needed = self._too_large
         raise MemoryBudgetError(
             f"{what}, which takes the arcs of rank {rank} at once,",
@@ -248,5 +247,5 @@ class Written:
         self.add = writer.add
 
     def graph(self, directed: bool) -> Graph:
-        """The graph of the arcs, all of which were added."""
+        """The graph of all arcs added."""
         return self._within.side(self._name, self._writer, self._num_vertices, directed)

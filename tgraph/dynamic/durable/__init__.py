@@ -1,1 +1,1 @@
-"""Graphs that change, in a folder: a log of batches, and checkpoints of what they made of the graph."""
+"""Graphs that change, in a folder: a log of batches, and checkpoints of the graph."""

@@ -1,7 +1,7 @@
 """The files of a checkpoint: arcs in CSR and runs of changes, a file with checksums for each tensor.
 
-What takes more than a share of the memory is made block by block into files and read from maps of them; all else stays
-in memory when it is written.
+Tensors above a share of the memory are written to files block by block and read from maps of them; all others stay in
+memory when they are written.
 """
 
 from __future__ import annotations
@@ -12,21 +12,24 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from tgraph.dynamic import tiers
 from tgraph.dynamic.columns import Place
-from tgraph.dynamic.durable.manifest import Level
+from tgraph.dynamic.durable.manifest import REMEDY, Level
 from tgraph.dynamic.durable.merging import block_size, merged_blocks, spliced_blocks
 from tgraph.dynamic.durable.record import Ids, decoded_ids, encoded_ids
 from tgraph.dynamic.runs import Arcs, Run, Schema, merged
+from tgraph.dynamic.snapshots import SnapshotCsr, StreamedSnapshot
+from tgraph.dynamic.version import Version
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike, Pause, checksummed, tensor_stream
 from tgraph.files.removal import remove
 from tgraph.stream.memory import let_go
 
-REMEDY = "take the folder from a copy"
 _RUNS = 16  # a run may take this fraction of the memory of arcs
 _VERIFIED = 1 << 24  # bytes that are compared with their checksums at a time
 
@@ -39,7 +42,7 @@ class LevelArcs(Arcs):
     """Arcs of a store in a folder. level : the files that have them, None where none do. mapped : whether they are
     memory maps of these."""
 
-    levels: Levels
+    levels: FileLevels
     level: Level | None
     mapped: bool = False
 
@@ -48,11 +51,10 @@ class LevelArcs(Arcs):
         self.levels.verified([self, *runs])
 
     def places_of(self, part: Arcs | Run) -> list[Place]:
-        """See `Arcs.places_of`."""
         return self.levels.places_of(part)
 
     def changed(self, schema: Schema, runs: Sequence[Run], num_rows: int) -> Arcs:
-        """As of `Arcs`, in files where they are larger than what memory is for."""
+        """See `Arcs.changed`; arcs that exceed the memory are made in files."""
         return self.levels.changed(self, runs, num_rows)
 
 
@@ -69,7 +71,7 @@ class LevelRun(Run):
         self.level, self.mapped = level, mapped
 
 
-class Levels:
+class FileLevels:
     """The files of arcs and runs in a folder.
 
     store : its number, which they repeat. memory : bytes that the arcs may take there. verify : whether files are
@@ -126,10 +128,21 @@ class Levels:
         with self._writing() as number:
             return self.open_run(self._write_run(number, blocks, most))
 
+    def threshold(self, base: Arcs) -> int:
+        """See `tgraph.dynamic.levels.Levels.threshold`. Larger where the CSR lies in files."""
+        is_mapped = isinstance(base, LevelArcs) and base.mapped
+        return tiers.threshold(len(base.neighbors), tiers.SHARE_OF_FILES if is_mapped else tiers.SHARE)
+
+    def storage(self, version: Version, directed: bool, ids: Any) -> SnapshotCsr | StreamedSnapshot:
+        """See `tgraph.dynamic.levels.Levels.storage`. Arcs that exceed the memory are streamed."""
+        if version.nbytes <= self._share:
+            return SnapshotCsr(version)
+        return StreamedSnapshot(version, directed, ids, self._share, self.folder)
+
     # ---- to files --------------------------------------------------------------------------------------------------
 
     def keep_arcs(self, arcs: LevelArcs) -> Level | None:
-        """The files of the arcs, which are written if there are none; None where there are no vertices."""
+        """The files of the arcs, written if there are none; None for a graph without vertices."""
         if len(arcs.offset) < 2:
             return None
         if arcs.level is None or arcs.level.number not in self._present:
@@ -242,8 +255,14 @@ class Levels:
         return tensor
 
     def _check(self, contents: checksummed.Contents, role: str, tensor: Tensor) -> None:
-        """Compare a tensor on a map with the checksums of its file; what is much of the memory does not stay there."""
-        check(contents, role, tensor, drops=2 * tensor.nbytes > self._share)
+        """Compare a tensor on a map with the checksums of its file; the pages of a large one are dropped. Raises
+        FileFormatError, with the place, where they differ."""
+        data = tensor.view(-1).view(torch.uint8)
+        for begin in range(0, len(data), _VERIFIED):
+            piece = data[begin : begin + _VERIFIED]
+            contents.check(role, checksummed.as_bytes(piece), begin)
+            if 2 * tensor.nbytes > self._share:
+                let_go([piece])
 
     def read_ids(self, level: Level) -> Ids:
         """The ids of all vertices. Raises FileFormatError where the file is damaged or missing."""
@@ -263,10 +282,16 @@ class Levels:
     def verified(self, parts: Iterable[Arcs | Run]) -> None:
         """Compare the files of arcs and runs with their checksums, unless that was done."""
         for part in parts:
-            self._verify_unread(part)
+            level = level_of(part)
+            if level is None or level.number not in self._unverified & self._present:
+                continue
+            if not self._verify:
+                for role in [*(["offset"] if isinstance(part, Arcs) else ()), *self._roles(part)]:
+                    contents = self._contents(level.number, role)
+                    self._check(contents, role, tensor_stream.mapped(contents, role))
+            self._unverified.discard(level.number)
 
     def places_of(self, part: Arcs | Run) -> list[Place]:
-        """See `Arcs.places_of`."""
         if not isinstance(part, (LevelArcs, LevelRun)) or part.level is None or not part.mapped:
             return []
         try:
@@ -280,25 +305,14 @@ class Levels:
         columns = [f"data{place}" for place in range(len(self._schema.columns))]
         return ["neighbors" if isinstance(part, Arcs) else "changes", *columns]
 
-    def _verify_unread(self, part: Arcs | Run) -> None:
-        """Compare the files of arcs or of a run with their checksums, unless that was done."""
-        level = level_of(part)
-        if level is None or level.number not in self._unverified & self._present:
-            return
-        if not self._verify:
-            for role in [*(["offset"] if isinstance(part, Arcs) else ()), *self._roles(part)]:
-                contents = self._contents(level.number, role)
-                self._check(contents, role, tensor_stream.mapped(contents, role))
-        self._unverified.discard(level.number)
-
     def _path(self, number: int, role: str) -> Path:
         return self.folder / f"{number:08d}-{role}.safetensors"
 
     def remove_others(self, levels: Iterable[Level | None]) -> None:
         """Remove the files of all other levels; tensors on maps of them stay as they are."""
         with self._lock:
-            kept = self._written.union(level.number for level in levels if level is not None)
-            others = [path for path in self._files() if _number(path) not in kept]
+            named = self._written.union(level.number for level in levels if level is not None)
+            others = [path for path in self._files() if _number(path) not in named]
             self._present.difference_update(map(_number, others))
         for path in others:
             remove(path, self.pause)
@@ -317,7 +331,7 @@ class Levels:
 
 
 def _number(path: Path) -> int:
-    """Of the level that a file belongs to."""
+    """Number of the level of a file."""
     return int(path.name.partition("-")[0])
 
 
@@ -328,17 +342,6 @@ def _there(path: PathLike) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise FileFormatError(path, "the file is missing, which the manifest names", REMEDY) from None
-
-
-def check(contents: checksummed.Contents, role: str, tensor: Tensor, drops: bool = False) -> None:
-    """Compare a tensor on a map with the checksums of its file, and if `drops` let go of what was compared. Raises
-    FileFormatError, with the place, where they differ."""
-    data = tensor.view(-1).view(torch.uint8)
-    for begin in range(0, len(data), _VERIFIED):
-        piece = data[begin : begin + _VERIFIED]
-        contents.check(role, checksummed.as_bytes(piece), begin)
-        if drops:
-            let_go([piece])
 
 
 def level_of(part: Arcs | Run | None) -> Level | None:

@@ -46,7 +46,7 @@ class FolderLock:
             time.sleep(_WAIT)
 
     def release(self) -> None:
-        """Let others have it."""
+        """Release the lock."""
         unlock(self._file)
         self._file.close()
 

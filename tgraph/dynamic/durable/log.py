@@ -1,7 +1,7 @@
 """The log of a store: a record for each batch, in segments, which are files named after their first version.
 
-A batch is in the log, and on the disk where that is asked for, before it is published. What a checkpoint has of the
-graph is removed from the log, segment by segment.
+A batch is in the log, and on the disk where that is asked for, before it is published. A checkpoint lets the segments
+that it covers be removed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Literal
 import xxhash
 
 from tgraph.dynamic.durable import record
+from tgraph.dynamic.guarded import Guarded
 from tgraph.errors import FileFormatError
 from tgraph.files import Pause
 from tgraph.files.atomic_write import room_for, sync_folder
@@ -27,7 +28,7 @@ Sync = Literal["always", "never"]
 
 FORMAT = 1
 SEGMENT = 1 << 24  # bytes, after which the next record begins a new one; some disks take long to forget a large file
-_FIELDS = struct.Struct("<8s4Q")  # magic, format, store, first version, checksum of those
+_FIELDS = struct.Struct("<8s4Q")  # magic, format, store, first version, checksum of these fields
 _MAGIC = b"tgraphlg"
 BEGIN = _FIELDS.size
 
@@ -49,7 +50,7 @@ def segment_header(store: int, first: int) -> bytes:
 
 
 def check_segment(path: Path, head: bytes | bytearray, store: int, first: int) -> bool:
-    """Whether the first bytes of a segment are whole. Raises FileFormatError for those of another store or format."""
+    """Whether the header of a segment is whole. Raises FileFormatError for another store or format."""
     if len(head) < BEGIN or xxhash.xxh3_64_intdigest(head[: BEGIN - 8]) != struct.unpack("<Q", head[BEGIN - 8 :])[0]:
         return False
     magic, format, of_store, of_first, _ = _FIELDS.unpack(head)
@@ -60,6 +61,10 @@ def check_segment(path: Path, head: bytes | bytearray, store: int, first: int) -
     if (magic, of_store, of_first) != (_MAGIC, store, first):
         raise FileFormatError(path, "a log of another store, or renamed", "take the folder from a copy")
     return True
+
+
+class Appending:
+    """The right to append to a log and to end its last segment, which one thread at a time has."""
 
 
 class Log:
@@ -85,7 +90,8 @@ class Log:
         self._file: BinaryIO | None = None
         if path is not None:
             self._file = open(path, "r+b", buffering=0)  # noqa: SIM115 - as long as it is the last one
-        self._appending, self._syncing = threading.Lock(), threading.Lock()
+        self.appending = Guarded(Appending())
+        self._syncing = threading.Lock()
         self.appended = sum(path.stat().st_size for _, path in segments(folder))
         self.synced_at = 0.0
         self.failed: OSError | None = None
@@ -96,23 +102,23 @@ class Log:
         Raises OSError, with the bytes needed where the disk is full; then the log is as before. Raises ArgumentError
         for ids that the log cannot hold.
         """
-        with self._appending:
+        with self.appending as appending:
             self.check()
             synced = self._synced if self._syncs else self._last
             header, parts = record.encoded(batch, synced, self._previous)
-            file, begin = self._segment(batch.number)
+            file, begin = self._segment(appending, batch.number)
             nbytes = record.HEADER + header.nbytes
             assert self._path is not None
             try:
                 with room_for(self._path, nbytes):
                     _write(file.fileno(), parts, begin)
             except BaseException:
-                self._take_back(file, begin)
+                self._take_back(appending, file, begin)
                 raise
             self._end, self.appended = begin + nbytes, self.appended + nbytes
             self._last, self._previous = batch.number, header.checksum
 
-    def _segment(self, number: int) -> tuple[BinaryIO, int]:
+    def _segment(self, appending: Appending, number: int) -> tuple[BinaryIO, int]:
         """The file that the record of a version belongs to, and where it ends."""
         if self._file is not None and self._end < SEGMENT:
             return self._file, self._end
@@ -128,12 +134,12 @@ class Log:
                 begun.close()
                 path.unlink(missing_ok=True)
             raise
-        self.finish_segment()
+        self.finish_segment(appending)
         self._path, self._file, self._end = path, begun, BEGIN
         return begun, BEGIN
 
-    def finish_segment(self) -> None:
-        """Sync and close the last segment. Held: `_appending`, but for tests."""
+    def finish_segment(self, appending: Appending) -> None:
+        """Sync and close the last segment."""
         with self._syncing:
             if self._file is not None:
                 file, self._file = self._file, None
@@ -141,16 +147,16 @@ class Log:
                     self._sync_file(file)
                 self._synced = self._last
 
-    def _take_back(self, file: BinaryIO, end: int) -> None:
-        """Cut off what is there of a record that could not be written."""
+    def _take_back(self, appending: Appending, file: BinaryIO, end: int) -> None:
+        """Cut off a record that could not be written."""
         try:
             os.ftruncate(file.fileno(), end)
         except OSError as fault:
             self.failed = fault
 
     def sync(self) -> None:
-        """Have all records that are there at this moment on the disk, which one call does for several writers. Raises
-        OSError where that fails: then nobody knows what is there, and the log takes no more."""
+        """Sync the log to the disk, for all writers that wait. Raises OSError where that fails: the contents of the
+        disk are unknown then, and the log takes no more."""
         with self._syncing:
             self.check()
             last = self._last
@@ -159,10 +165,10 @@ class Log:
             self._synced = last
 
     def flush(self) -> None:
-        """Have the disk sync what `sync` leaves to the system, while others append."""
+        """Sync to the disk a log that `sync` leaves to the system, while others append."""
         file = self._file
         if file is not None and not self._syncs:
-            with contextlib.suppress(OSError, ValueError):  # closed meanwhile, by which it was synced or is covered
+            with contextlib.suppress(OSError, ValueError):  # closed meanwhile: synced, or covered by a checkpoint
                 getattr(os, "fdatasync", os.fsync)(file.fileno())
 
     def _sync_file(self, file: BinaryIO) -> None:
@@ -175,16 +181,16 @@ class Log:
             raise
 
     def check(self) -> None:
-        """Raise OSError after a failure that leaves unknown what the log has."""
+        """Raise OSError after a failure that leaves the contents of the log unknown."""
         if self.failed is not None:
             what = f"an earlier write failed ({self.failed.strerror}), what is on the disk is unknown; open it again"
             raise OSError(self.failed.errno, what, os.fspath(self._folder)) from self.failed
 
     def cut(self, number: int, pause: Pause | None = None) -> None:
-        """Remove the segments of which a checkpoint of version `number` has all. pause : meanwhile."""
-        with self._appending:
+        """Remove the segments that a checkpoint of version `number` covers. pause : meanwhile."""
+        with self.appending as appending:
             if self._last <= number:
-                self.finish_segment()
+                self.finish_segment(appending)
             found = segments(self._folder)
             follows = [first for first, _ in found[1:]] + [number + 2 if self._file else number + 1]
         for (_, path), following in zip(found, follows, strict=bool(found)):
@@ -192,10 +198,10 @@ class Log:
                 remove(path, pause)
 
     def close(self) -> None:
-        """Have the disk sync the log, whatever `sync` says, and end. Raises OSError where that fails."""
-        with self._appending:
+        """Sync the log to the disk, even with sync="never", and close it. Raises OSError where that fails."""
+        with self.appending as appending:
             self._syncs = True
-            self.finish_segment()
+            self.finish_segment(appending)
 
 
 def _write(file: int, parts: list[Any], position: int) -> None:

@@ -1,4 +1,4 @@
-"""The manifest of a store: which files have the graph as of which version, and what the store keeps of an arc."""
+"""The manifest of a store: the files of its newest checkpoint, and its schema."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ REMEDY = "take the folder from a copy"
 
 @dataclass(frozen=True)
 class Level:
-    """Arcs, a run of changes, or ids in files. number : what their names begin with. size : how many there are.
-    num_vertices : that they are of."""
+    """Files of arcs, of a run of changes, or of ids. number : the prefix of their names. size : the count of arcs,
+    changes or ids. num_vertices : n of the graph or the run."""
 
     number: int
     size: int
@@ -32,11 +32,11 @@ class Level:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a store is, and its newest checkpoint.
+    """The identity of a store, and its newest checkpoint.
 
-    store : a number of its own. schema : the arguments that it was made with. number, num_vertices : of the version
-    of the checkpoint. base : its arcs, None for none. runs : the changes since those, oldest first. ids : the file of
-    the ids of vertices, None for none. last : a version that the checkpoint and the log together have reached.
+    store : a random number. schema : the arguments that it was made with. number, num_vertices : of the version of the
+    checkpoint. base : its arcs, None for none. runs : the changes since those, oldest first. ids : the file of the ids
+    of vertices, None for none. last : a version that the checkpoint and the log together have reached.
     """
 
     store: int
@@ -50,7 +50,7 @@ class Manifest:
 
     @property
     def levels(self) -> list[Level]:
-        """All that lie in files."""
+        """All levels in files."""
         return [level for level in (self.base, *self.runs, self.ids) if level is not None]
 
     def write(self, folder: Path) -> None:
@@ -63,7 +63,7 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
-        """The manifest of a folder. Raises FileNotFoundError where there is none, FileFormatError for a damaged one, or
+        """The manifest of a folder. Raises FileNotFoundError for a missing one, FileFormatError for a damaged one or
         one of another format."""
         path = folder / NAME
         try:
@@ -97,7 +97,7 @@ def schema_of(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def arguments_of(schema: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a `Store` from what `schema_of` made of them."""
+    """The arguments of a `Store`, from the JSON of `schema_of`."""
     dtypes = {name: None if schema[name] is None else DTYPES[schema[name]] for name in ("weights", "times")}
     data: dict[str, torch.dtype] = {name: DTYPES[dtype] for name, dtype in schema["arc_data"].items()}
     return schema | dtypes | {"arc_data": data}

@@ -1,5 +1,5 @@
-"""Runs merged with each other and into arcs block by block, so that neither what they are made of nor what is made has
-to fit the memory. The next block is read while one is merged."""
+"""Block-wise merging of runs with each other and into arcs: neither the input nor the result has to fit the memory.
+The next block is read while one is merged."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from tgraph.dynamic.columns import Column, Place, read_ranges
-from tgraph.dynamic.runs import Arcs, Run, Schema, merged, spliced
+from tgraph.dynamic.columns import Column, Place, columns_of, read_ranges
+from tgraph.dynamic.runs import Arcs, Run, Schema, merged, no_changes, spliced
 
 BLOCK = 1 << 22  # arcs and changes that are in memory at a time, but where a row is longer
 _LEAST = 1 << 12
@@ -24,18 +24,18 @@ Range = tuple[Column, int, int]
 
 
 def in_memory(part: Arcs | Run) -> list[Place]:
-    """The places in files of what is in memory: none."""
+    """No places: arcs and runs lie in memory."""
     return []
 
 
 def block_size(memory: int) -> int:
-    """How many arcs and changes are merged at a time within so many bytes, about."""
+    """Number of arcs and changes to merge at a time within `memory` bytes, about."""
     return min(BLOCK, max(memory // _WORK, _LEAST))
 
 
 def merged_blocks(schema: Schema, runs: Sequence[Run], size: int, places_of: PlacesOf = in_memory) -> Iterator[Run]:
-    """The run that the `runs` make, oldest first, in parts one behind the other, each made of about `size` changes.
-    places_of : where what lies on maps of files is read."""
+    """The merged `runs`, oldest first, in consecutive parts of about `size` changes each. places_of : the places of
+    mapped tensors in their files."""
     bounds = _rows_at(torch.empty(0, dtype=torch.int64), runs, size)
     with ExitStack() as files:
         changes = [_Changes(run, [0, *bounds, 1 << 31], places_of, files) for run in runs]
@@ -47,8 +47,8 @@ def merged_blocks(schema: Schema, runs: Sequence[Run], size: int, places_of: Pla
 def spliced_blocks(
     schema: Schema, arcs: Arcs, runs: Sequence[Run], num_rows: int, size: int, places_of: PlacesOf = in_memory
 ) -> Iterator[Arcs]:
-    """The arcs with the runs applied, as CSR of consecutive rows, each with offsets from 0, made of about `size` arcs
-    and changes. places_of : where what lies on maps of files is read."""
+    """The arcs with the runs applied, as CSR of consecutive rows with offsets from 0, each part of about `size` arcs
+    and changes. places_of : the places of mapped tensors in their files."""
     bounds = [0, *(row for row in _rows_at(arcs.offset, runs, size) if row < num_rows), num_rows]
     with ExitStack() as files:
         changes = [_Changes(run, bounds, places_of, files) for run in runs]
@@ -63,8 +63,11 @@ def spliced_blocks(
             rows = min(first, len(arcs.offset) - 1), min(last, len(arcs.offset) - 1)
             offset = arcs.offset[rows[0] : rows[1] + 1] - ends[number]
             block = Arcs(offset, tensors[0], tuple(tensors[1 : len(columns)]))
-            parts = [_moved(part, first) for part in _runs(changes, number, tensors[len(columns) :])]
-            run = merged(schema, parts) if parts else Run(torch.empty(0, dtype=torch.int64), _none(arcs), 0)
+            parts = [
+                Run(part.changes - (first << 32), part.data, part.num_vertices)  # with rows from `first` on
+                for part in _runs(changes, number, tensors[len(columns) :])
+            ]
+            run = merged(schema, parts) if parts else no_changes(arcs)
             yield spliced(schema, block, run, last - first)
 
 
@@ -79,14 +82,14 @@ class _Changes:
 
 
 def _opened(tensors: Sequence[Tensor], places: Sequence[Place], files: ExitStack) -> list[Column]:
-    columns = [Column(tensor, places[number] if places else None) for number, tensor in enumerate(tensors)]
+    columns = columns_of(tensors, places)
     for column in columns:
         files.enter_context(closing(column))
     return columns
 
 
 def _of(changes: Sequence[_Changes], number: int) -> list[Range]:
-    """The ranges of a block of those runs that have any changes there."""
+    """The ranges of a block, of the runs with changes there."""
     return [
         (column, run.begins[number], run.begins[number + 1])
         for run in changes
@@ -106,7 +109,7 @@ def _runs(changes: Sequence[_Changes], number: int, tensors: Sequence[Tensor]) -
 
 
 def _each_read(wanted: Sequence[list[Range]]) -> Iterator[list[Tensor]]:
-    """What lies in the ranges of each block, which stays until the next is asked for, and is being read."""
+    """The tensors of each block, valid until the next one is asked for, which is read meanwhile."""
     memory: list[Tensor | None] = [None, None]
     with ThreadPoolExecutor(1, "tgraph merging") as reader:
         coming = [reader.submit(partial(read_ranges, ranges, None)) for ranges in wanted[:1]]
@@ -115,10 +118,6 @@ def _each_read(wanted: Sequence[list[Range]]) -> Iterator[list[Tensor]]:
             if number + 1 < len(wanted):
                 coming.append(reader.submit(partial(read_ranges, wanted[number + 1], memory[(number + 1) % 2])))
             yield tensors
-
-
-def _none(arcs: Arcs) -> tuple[Tensor, ...]:
-    return tuple(column[:0] for column in arcs.data)
 
 
 def _rows_at(offset: Tensor, runs: Sequence[Run], size: int) -> list[int]:
@@ -131,8 +130,3 @@ def _rows_at(offset: Tensor, runs: Sequence[Run], size: int) -> list[int]:
     rows.append(torch.searchsorted(offset, torch.arange(step, max(total, step), step)))
     found = torch.unique(torch.cat(rows).sort().values[count - 1 :: count])
     return found[found > 0].tolist()
-
-
-def _moved(run: Run, row: int) -> Run:
-    """The run with rows counted from `row`."""
-    return Run(run.changes - (row << 32), run.data, run.num_vertices)

@@ -11,12 +11,11 @@ import torch
 
 from tgraph.core.building import inputs
 from tgraph.core.system.memory import memory_of_machine
-from tgraph.dynamic.durable import reader
 from tgraph.dynamic.durable.locking import FolderLock
 from tgraph.dynamic.durable.log import Sync
 from tgraph.dynamic.durable.manifest import NAME, Manifest, arguments_of, schema_of
-from tgraph.dynamic.durable.store import StoreOfFolder, WrittenStore
-from tgraph.dynamic.store import Ids, Store
+from tgraph.dynamic.durable.store import StoreOfFolder, read_store, written_store
+from tgraph.dynamic.head import Ids, empty_head
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
 from tgraph.files.folders import check_no_file
@@ -49,35 +48,33 @@ def open(
 ) -> StoreOfFolder:
     """A graph that changes, in a folder: a `Store` whose batches outlast the process.
 
-    path : of the folder, made where there is none.
-    weights, times, arc_data, directed, multi, ids, num_vertices : as of `Store`, for a new one; of one that is there,
-        what was given then holds. Labels have to be text.
+    path : of the folder, made if it is missing.
+    weights, times, arc_data, directed, multi, ids, num_vertices : as of `Store`, for a new one; for an existing one the
+        arguments given must agree with its own. Labels have to be text.
     mode : "a" to change it, by one process at a time; "r" to read it, beside a process that changes it.
-    sync : "always" has the disk sync the log before a batch is published; "never" leaves that to the system: batches
-        outlast the process, killed or not, but the last ones not a loss of power.
+    sync : "always" syncs the log to the disk before a batch is published; "never" leaves that to the system: batches
+        outlast a killed process, but the last ones may be lost when power fails.
     timeout : seconds to wait for another process that changes it.
-    memory : how much the arcs may take in memory, such as "4GB", the old ones and the new ones together while they are
-        merged; more lie in files that are read as memory maps and merged block by block. By default a quarter of the
-        memory of the machine.
-    verify : whether all files are compared with their checksums now, which reads them once; else before they are
-        merged.
+    memory : for the arcs, such as "4GB", old and new ones together during a merge; a larger graph lies in files that
+        are mapped and merged block by block. By default a quarter of the memory of the machine.
+    verify : compare all files with their checksums now, which reads them once; otherwise before they are merged.
 
     A batch is appended to a log, as one record with checksums, and published once that is on the disk; writers on
     several threads share a sync. In the background, checkpoints write the arcs and the runs of changes to files, and
-    the log that they cover is removed: write-ahead logging over a log-structured merge-tree (O'Neil et al., 1996), on
-    ordinary disks what DGAP (Islam and Dai, SC 2023) does on persistent memory. On opening, the checkpoint is mapped,
-    and the log behind it is read. A record that a killed process has not completed is dropped with a TornRecordWarning.
+    the log that they cover is removed: write-ahead logging over a log-structured merge-tree (O'Neil et al., 1996), as
+    DGAP (Islam and Dai, SC 2023) does it on persistent memory. On opening, the checkpoint is mapped, and the log behind
+    it is read. A record that a killed process has not completed is dropped with a TornRecordWarning.
 
-    A reader sees complete batches, as far as they are in the log; `refresh` moves it on to the newest one. It takes no
-    lock and is never waited for: files of checkpoints are replaced, not changed, and checksums tell which records are
-    complete.
+    A reader sees complete batches, up to the end of the log; `refresh` moves it on to the newest one. It takes no lock,
+    and no writer waits for it: files of checkpoints are replaced, not changed, and checksums identify the complete
+    records.
 
     A full disk fails a batch as a whole, with an OSError that says how many bytes are needed; later ones work once
     there is room.
 
-    Raises ArgumentError for arguments that contradict the folder, and for another folder; BusyError, with the process
-    and the host, where another process changes it; FileFormatError, with the file and the place, for damage, and for a
-    format of a later release; FileNotFoundError for a missing one to read.
+    Raises ArgumentError for arguments that contradict the folder, and for a folder of other files; BusyError, with the
+    process and the host, while another process changes it; FileFormatError, with the file and the place, for damage,
+    and for a format of a later release; FileNotFoundError for a missing one to read.
 
     >>> with tg.dynamic.open("web.tgd", weights=torch.float32) as store:
     ...     store.insert([0, 1], [1, 2], [0.5, 2.0])  # on the disk when the call returns
@@ -99,43 +96,43 @@ def open(
     folder = Path(path)
     if mode == "r":
         _check_schema(folder, Manifest.read(folder), given)
-        return reader.opened(folder, room, verify)
+        return read_store(folder, room, verify)
     folder.mkdir(parents=True, exist_ok=True)
     _check_folder(folder)
     lock = FolderLock(folder, timeout)
     try:
-        manifest = _manifest(folder, given)
-        return WrittenStore(folder, manifest, lock, sync, room, verify)
+        manifest = _manifest(folder, lock, given)
+        return written_store(folder, manifest, lock, sync, room, verify)
     except BaseException:
         lock.release()
         raise
 
 
 def _check_folder(folder: Path) -> None:
-    """Refuse a folder of other files."""
+    """Raise ArgumentError for a folder of other files."""
     if not (folder / NAME).exists():
         others = [file.name for file in folder.iterdir() if not file.name.startswith((f".{NAME}.", "lock"))]
         if others:
             raise ArgumentError(f"path: {folder} is no store, it has no {NAME}, but {min(others)}; give another folder")
 
 
-def _manifest(folder: Path, given: dict[str, Any]) -> Manifest:
-    """The manifest of a folder, a new one where there is none. Held: the lock."""
+def _manifest(folder: Path, lock: FolderLock, given: dict[str, Any]) -> Manifest:
+    """The manifest of a locked folder, written if it is missing."""
     if (folder / NAME).exists():
         manifest = Manifest.read(folder)
         _check_schema(folder, manifest, given)
         return manifest
     arguments = _DEFAULTS | {name: value for name, value in given.items() if value is not None}
-    Store(**arguments)  # checks them
+    empty_head(**arguments)  # checks them
     manifest = Manifest(secrets.randbits(64), schema_of(arguments))
     manifest.write(folder)
     return manifest
 
 
 def _check_schema(folder: Path, manifest: Manifest, given: dict[str, Any]) -> None:
-    """Refuse arguments that contradict those that the store was made with."""
+    """Raise ArgumentError for arguments that contradict those that the store was made with."""
     wanted = schema_of({**_DEFAULTS, **{name: value for name, value in given.items() if value is not None}})
     for name, value in given.items():
         if value is not None and wanted[name] != manifest.schema[name]:
-            kept = arguments_of(manifest.schema)[name]
-            raise ArgumentError(f"{name}: {folder} was made with {kept!r}, not {value!r}; leave it out")
+            found = arguments_of(manifest.schema)[name]
+            raise ArgumentError(f"{name}: {folder} was made with {found!r}, not {value!r}; leave it out")

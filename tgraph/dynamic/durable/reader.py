@@ -1,78 +1,87 @@
-"""A store in a folder that this process reads, while another may change it."""
+"""Reading of a folder, while another process may change it."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from tgraph.dynamic import compaction
+from tgraph.dynamic import tiers
+from tgraph.dynamic.compaction import Merging
+from tgraph.dynamic.durable.loading import Contents
 from tgraph.dynamic.durable.manifest import REMEDY, Manifest
 from tgraph.dynamic.durable.reading import ReplacedError
-from tgraph.dynamic.durable.store import StoreOfFolder
+from tgraph.dynamic.guarded import Guarded
+from tgraph.dynamic.writing import Writer
 from tgraph.errors import ArgumentError, FileFormatError
 
 
-class ReadStore(StoreOfFolder):
-    """A store in a folder as of its newest complete batch when it was opened, and after each `refresh`.
+class Replica:
+    """The `Compaction` of a store that is read: as of the newest complete batch, at first and after each `refresh`.
 
-    Takes no lock: the files of a checkpoint are never changed, and of the log what is complete is read, which its
-    checksums tell. What the process that writes has not yet on the disk is seen, too.
+    Takes no lock of the folder: the files of a checkpoint are never changed, and checksums say which records of the log
+    are complete. Batches that the writing process has not yet on the disk are seen, too.
     """
 
-    def __init__(self, path: Path, manifest: Manifest, memory: int, verify: bool):
-        super().__init__(path, manifest, memory, verify, writes=False)
-        self._verify = verify
-        self._follow_log()
-        self._merge_runs()
-        torn = self._reader.torn
-        self._dropped = 0 if torn is None else torn.nbytes
+    def __init__(self, contents: Contents, memory: int, verify: bool):
+        self._contents, self._memory, self._verify = contents, memory, verify
+        self._merging = Merging(contents.head, contents.levels)
 
-    def refresh(self) -> int:
-        """Go on to the newest complete batch; returns its version. Snapshots taken before stay as they are.
-
-        Raises FileFormatError for a damaged file or batch.
-        """
-        with self._writing:
-            if Manifest.read(self.path) == self._manifest:
+    def refresh(self, writing: Guarded[Writer]) -> None:
+        contents = self._contents
+        with writing:
+            if Manifest.read(contents.path) == contents.manifest:
                 try:
-                    self._follow_log()
-                    self._merge_runs()
-                    return self.version
+                    return _follow(contents)
                 except (ReplacedError, FileFormatError):  # perhaps a checkpoint took the place of the log meanwhile
                     pass
-            self._reader.close()
-            newest = opened(self.path, self._memory, self._verify)
-            with self._publishing:
-                self._manifest, self._levels, self._reader = newest._manifest, newest._levels, newest._reader
-                self._ids = newest._ids
-                self._show(newest._version)
-            return self.version
+            contents.reader.close()
+            newest, head = newest_contents(contents.path, self._memory, self._verify), contents.head
+            with head.publishing as publication:
+                head.ids = newest.head.ids
+                publication.show(newest.head.version)
+            newest.head, newest.dropped = head, contents.dropped
+            self._contents = newest
 
-    def _merge_runs(self) -> None:
-        """Merge runs of one size, as the process that writes does for itself: to read a row takes a search in each."""
-        with self._publishing:
-            version = self._version
-            runs = compaction.merged_all(self._levels.merged, version.runs)
-            if runs is not version.runs:
-                self._show(version.with_runs(version.base, runs))
+    def check(self) -> None:
+        raise ArgumentError(f'{self._contents.path}: opened with mode="r" to read; open it with mode="a" to change it')
 
-    def _check_open(self) -> None:
-        raise ArgumentError(f'{self.path}: opened with mode="r" to read; open it with mode="a" to change it')
+    def keep_pace(self, begun: float, size: int) -> None:
+        """See `Compaction.keep_pace`."""
 
-    def close(self) -> None:
-        """Let go of the log. Snapshots stay."""
-        super().close()
-        self._reader.close()
+    def compact(self, writing: Guarded[Writer]) -> None:
+        self._merging.compact(writing)
+
+    def close(self, writing: Guarded[Writer]) -> None:
+        self._merging.close(writing)
+        self._contents.reader.close()
+
+    def info(self) -> dict[str, Any]:
+        return self._contents.info()
 
 
-def opened(path: Path, memory: int, verify: bool) -> ReadStore:
-    """A store to read; read again where a checkpoint has removed files, or all of the log, in the meantime. Raises
-    FileFormatError where it is damaged."""
+def _follow(contents: Contents) -> None:
+    """Publish the batches that have come, and merge runs of one tier, as the process that writes does for itself: to
+    read a row takes a search in each run."""
+    contents.follow_log()
+    with contents.head.publishing as publication:
+        version = publication.version
+        runs = tiers.merged_all(contents.levels.merged, version.runs)
+        if runs is not version.runs:
+            publication.show(version.with_runs(version.base, runs))
+
+
+def newest_contents(path: Path, memory: int, verify: bool) -> Contents:
+    """The contents of a folder to read; read again where a checkpoint has removed files, or all of the log, in the
+    meantime. Raises FileFormatError where it is damaged."""
     while True:
         manifest = Manifest.read(path)
         try:
-            store = ReadStore(path, manifest, memory, verify)
-            if store.version >= Manifest.read(path).number:
-                return store
+            contents = Contents(path, manifest, memory, verify, writes=False)
+            _follow(contents)
+            if contents.head.version.number >= Manifest.read(path).number:
+                torn = contents.reader.torn
+                contents.dropped = 0 if torn is None else torn.nbytes
+                return contents
         except (ReplacedError, FileFormatError) as fault:
             if Manifest.read(path) != manifest:
                 continue

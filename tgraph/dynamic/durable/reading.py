@@ -1,4 +1,4 @@
-"""Reading the log of a store: what a killed process has left at its end, and damage before it."""
+"""Reading the log of a store, with a torn record at its end or damage before it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from tgraph.dynamic.durable import log, record
+from tgraph.dynamic.durable.manifest import REMEDY
 from tgraph.dynamic.runs import Schema
 from tgraph.errors import FileFormatError
 
-REMEDY = "take the folder from a copy"
-
 
 class Torn(NamedTuple):
-    """What is left of a batch that was not committed: the segment, where it begins there, and its bytes."""
+    """The remains of an uncommitted batch: the segment, the position there, and the bytes."""
 
     path: Path
     position: int
@@ -30,10 +29,10 @@ class ReplacedError(Exception):
 
 
 class LogReader:
-    """Reads the batches after a version, and later those that have come meanwhile.
+    """Reads the batches after a version, and later the batches appended meanwhile.
 
-    folder : of the store. store : its number. number : of the version. reads_all : whether batches that come before it
-    in a segment are read and yielded, too.
+    folder : of the store. store : its number. number : of the version. reads_all : whether earlier batches of a segment
+    are read and yielded, too.
     """
 
     previous: int
@@ -51,10 +50,10 @@ class LogReader:
         self.next_number = 0  # of the record at the position
 
     def batches(self) -> Iterator[record.Batch]:
-        """The batches that follow, as far as they are complete; `torn` then tells what comes behind them.
+        """The following complete batches; afterwards `torn` is the remainder behind them.
 
-        Raises FileFormatError, with the segment, the batch and the position, where one is damaged that others follow,
-        and where a segment is missing; ReplacedError where the log has been replaced since the last call.
+        Raises FileFormatError, with the segment, the batch and the position, for a damaged batch before others, and for
+        a missing segment; ReplacedError where the log has been replaced since the last call.
         """
         self.torn = None
         while self._file is not None or self._open_first():
@@ -95,8 +94,8 @@ class LogReader:
                 return None
 
     def _is_end(self, file: BinaryIO) -> bool:
-        """Whether what lies at the position is no complete record because the log ends here. False where it has become
-        one meanwhile. Raises FileFormatError where a batch follows that was written when this one was promised."""
+        """Whether the log ends at the position; False where a record was completed there meanwhile. Raises
+        FileFormatError before a batch that was written when the record here was promised to be on the disk."""
         size = os.fstat(file.fileno()).st_size
         self.torn = Torn(Path(file.name), self.position, size - self.position) if size > self.position else None
         following = log.segment_path(self._folder, self.next_number)
@@ -125,8 +124,8 @@ class LogReader:
         return record.is_whole(header, _read(file, self.position + record.HEADER, header.nbytes))
 
     def _later(self, file: BinaryIO) -> int | None:
-        """The version of a record behind the position, in this segment or a later one, that was written when the record
-        at the position was promised to be on the disk; None where there is none."""
+        """Version of a later record, in this segment or a following one, written when the record at the position was
+        promised to be on the disk; None for none."""
         for header in _headers(file, self.position + 8):
             if header.synced >= self.next_number or header.number < self.next_number:
                 return header.number
@@ -144,17 +143,17 @@ class LogReader:
             return False
 
     def _open_first(self) -> bool:
-        """Open the segment with the next batch, or the first of all; False where there is none."""
+        """Open the segment with the next batch, or with `reads_all` the first segment; False for none."""
         while found := log.segments(self._folder):
             before = [place for place, (begin, _) in enumerate(found) if begin <= self.number + 1]
             if not before and not self._reads_all:
                 raise ReplacedError
-            with contextlib.suppress(FileNotFoundError):  # a checkpoint has all of it
+            with contextlib.suppress(FileNotFoundError):  # a checkpoint covers it
                 return self._open(*found[0 if self._reads_all else before[-1]])
         return False
 
     def _open_following(self) -> bool:
-        """Open the segment behind the one that was read to its end; False where there is none yet."""
+        """Open the segment behind the one read to its end; False for none yet."""
         path = log.segment_path(self._folder, self.next_number)
         try:
             return path != self.path and path.exists() and self._open(self.next_number, path)
@@ -180,14 +179,14 @@ class LogReader:
         return False
 
     def close(self) -> None:
-        """Let go of the segment that is open."""
+        """Close the open segment."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
 
 def _read(file: BinaryIO, position: int, size: int) -> bytearray:
-    """So many bytes of an unbuffered file, or as many as there are."""
+    """At most `size` bytes of an unbuffered file, fewer at its end."""
     size = max(min(size, os.fstat(file.fileno()).st_size - position), 0)
     data, done = bytearray(size), 0
     file.seek(position)
@@ -197,7 +196,7 @@ def _read(file: BinaryIO, position: int, size: int) -> bytearray:
 
 
 def _headers(file: BinaryIO, begin: int) -> Iterator[record.Header]:
-    """The headers of records from a position on, those of damaged ones, too."""
+    """Headers of the records from a position on, damaged ones among them."""
     size = os.fstat(file.fileno()).st_size
     if begin >= size:
         return

@@ -31,12 +31,11 @@ Ids = Tensor | Sequence[str]  # of vertices: integers int64 [k], or text
 
 
 class Header(NamedTuple):
-    """What a record says of itself.
+    """The header of a record.
 
-    number : of the version that the batch made. num_vertices : of that version. changes, ids : how many there are.
-    text : one more than the bytes of ids that are text, 0 for integers. nbytes : of the payload. synced : the newest
-    version that was to be on the disk when this was written. previous : `checksum` of the record before, 0 for the
-    first of a log. checksum : of the payload.
+    number, num_vertices : of the version that the batch made. changes, ids : their counts. text : 1 + the bytes of ids
+    that are text, 0 for integers. nbytes : of the payload. synced : the newest version promised to be on the disk when
+    this was written. previous : `checksum` of the record before, 0 for the first of a log. checksum : of the payload.
     """
 
     number: int
@@ -60,8 +59,8 @@ class Batch(NamedTuple):
 
 
 def encoded(batch: Batch, synced: int, previous: int) -> tuple[Header, list[Any]]:
-    """The header of a record, and its bytes in parts, of which the numbers are not copied. Raises ArgumentError for ids
-    that are neither integers nor text."""
+    """The header of a record, and its bytes in parts, numbers uncopied. Raises ArgumentError for ids that are neither
+    integers nor text."""
     ids, text = encoded_ids(batch.ids) if len(batch.ids) else ([], 0)
     digest, parts, nbytes = xxhash.xxh3_64(), [], 0
     for part in (as_bytes(batch.run.changes), *map(as_bytes, batch.run.data), *ids):
@@ -79,7 +78,7 @@ def encoded(batch: Batch, synced: int, previous: int) -> tuple[Header, list[Any]
 
 
 def decoded_header(data: Any) -> Header | None:
-    """The header at the beginning of some bytes, None where there is none, or a damaged one."""
+    """The header at the beginning of bytes, None for a missing or damaged one."""
     if len(data) < HEADER or bytes(data[: len(MAGIC)]) != MAGIC:
         return None
     if _SUM.unpack_from(data, _FIELDS.size)[0] != xxhash.xxh3_64_intdigest(data[: _FIELDS.size]):

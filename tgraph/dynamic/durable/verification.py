@@ -6,22 +6,22 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from tgraph.dynamic.durable.levels import Levels
-from tgraph.dynamic.durable.manifest import Level, Manifest, arguments_of
-from tgraph.dynamic.durable.reading import REMEDY, LogReader, ReplacedError
-from tgraph.dynamic.durable.store import TornRecordWarning
-from tgraph.dynamic.store import Store
+from tgraph.dynamic.durable.levels import FileLevels
+from tgraph.dynamic.durable.manifest import REMEDY, Level, Manifest, arguments_of
+from tgraph.dynamic.durable.reading import LogReader, ReplacedError
+from tgraph.dynamic.durable.recovery import TornRecordWarning
+from tgraph.dynamic.head import empty_head
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.folders import check_no_file
 
 
 def verify(path: PathLike) -> list[FileFormatError]:
-    """Read all of a store, which another process may change meanwhile, and return the errors of what is damaged, which
-    name the file and the place.
+    """Read all of a store, which another process may change meanwhile, and return an error for each damage, which names
+    the file and the place.
 
-    path : of the folder. A batch that was not completed, at the end of the log, is no damage: a TornRecordWarning tells
-    of it. Raises FileNotFoundError where there is no store.
+    path : of the folder. An incomplete batch at the end of the log is no damage, but gives a TornRecordWarning. Raises
+    FileNotFoundError for a folder without a store.
 
     >>> with tg.dynamic.open("web.tgd") as store:
     ...     store.insert([0, 1], [1, 2])
@@ -42,8 +42,8 @@ def verify(path: PathLike) -> list[FileFormatError]:
 
 
 def _damaged_levels(folder: Path, manifest: Manifest) -> Iterator[FileFormatError]:
-    schema = Store(**arguments_of(manifest.schema))._schema
-    levels = Levels(folder, manifest.store, schema, 0, verify=True)
+    schema = empty_head(**arguments_of(manifest.schema)).version.schema
+    levels = FileLevels(folder, manifest.store, schema, 0, verify=True)
 
     def opened(level: Level) -> None:
         if level == manifest.ids:
@@ -61,7 +61,7 @@ def _damaged_levels(folder: Path, manifest: Manifest) -> Iterator[FileFormatErro
 
 
 def _damaged_log(folder: Path, manifest: Manifest) -> Iterator[FileFormatError]:
-    schema = Store(**arguments_of(manifest.schema))._schema
+    schema = empty_head(**arguments_of(manifest.schema)).version.schema
     reader = LogReader(folder, manifest.store, schema, manifest.number, reads_all=True)
     try:
         for _ in reader.batches():

@@ -2,7 +2,7 @@
 
     follow = tg.dynamic.follow(tg.algorithms.SSSP(0), store)
     store.insert(src, dst, weights)
-    follow.values  # of the store's present version
+    follow.values  # of the store's newest version
 
-What changed since the values were last asked for is worked in when they are asked for again.
+Changes since the last access are worked in at the next one.
 """

@@ -1,11 +1,11 @@
 """Core numbers that follow the changes of a store.
 
-Core numbers are the largest numbers such that each vertex of number k has k neighbours of that number or a larger one
-(Lü, Zhou, Zhang and Stanley, "The H-index of a network node and its relation to degree and coreness", 2016). After a
-batch the numbers fall until that holds again, from the ends of its arcs on. Then those of one level that hang together
-with the end of a new arc, or with a vertex that has risen, rise by one as far as they support each other, and again,
-until none does (Sarıyüce, Gedik, Jacques-Silva, Wu and Çatalyürek, "Streaming algorithms for k-core decomposition",
-2013, for many arcs at once). What could still rise would hang together with a change: nothing is missed.
+Core numbers are the largest numbers such that each vertex of number k has k neighbours of number k or more (Lü, Zhou,
+Zhang and Stanley, "The H-index of a network node and its relation to degree and coreness", 2016). After a batch the
+numbers fall until that holds again, beginning at the ends of its arcs. Then the vertices of one level that are
+connected to the end of a new arc, or to a risen vertex, rise by one as far as they support each other, repeatedly until
+none does (Sarıyüce, Gedik, Jacques-Silva, Wu and Çatalyürek, "Streaming algorithms for k-core decomposition", 2013, for
+many arcs at once). Any other vertex that could rise would be connected to a change, so that none is missed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tgraph.primitives.cohesion.k_core import core_numbers
 
 
 class FollowedCores(Follower):
-    """The core number of each vertex; of arcs both ways each counts, where the graph is directed."""
+    """The core number of each vertex; in a directed graph arcs in both directions count."""
 
     def __init__(self, store: Store):
         super().__init__(store)
@@ -42,8 +42,7 @@ class FollowedCores(Follower):
 
     def _advance(self, version: Version, runs: Sequence[Run]) -> int:
         arcs, n = self._arcs, version.num_vertices
-        if arcs is None:
-            raise FromNothing("there was nothing to go on from")
+        assert arcs is not None
         if n > len(self._core):
             room = n + n // 2 - len(self._core)
             self._core = torch.cat((self._core, self._core.new_zeros(room)))
@@ -82,7 +81,7 @@ class FollowedCores(Follower):
         return torch.unique(torch.cat(fallen))
 
     def _rise(self, vertices: Tensor) -> None:
-        """Raise core numbers while some can rise that hang together with these vertices."""
+        """Raise core numbers while vertices connected to these can rise."""
         while len(vertices):
             candidates, place, neighbor = self._candidates(vertices)
             level, near = self._core[candidates], self._core[neighbor]
@@ -101,8 +100,8 @@ class FollowedCores(Follower):
             self._core[vertices] += 1
 
     def _candidates(self, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Vertices of one level that hang together with these, each with more neighbours of its level or a higher one
-        than its number; and their neighbours, as (place, neighbor)."""
+        """Vertices of one level, connected to these, whose neighbours of that level or a higher one outnumber it; and
+        their neighbours, as (place, neighbor)."""
         chosen, places, neighbors, total = [], [], [], 0
         found = vertices[:0]
         while len(vertices):
@@ -111,8 +110,8 @@ class FollowedCores(Follower):
             count = torch.zeros_like(level).index_add_(0, place, (self._core[neighbor] >= level[place]).to(torch.int64))
             can = count > level
             number = torch.cumsum(can, 0) - 1 + total
-            kept = can[place]
-            place, neighbor = place[kept], neighbor[kept]
+            counted = can[place]
+            place, neighbor = place[counted], neighbor[counted]
             chosen.append(vertices[can])
             places.append(number[place])
             neighbors.append(neighbor)

@@ -1,5 +1,5 @@
-"""What a program declares, in its method `followed`, so that its values can follow a graph that changes. A relaxation
-needs no declaration: it is one."""
+"""Declarations that programs return from their method `followed`, so that their values can follow a graph that
+changes. A relaxation needs none."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class LinearSystem:
 
         x[v] = alpha * sum over arcs u -> v of weight * x[u] / strength[u] + bias[v]
 
-    alpha : what is passed on. bias : one number for all vertices, or a tensor [n].
-    divided : by the strength of u, the sum of the weights of its arcs; None of x goes on where that is 0. Without, x[u]
-        itself goes along each arc.
+    alpha : the share passed on. bias : one number for all vertices, or a tensor [n].
+    divided : by the strength of u, the sum of the weights of its arcs; a strength of 0 passes nothing on. Without it,
+        x[u] itself goes along each arc.
     weighted : by the weights of the graph, which must be finite and not negative; else each arc counts 1.
     scaled : "sum" divides x by its sum, "norm" by its norm (L2), "bias" by the sum of the bias; None by nothing.
-    factor : then multiplies it.
+    factor : multiplies the scaled x.
     tolerance : the computation ends where an iteration changes the values, or with "norm" x, by at most this (L1);
         `per_vertex`, by this times n.
-    max_iterations : raise NotConvergedError after so many.
+    max_iterations : the limit of iterations, beyond which NotConvergedError is raised.
     dtype : of the values.
 
     >>> system = tg.algorithms.Katz(alpha=0.5).followed()
@@ -72,7 +72,7 @@ class CoreNumbers:
 
 @dataclass(frozen=True, eq=False)
 class Triangles:
-    """The number of triangles, an int, or with `per_vertex` of those that each vertex is in, int64 [n], as
+    """The number of triangles, an int, or with `per_vertex` of the triangles at each vertex, int64 [n], as
     `tgraph.algorithms.triangle_count`.
 
     >>> store = tg.dynamic.Store(directed=False)

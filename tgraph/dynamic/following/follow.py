@@ -25,20 +25,20 @@ from tgraph.primitives.cohesion.k_core import core_numbers
 def follow(
     program: Program | CoreNumbers | Triangles, store: Store, *, otherwise: Literal["refuse", "recompute"] = "refuse"
 ) -> Follower:
-    """The values of a program on a store that changes: `follow(program, store).values` are those of the store's present
+    """The values of a program on a store that changes: `follow(program, store).values` are those at the store's newest
     version, as `tgraph.run` on a snapshot would give them.
 
-    program : a `tgraph.Relaxation`, whose values are equal to the bit; a program that declares in its method `followed`
-        what it computes, as `tgraph.algorithms.WCC` and `PageRank` do; `tgraph.dynamic.CoreNumbers()` or `Triangles()`.
-    otherwise : what becomes of other programs: "refuse" raises an ArgumentError, "recompute" computes the values from
-        nothing for each version that they are asked for.
+    program : a `tgraph.Relaxation`, whose values are equal to the bit; a program whose method `followed` returns a
+        declaration, as of `tgraph.algorithms.WCC` and `PageRank`; `tgraph.dynamic.CoreNumbers()` or `Triangles()`.
+    otherwise : for other programs, "refuse" raises an ArgumentError, "recompute" computes the values from nothing for
+        each version that they are asked for.
 
-    The first values are computed from nothing when they are first asked for. Then what batches changed is worked in,
-    which costs what it touches; where that is much, the values are computed from nothing again, as `statistics` says.
-    The first values of a relaxation must not depend on the arcs. Weights that a store with multi="sum" adds up are
-    rounded in the order in which batches came. Without compiled kernels values are computed from nothing.
+    The first access computes the values from nothing. Later ones work in the changes of batches, at the cost of the
+    vertices touched; where these are many, the values are computed from nothing again, as `statistics` says. The first
+    values of a relaxation must not depend on the arcs. Weights that a store with multi="sum" adds up are rounded in the
+    order of the batches. Without compiled kernels values are computed from nothing.
 
-    Raises ArgumentError for what is no program or no store.
+    Raises ArgumentError for another program or store.
 
     >>> store = tg.dynamic.Store(weights=torch.float32)
     >>> store.insert([0, 1, 2], [1, 2, 3], [1.0, 1.0, 1.0])
@@ -73,8 +73,8 @@ def follow(
 
 
 def _refuses(program: Any, declared: Any, store: Store) -> str | None:
-    """Why there is no rule to follow a program by, None where there is."""
-    dtype = store._schema.columns.get(WEIGHTS)
+    """Why a program cannot be followed, None if it can."""
+    dtype = store.columns.get(WEIGHTS)
     weighted = dtype is not None and dtype not in following.WEIGHTS
     if declared is None and isinstance(program, Relaxation):
         return f"the store has weights of {dtype}" if weighted else refuses_relaxation(program)

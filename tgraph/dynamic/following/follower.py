@@ -1,4 +1,4 @@
-"""What every follower has: the runs that it has not worked in yet, its values, and what the last update did."""
+"""The common part of followers: pending runs, values, and a report of the last update."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tgraph.dynamic.runs import Run
 from tgraph.dynamic.store import Store
 from tgraph.dynamic.version import Version
 
-SHARE = 8  # a computation from nothing is cheaper than to go after changes that reach this fraction of the arcs
-LEAST = 1 << 14  # arcs that are gone after in any case
+SHARE = 8  # changes of this fraction of the arcs are more expensive to follow than a computation from nothing
+LEAST = 1 << 14  # arcs that are followed in any case
 
 
 @dataclass(frozen=True)
 class Update:
-    """What the last update of a follower did.
+    """Report of the last update of a follower.
 
-    version : to which. batches, changes : how many were worked in. touched : vertices that were looked at.
+    version : the version reached. batches, changes : the counts worked in. touched : the number of vertices looked at.
     recomputed : why all values were computed from nothing; None where they were not.
 
     >>> store = tg.dynamic.Store()
@@ -38,19 +38,18 @@ class Update:
 
 
 def _worth_following(version: Version) -> int:
-    """The number of changes up to which a follower keeps them."""
+    """The largest number of pending changes that a follower stores."""
     return max(len(version.base.neighbors) // SHARE, LEAST)
 
 
 class FromNothing(Exception):
-    """The values have to be computed from nothing; says why."""
+    """Request to compute the values from nothing; its message says why."""
 
 
 class Follower:
     """The values of a program on a store that changes; made by `tgraph.dynamic.follow`.
 
-    `values` brings itself up to date: what was committed since the last time is worked in then. Threads may share a
-    follower.
+    `values` works in the batches committed since the last access. Threads may share a follower.
 
     >>> store = tg.dynamic.Store()
     >>> store.insert([0, 1], [1, 2])
@@ -73,14 +72,14 @@ class Follower:
         )
         self._last: Update | None = None
         self._changes = 0  # in `_runs`, or more than `_most`
-        self._most = _worth_following(store._version)
-        with store._publishing:
-            store._followers.add(self)
+        self._most = _worth_following(store._head.version)
+        with store._head.publishing as publication:
+            publication.followers.add(self)
 
     @property
     def values(self) -> Any:
-        """The values of the store's present version, as the program gives them. The tensor belongs to the follower, and
-        the next update writes into it: clone what is to be kept.
+        """The values at the store's newest version, as the program gives them. The tensor belongs to the follower, and
+        the next update writes into it: clone values that are needed later.
 
         >>> store = tg.dynamic.Store()
         >>> store.insert([0, 1], [1, 2])
@@ -109,7 +108,7 @@ class Follower:
 
     @property
     def statistics(self) -> Update | None:
-        """What the last update that had something to do did; None before the first.
+        """Report of the last update that had changes to work in; None before the first.
 
         >>> store = tg.dynamic.Store()
         >>> store.insert(torch.arange(99), torch.arange(1, 100))
@@ -123,7 +122,7 @@ class Follower:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the follower takes beside the store, without what is shared with it.
+        """Bytes of the follower beside the store, without shared tensors.
 
         >>> store = tg.dynamic.Store()
         >>> store.insert([0, 1], [1, 2])
@@ -136,8 +135,8 @@ class Follower:
         return self._nbytes() + sum(run.nbytes for run in tuple(self._runs))
 
     def update(self) -> Update:
-        """Bring the values to the store's present version; returns what that took, the last time there was something to
-        do. Raises what a computation from nothing raises.
+        """Bring the values to the store's newest version; returns the report of the last update that had changes to
+        work in. Raises as a computation from nothing does.
 
         >>> store = tg.dynamic.Store()
         >>> store.insert([0, 1], [1, 2])
@@ -160,12 +159,12 @@ class Follower:
             self._runs.clear()
 
     def _update(self) -> None:
-        with self._store._publishing:
-            runs, changes, version = self._runs, self._changes, self._store._version
+        with self._store._head.publishing as publication:
+            runs, changes, version = self._runs, self._changes, publication.version
             self._runs, self._changes = [], 0
         if self._number == version.number:
             return
-        before, self._number = self._number, None  # a fault leaves what has to be computed from nothing
+        before, self._number = self._number, None  # after a fault the values are computed from nothing
         most, self._most = self._most, _worth_following(version)
         try:
             if before is None:
@@ -175,23 +174,20 @@ class Follower:
             touched, reason = self._advance(version, [run for run in runs if run.size] or runs[:1]), None
         except FromNothing as why:
             reason = str(why)
-            self._compute(version, self._snapshot(version))
+            self._compute(version, self._store._snapshot_of(version))
             touched = version.num_vertices
         self._number, batches = version.number, version.number - (before or 0)
         self._last = Update(version.number, batches, changes, touched, reason)
 
-    def _snapshot(self, version: Version) -> Graph:
-        return self._store._snapshot_of(version)
-
-    # ---- what a kind of follower does ------------------------------------------------------------------------------
+    # ---- implementation of a kind of follower ----------------------------------------------------------------------
 
     def _compute(self, version: Version, graph: Graph) -> None:
         """Compute the values from nothing."""
         raise NotImplementedError
 
     def _advance(self, version: Version, runs: Sequence[Run]) -> int:
-        """Work in the runs committed since; returns how many vertices were looked at. Raises FromNothing where that
-        is cheaper."""
+        """Work in the runs committed since the last `_compute` or `_advance`; returns the number of vertices looked at.
+        Raises FromNothing where that is cheaper."""
         raise NotImplementedError
 
     def _finished(self) -> Any:

@@ -1,4 +1,4 @@
-"""The arcs of a store as those who follow it read them: rows of a CSR, and the changes since."""
+"""The arcs of a store for its followers: rows of a CSR, and the changes since."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.dynamic import compaction
+from tgraph.dynamic import tiers
 from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, merged
 from tgraph.dynamic.snapshots import SnapshotCsr
 from tgraph.dynamic.version import Version
@@ -17,14 +17,14 @@ from tgraph.kernels.operators.changes import columns_of, inserts, rows_of
 
 
 class FollowedGraph:
-    """The rows of the version up to which a follower has come: those of the version's CSR, by reference, with what is
-    in its runs sorted by row, some 60 bytes for each change beside 8 for each vertex.
+    """The rows of the version that a follower has reached: those of its CSR, by reference, and the changes of its runs
+    sorted by row, some 60 bytes for each change beside 8 for each vertex.
 
-    weighted : whether weights are read. counts : whether arcs are to be counted. records : whether `since_base` is
-        asked for, which takes 16 bytes for each change.
+    weighted : whether weights are read. counts : whether arcs are counted. records : whether `since_base` is used,
+        which takes 16 bytes for each change.
 
-    The rows of the reversed arcs of a directed graph are made at their first use, which settles the version, and take
-    memory of their own: 4 bytes and a weight for each arc.
+    The rows of the reversed arcs of a directed graph are made at their first use, which merges the runs of the version,
+    and take memory of their own: 4 bytes and a weight for each arc.
     """
 
     directed: bool
@@ -57,13 +57,13 @@ class FollowedGraph:
         return self._base
 
     def advance(self, version: Version, runs: Sequence[Run], compares: bool = True) -> Report:
-        """Go on to a version, by the runs committed since; returns what they did. compares : see `FollowedRows`."""
+        """Apply the runs committed up to a version; returns their effect. compares : see `FollowedRows`."""
         run = merged(self.schema, runs)
         weights, n = self.weights_of(run.data), version.num_vertices
         report = self.rows.report(run.changes, weights, n, compares)
         if self._reversed is not None:
             self._reversed.apply(run.changes, weights, n, swapped=True)
-            if self._reversed.num_changes > compaction.threshold(len(version.base.neighbors)):
+            if self._reversed.num_changes > tiers.threshold(len(version.base.neighbors)):
                 self._reversed = None
         self.version = version
         self._record(report)
@@ -72,8 +72,7 @@ class FollowedGraph:
         return report
 
     def since_base(self) -> tuple[Tensor, Tensor, Tensor]:
-        """What was done to the CSR: (source, target, what the sum of the weights of the pair grew by) for each pair of
-        each run."""
+        """The changes to the CSR: (source, target, increase of the sum of the weights) for each pair of each run."""
         pairs, grown = zip(
             (torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.float64)), *self._since, strict=True
         )
@@ -81,7 +80,7 @@ class FollowedGraph:
         return rows_of(pair), columns_of(pair), torch.cat(grown)
 
     def reversed(self) -> FollowedRows:
-        """The rows of the reversed arcs; those of an undirected graph are the rows themselves."""
+        """The rows of the reversed arcs; in an undirected graph the rows themselves."""
         if not self.directed:
             return self.rows
         if self._reversed is None:
@@ -116,14 +115,14 @@ class FollowedGraph:
         return None if self._column is None else data[self._column]
 
     def new_weights(self, runs: Sequence[Run], report: Report) -> Tensor:
-        """The weights that arcs have got by some runs; where weights are added up, the sums."""
+        """The weights that runs insert; where weights are added up, the sums."""
         assert self._column is not None
         if self.schema.parallel == "sum":
             return report.sum_after[report.after > 0]  # of rows that count
         return torch.cat([run.data[self._column][inserts(run.changes)] for run in runs])
 
     def degree_sum(self, vertices: Tensor) -> int:
-        """The arcs from and to these vertices, in all."""
+        """Number of arcs from and to these vertices."""
         return sum(rows.num_arcs(vertices) for rows in self._sides())
 
     def _sides(self) -> tuple[FollowedRows, ...]:
@@ -131,9 +130,9 @@ class FollowedGraph:
 
 
 def neighbors_of(graph: FollowedGraph, vertices: Tensor, each_way: bool = False) -> tuple[Tensor, Tensor]:
-    """The neighbours of distinct vertices int64 [k] whichever way arcs point, once each and without the vertices
-    themselves: (place in `vertices` int64 [e], neighbor int64 [e]), ascending. each_way : one that has arcs both ways
-    in a directed graph stands there twice."""
+    """The neighbours of distinct vertices int64 [k] in either direction, once each and without the vertices themselves:
+    (place in `vertices` int64 [e], neighbor int64 [e]), ascending. each_way : in a directed graph a neighbour by arcs
+    in both directions occurs twice."""
     keys = []
     for rows in graph._sides():
         offset, column = rows.gather(vertices)

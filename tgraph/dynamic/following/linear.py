@@ -1,10 +1,10 @@
-"""Linear systems that follow the changes of a store, such as PageRank: x and its residual are kept, a batch changes the
-residual at the ends of its arcs, and the largest residuals are pushed on until the tolerance is met.
+"""Linear systems that follow the changes of a store, such as PageRank: a batch changes the residual of x at the ends of
+its arcs, and the largest residuals are pushed on until the tolerance is met.
 
-What a vertex sends along each of its arcs, x[u] / strength[u], stays as it is when arcs of u come or go: x[u] changes
-instead, and with it the residual of u alone, not those of all its neighbours (Zhang, Lofgren and Goel, "Approximate
+The value that a vertex sends along each arc, x[u] / strength[u], is unchanged when arcs of u come or go: x[u] changes
+instead, and with it the residual of u alone, not that of all its neighbours (Zhang, Lofgren and Goel, "Approximate
 personalized PageRank on dynamic graphs", KDD 2016). Where x is scaled to sum 1, jumps from vertices without arcs are
-the same for all vertices and so but a factor: x is solved without them, on any number of vertices (Del Corso, Gulli and
+the same for all vertices, a mere factor: x is solved without them, on any number of vertices (Del Corso, Gulli and
 Romani, "Fast PageRank computation via a sparse linear system", 2005).
 
 With alpha below 1 and `divided`, the values are within tolerance * alpha / (1 - alpha) of the exact ones (L1), as those
@@ -34,20 +34,20 @@ from tgraph.model.program import Program
 from tgraph.primitives.linear import AffineMap
 
 SHARE = 32  # an iteration over all arcs is cheaper than to push along this fraction of them
-CANCELLED = 1e-6  # what is left of a sum of weights that is so small a part of it is not trusted
+CANCELLED = 1e-6  # a sum of weights that a batch reduces to less than this fraction is not trusted
 
 
 class FollowedSystem(Follower):
-    """The solution of a linear system. program : that is asked whether the graph suits it; None for none."""
+    """The solution of a linear system. program : whose `init` checks each graph; None for none."""
 
     def __init__(self, system: LinearSystem, program: Program | None, store: Store):
         super().__init__(store)
         self._system, self._program = system, program
         self._arcs: FollowedGraph | None = None
         self._residuals: Residuals | None = None
-        self._x = torch.empty(0, dtype=torch.float64)  # [n and more], as are
-        self._strength = self._x  # the sums of the weights of rows,
-        self._degree = torch.empty(0, dtype=torch.int64)  # and their lengths
+        self._x = torch.empty(0, dtype=torch.float64)  # [n and more], as the next two
+        self._strength = self._x  # sums of the weights of rows
+        self._degree = torch.empty(0, dtype=torch.int64)
         self._total, self._n = 0.0, 0  # the sum of x
         self._result: Tensor | None = None
         self._graph: tuple[Arcs, Graph] | None = None  # of the CSR alone
@@ -58,7 +58,7 @@ class FollowedSystem(Follower):
         self._arcs = self._residuals = self._result = self._graph = None
         system, n = self._system, graph.num_vertices
         if self._program is not None:
-            self._program.init(graph)  # which raises what it has against the graph
+            self._program.init(graph)  # raises for an unsuitable graph
         if isinstance(system.bias, Tensor) and system.bias.shape != (n,):
             raise ArgumentError(f"bias: expected one for each vertex, [{n}], got {list(system.bias.shape)}")
         weights = graph.weights if system.weighted else None
@@ -89,7 +89,7 @@ class FollowedSystem(Follower):
         fixed, relative = self._bound(n)
         for _ in range(system.max_iterations + 1):
             after = step(x)
-            if system.scaled == "sum":  # by what x has to be multiplied for a residual of sum 0
+            if system.scaled == "sum":  # x is multiplied by the factor that makes the residual sum to 0
                 given = self._bias_sum(n)
                 lost = float(x.sum()) - float(after.sum()) + given
                 factor = given / lost if lost > 0 else 1.0
@@ -107,7 +107,7 @@ class FollowedSystem(Follower):
         return bias.to(torch.float64) if isinstance(bias, Tensor) else float(bias)
 
     def _bound(self, n: int) -> tuple[float, float]:
-        """What the residual may be: a number, and a fraction of the sum of x."""
+        """Bound of the residual: a constant, and a fraction of the sum of x."""
         system = self._system
         tolerance = system.tolerance * (n if system.per_vertex else 1) * (system.alpha if system.divided else 1)
         if system.scaled == "sum":
@@ -124,8 +124,7 @@ class FollowedSystem(Follower):
 
     def _advance(self, version: Version, runs: Sequence[Run]) -> int:
         arcs, residuals, system = self._arcs, self._residuals, self._system
-        if arcs is None or residuals is None:
-            raise FromNothing("there was nothing to go on from")
+        assert arcs is not None and residuals is not None
         self._result = None
         self._grow(version.num_vertices)
         report = arcs.advance(version, runs)
@@ -152,7 +151,7 @@ class FollowedSystem(Follower):
         return pushes
 
     def _iterate(self, arcs: FollowedGraph, residuals: Residuals) -> None:
-        """Iterate over all arcs: those of the CSR, as it is, and what the changes since add to it."""
+        """Iterate over all arcs: those of the CSR, and the changes since."""
         system, n, base = self._system, self._n, arcs.base
         offset = base.offset
         if len(offset) < n + 1:
@@ -195,12 +194,12 @@ class FollowedSystem(Follower):
         self._n = n
 
     def _added(self, report: Report) -> tuple[Tensor, Tensor]:
-        """What a batch adds to the residuals, at which vertices; where x goes along each arc."""
+        """The vertices and amounts that a batch adds to the residuals, where x goes along each arc."""
         more = report.sum_after - report.sum_before
         return report.targets, self._system.alpha * self._x[report.sources] * more
 
     def _turned(self, report: Report) -> tuple[Tensor, Tensor]:
-        """The same where x is divided among the arcs: what goes along an arc stays, and x changes."""
+        """As `_added`, where x is divided among the arcs: the value sent along an arc stays, and x changes."""
         source, place = torch.unique_consecutive(report.sources, return_inverse=True)
         degree, x, before = self._degree[source], self._x[source], self._strength[source]
         degree.index_add_(0, place, report.after - report.before)
@@ -216,7 +215,7 @@ class FollowedSystem(Follower):
         more = self._system.alpha * (sends[place] * report.sum_after - sent[place] * report.sum_before)
         return torch.cat((source, report.targets)), torch.cat((x - now, more))
 
-    # ---- what the user sees ----------------------------------------------------------------------------------------
+    # ---- results ---------------------------------------------------------------------------------------------------
 
     def _finished(self) -> Tensor:
         if self._result is None:

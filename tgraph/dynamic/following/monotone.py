@@ -1,9 +1,10 @@
-"""Values that only get better along the arcs, after batches that insert and delete: what relaxations and components
-share (Vora, Gupta and Xu, "KickStarter: fast and accurate computations on streaming graphs via trimmed approximations",
-ASPLOS 2017; the kernel is `tgraph/kernels/native/following/settle.cpp`).
+"""Values that only improve along the arcs, after batches that insert and delete, for relaxations and components (Vora,
+Gupta and Xu, "KickStarter: fast and accurate computations on streaming graphs via trimmed approximations", ASPLOS 2017;
+the kernel is `tgraph/kernels/native/following/settle.cpp`).
 
-A batch that takes nothing away restarts from the ends of its arcs. For others each vertex knows on which neighbour its
-value depends: that is found over all arcs by the first such batch, and kept from then on.
+A batch that worsens no arc restarts from the ends of its arcs. One that deletes arcs, or worsens weights, needs for
+each vertex the neighbour that its value depends on: the first such batch finds these over all arcs, and they are
+maintained from then on.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Semiring = tuple[str, str, "float | None"]  # reduction, edge operation, and the
 
 
 class Monotone(Follower):
-    """A subclass says what the values begin with, and which semiring they are of."""
+    """Base of followers by a semiring; a subclass gives the first values and the semiring."""
 
     both_ways = False  # whether messages go against the arcs, too
 
@@ -43,8 +44,7 @@ class Monotone(Follower):
         raise NotImplementedError
 
     def _new_first_values(self, begin: int, end: int) -> Tensor:
-        """The first values of vertices begin..end - 1, when there are so many. Raises FromNothing where those of others
-        are no longer what they were."""
+        """The first values of new vertices begin..end - 1. Raises FromNothing where those of others change."""
         raise NotImplementedError
 
     def _check(self, weights: Tensor) -> None:
@@ -61,14 +61,13 @@ class Monotone(Follower):
         self._value, self._n = value.contiguous(), graph.num_vertices
         self._refresh(None)
         weighted = self._semiring[1] != "copy" and self._semiring[2] is None
-        counts = weighted and self._store.multi == "sum"  # whose sums are looked at
+        counts = weighted and self._store.multi == "sum"  # a message depends on the sums
         self._arcs = FollowedGraph(version, self._store.directed, weighted, counts)
         self._scratch = following.settle_scratch()
 
     def _advance(self, version: Version, runs: Sequence[Run]) -> int:
         arcs = self._arcs
-        if arcs is None:
-            raise FromNothing("there are no compiled kernels")
+        assert arcs is not None
         self._grow(version.num_vertices)
         report = arcs.advance(version, runs, compares=arcs.weighted and self._forest is None)
         if arcs.weighted:
@@ -121,7 +120,7 @@ class Monotone(Follower):
         self._n = n
 
     def _refresh(self, touched: Tensor | None) -> None:
-        """Bring what the user sees up to date, at these vertices, None for all."""
+        """Update the finished values, at these vertices, None for all."""
 
     def _finished(self) -> Any:
         return self._value[: self._n]

@@ -24,7 +24,7 @@ from tgraph.model.program import Program, Relaxation
 
 
 def refuses_relaxation(program: Relaxation) -> str | None:
-    """Why the values of a relaxation cannot be followed, None where they can, as far as its declaration tells."""
+    """Why the values of a relaxation cannot be followed, None if its declaration allows it."""
     own = [base for base in type(program).__mro__ if base not in (Relaxation, Program, object)]
     if any(not HOOKS.isdisjoint(vars(base)) for base in own) or program.tolerance is not None:
         return "it has steps of its own"
@@ -41,8 +41,8 @@ class FollowedRelaxation(Monotone):
     def __init__(self, program: Relaxation, store: Store):
         super().__init__(store)
         self._program = program
-        self._seen: Tensor | None = None  # what the program makes of the values, [n and more],
-        self._shown = 0  # of so many vertices
+        self._seen: Tensor | None = None  # the finished values, [n and more], of the first
+        self._shown = 0  # vertices
         self._range = (math.inf, -math.inf)  # of the weights that the program was asked about
 
     def _begin(self, graph: Graph) -> tuple[Tensor, Tensor, Semiring]:
@@ -61,8 +61,9 @@ class FollowedRelaxation(Monotone):
         return value, first.clone(), (program.reduce, program.edge, weight)
 
     def _check_init(self, first: Tensor, active: Frontier) -> None:
-        """Raise ArgumentError where the first values hang on the arcs, or some that count are not sent."""
-        n, dtype = len(first), self._store._schema.columns.get(WEIGHTS)
+        """Raise ArgumentError where the first values depend on the arcs, or inactive vertices have values that
+        count."""
+        n, dtype = len(first), self._store.columns.get(WEIGHTS)
         bare_first, bare_active = self._raw.init(_bare(n, dtype))
         if not torch.equal(bare_first, first) or not torch.equal(bare_active.mask, active.mask):
             raise ArgumentError("program: its first values depend on the arcs; say otherwise='recompute' to follow it")
@@ -84,7 +85,7 @@ class FollowedRelaxation(Monotone):
     def _new_first_values(self, begin: int, end: int) -> Tensor:
         if self._unreached is not None:
             return self._first.new_full((end - begin,), self._unreached)
-        first, active = self._raw.init(_bare(end, self._store._schema.columns.get(WEIGHTS)))
+        first, active = self._raw.init(_bare(end, self._store.columns.get(WEIGHTS)))
         if self._is_unsent(first, active) or not torch.equal(first[:begin], self._first[:begin]):
             raise FromNothing("the first values of vertices change with their number")
         return first[begin:]
@@ -95,12 +96,12 @@ class FollowedRelaxation(Monotone):
         low, high = (bound.item() for bound in torch.aminmax(weights))  # NaN where one is
         if self._range[0] <= low and high <= self._range[1]:
             return
-        bounds = torch.stack((weights.amin(), weights.amax())).to(self._store._schema.columns[WEIGHTS])
+        bounds = torch.stack((weights.amin(), weights.amax())).to(self._store.columns[WEIGHTS])
         graph = _bare(self._n, bounds.dtype, bounds)
         try:
             values, _ = self._raw.init(graph)
             self._raw.check(graph, values)
-        except ArgumentError:  # of arcs that may be gone again, or counted with others
+        except ArgumentError:  # these arcs may be deleted again, or added up with others
             raise FromNothing("the program is asked about new weights") from None
         self._range = min(self._range[0], low), max(self._range[1], high)
 
@@ -161,7 +162,7 @@ class FollowedComponents(Monotone):
 
 
 def declares(kind: type[Program], name: str, steps: set[str]) -> bool:
-    """Whether a class of programs has a declaration of that name, and no subclass has other steps since."""
+    """Whether a class of programs has a declaration of that name, and no subclass overrides one of the steps."""
     for base in kind.__mro__:
         if base in (Program, Relaxation):
             return False
@@ -177,14 +178,14 @@ def _same(values: Any) -> Any:
 
 
 def _without_finish(program: Relaxation) -> Relaxation:
-    """A copy whose runs give the values that they end with."""
+    """A copy without `finish`."""
     raw = copy.copy(program)
     raw.finish = _same  # type: ignore[method-assign]
     return raw
 
 
 def _bare(num_vertices: int, dtype: torch.dtype | None, weights: Tensor | None = None) -> Graph:
-    """A graph of so many vertices without arcs, or with a self-loop of each weight."""
+    """A graph without arcs, or with a self-loop of vertex 0 for each weight."""
     if weights is None and dtype is not None:
         weights = torch.empty(0, dtype=dtype)
     count = 0 if weights is None else len(weights)

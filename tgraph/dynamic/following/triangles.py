@@ -1,5 +1,5 @@
-"""Triangles that follow the changes of a store: those through a pair that a batch concerns are listed before it and
-after it, by intersection of rows."""
+"""Triangles that follow the changes of a store: the triangles at a changed pair are listed before and after the batch,
+by intersection of rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tgraph.primitives.cohesion.intersect import triangles
 
 
 class FollowedTriangles(Follower):
-    """The number of triangles that each vertex is in, of which each is counted three times."""
+    """The number of triangles at each vertex; the sum counts each triangle three times."""
 
     def __init__(self, declared: Triangles, store: Store):
         super().__init__(store)
@@ -35,10 +35,8 @@ class FollowedTriangles(Follower):
         self._arcs = FollowedGraph(version, self._store.directed, weighted=False)
 
     def _advance(self, version: Version, runs: Sequence[Run]) -> int:
-        arcs = self._arcs
-        if arcs is None:
-            raise FromNothing("there was nothing to go on from")
-        n = version.num_vertices
+        arcs, n = self._arcs, version.num_vertices
+        assert arcs is not None
         if n > len(self._count):
             self._count = torch.cat((self._count, self._count.new_zeros(n + n // 2 - len(self._count))))
         self._n = n

@@ -1,7 +1,7 @@
 """Out-of-core aggregation of features: a slab of columns of all vertices at a time, over all blocks of the graph.
 
-A pass over the graph keeps in memory a slab of the input, [n, w], and what the rows of one block receive; results are
-written to the file block by block. Columns are independent of each other, so that F of them take F / w passes.
+A pass over the graph keeps in memory a slab of the input, [n, w], and the results of the rows of one block, which are
+written to the file. Columns are independent of each other, so that F of them take F / w passes.
 """
 
 from __future__ import annotations
@@ -70,19 +70,19 @@ def aggregate(
 
     Parameters
     ----------
-    graph : one opened by `tgraph.open`; or one in memory, which does not count against the budget.
+    graph : opened by `tgraph.open`, or in memory, where it does not count against the budget.
     source : the features [n, F], float16, bfloat16, float32 or float64, in a .npy or .safetensors file, a
         `FeatureFile`, or a tensor, which does not count against the budget. Row v belongs to vertex v in the numbering
         of the graph; for a graph that was renumbered (`graph.order`) see `permute`.
-    path : the file that is written, .npy or .safetensors, by columns; it may be the source.
+    path : the file to write, .npy or .safetensors, by columns; it may be the source.
     reduce : "sum", "mean", "min" or "max". A vertex without messages gets 0, and for "min" and "max" infinities.
     edge : "copy", or "mul" by the weights of the graph.
     memory : the memory budget, such as "500MB", or bytes as an int: for the offsets of the graph, at least one block,
         and [n, w] numbers. By default that of the opened graph.
     progress : True shows a progress bar of columns.
 
-    16-bit features are added in float32; results have the dtype that `tgraph.aggregate` gives. A row-major
-    file of which few columns fit is first converted to column-major in a temporary folder beside `path`. The result
+    16-bit features are added in float32; results have the dtype that `tgraph.aggregate` gives. A row-major file with
+    few columns in the budget is first converted to column-major in a temporary folder beside `path`. The result
     replaces `path` once it is complete.
     Raises MemoryBudgetError where not even one column fits; ArgumentError for unknown names, for features of another
     graph or dtype, weights that are missing, and for a path that cannot hold the result; FileFormatError for a damaged
@@ -217,7 +217,7 @@ class Plan:
 
 
 def block_size(source: BlockFile) -> int:
-    """Bytes of a buffer: those of the largest block with arcs."""
+    """Bytes of a buffer: the largest block with arcs."""
     return max((extent.nbytes for extent in source.index if extent.end_arc > extent.first_arc), default=0)
 
 
@@ -227,8 +227,8 @@ def _resident(graph: Graph, source: BlockFile) -> int:
 
 
 def _pull(layout: Streamed, data: Tensor, reduce: str, edge: str, writer: FeatureWriter, column: int) -> None:
-    """Write what all vertices receive in a slab of columns, from column `column` of the result on. data : as
-    `Streamed.pull_rows` takes it."""
+    """Write the results of all vertices for a slab of columns, from column `column` on. data : as in
+    `Streamed.pull_rows`."""
     offset = layout.row_offset()
     reduction = REDUCTIONS["sum" if reduce == "mean" else reduce]
 

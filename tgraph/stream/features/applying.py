@@ -101,7 +101,7 @@ def _rows(readers: list[FeatureFile | TensorFeatures], rows: slice) -> list[Tens
 
 
 def _rows_at_a_time(readers: list[FeatureFile | TensorFeatures], first: Tensor, budget: int) -> int:
-    """How many rows fit the budget. Each is counted three times: input and result, each transposed, and temporaries."""
+    """Number of rows in the budget. Each counts three times: input and result, each transposed, and temporaries."""
     read = sum(each.row_bytes(each.shape[1]) for each in readers if isinstance(each, FeatureFile))
     per_row = max(1, 3 * (read + first.shape[1] * first.dtype.itemsize))
     available = budget - runtime_bytes(budget)

@@ -1,11 +1,11 @@
-"""Vertex features in files: a matrix [n, F], of which a range of rows and columns is read or written at a time.
+"""Vertex features in files: a matrix [n, F], read and written by ranges of rows and columns.
 
     .npy           of numpy: float16, float32 or float64, row-major (C order) or column-major (Fortran order)
     .safetensors   these and bfloat16; row-major as a tensor [n, F], column-major as a tensor [F, n] named "columns"
 
-Most matrices are row-major. `tgraph.stream` writes column-major files: some columns of all rows, and all columns of
-many rows, are both a few long contiguous ranges then. Files are read and written, never mapped: mapped pages count as
-memory of the process.
+Most matrices are row-major. `tgraph.stream` writes column-major files, in which some columns of all rows, and all
+columns of many rows, are both a few long contiguous ranges. Files are read and written, never mapped: mapped pages
+count as memory of the process.
 """
 
 from __future__ import annotations
@@ -229,7 +229,7 @@ def open_features(source: Source, name: str = "source") -> FeatureFile | TensorF
 
 
 def open_matrix(source: Source) -> FeatureFile | TensorFeatures:
-    """The same for a floating-point matrix [n, F]. Raises ArgumentError for anything else."""
+    """As `open_features`, for a floating-point matrix [n, F]. Raises ArgumentError for anything else."""
     features = open_features(source)
     if len(features.shape) != 2 or features.dtype not in FLOATS:
         got = f"{features.dtype} {list(features.shape)}"

@@ -12,7 +12,7 @@ from tgraph.errors import FileFormatError
 from tgraph.stream.file.container import REMEDY, SECTIONS, Extent
 from tgraph.stream.file.folding import Folded, stages, unfold
 
-# step(offset, neighbors): what the rows of a CSR receive, [rows, F]; the offsets need not begin with 0.
+# step(offset, neighbors): the results of the rows of a CSR, [rows, F]; the offsets need not begin with 0.
 Step = Callable[[Tensor, Tensor], Tensor]
 
 
@@ -35,7 +35,7 @@ class Block:
     weights: Tensor | None
 
     def reduce(self, data: Tensor, step: Step) -> Tensor:
-        """What the rows receive by `step`, which reads `data`; see `BlockFile.with_virtual_rows`."""
+        """The results of the rows by `step`, which reads `data`; see `BlockFile.with_virtual_rows`."""
         return step(self.offset, self.neighbors)
 
 
@@ -65,7 +65,6 @@ class CompressedBlock(Block):
 
     @property
     def offset(self) -> Tensor:
-        """See `Block`."""
         return self._rows[0]
 
     @property

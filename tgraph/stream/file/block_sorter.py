@@ -142,7 +142,7 @@ class BlockSorter:
         return Buckets(path, sizes, self._info.neighbor_dtype, self._info.weight_dtype, filled)
 
     def _scatter(self, number: int, buckets: Buckets) -> None:
-        """All arcs of a section that were read to their buckets."""
+        """Scatter the arcs of a section to their buckets."""
         ends = self._sections[number].rows[1:-1]
         arcs, what = self._reading.arcs(number), f"scatter {SECTIONS[number]}"
         for src, dst, weights in self._with_progress(arcs, what, self._reading.num_runs):

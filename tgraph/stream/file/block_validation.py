@@ -10,7 +10,7 @@ from tgraph.errors import ArgumentError
 
 
 def entries_error(first_row: int, end_row: int, offset: Tensor, neighbors: Tensor, num_vertices: int) -> str | None:
-    """What is wrong with the rows of a block in CPU memory; None for a valid block.
+    """The fault in the rows of a block in CPU memory; None for a valid block.
 
     first_row, end_row : the range of rows. offset : int64 [rows + 1]. neighbors : [arcs]. One pass over the entries,
     without the GIL.
@@ -29,7 +29,7 @@ def _fault(offset: Tensor, neighbors: Tensor, num_vertices: int) -> str | None:
 
 
 def row_range_error(first_row: int, end_row: int, num_vertices: int) -> str | None:
-    """What is wrong with the range of rows of a block; None for a valid range."""
+    """The fault in the range of rows of a block; None for a valid range."""
     if 0 <= first_row <= end_row <= num_vertices:
         return None
     return f"has the rows {first_row} to {end_row - 1} of {num_vertices} vertices"

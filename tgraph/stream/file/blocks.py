@@ -60,7 +60,7 @@ class BlockFile:
     direct: bool
     index: list[Extent]
     layout: str | None = None  # how the blocks are compressed
-    pushes: bool = False  # whether what in-arcs receive is sent along ascending rows (`tgraph.stream.run.pushed`)
+    pushes: bool = False  # in-arcs are reduced by pushes along ascending rows (`tgraph.stream.run.pushing`)
 
     def __init__(self, path: PathLike, *, direct: bool | None = None):
         self.path: str = os.fspath(path)
@@ -130,9 +130,8 @@ class BlockFile:
         return torch.tensor([*firsts, self.num_arcs], dtype=torch.int64, device="cpu")
 
     def offset(self, section: str = "rows") -> Tensor:
-        """Where the arcs of each vertex begin in the section, int64 [n + 1]; read at the first call and kept. Its
-        differences are the degrees."""
-        return self._kept(f"{SECTIONS[self._section(section)]}.offset")
+        """Offsets of the rows of the section, int64 [n + 1], whose differences are the degrees; cached."""
+        return self._cached_tensor(f"{SECTIONS[self._section(section)]}.offset")
 
     @property
     def weight_statistics(self) -> tuple[float, float, float] | None:
@@ -143,13 +142,13 @@ class BlockFile:
     @property
     def order(self) -> Tensor | None:
         """int64 [n], the vertex of the original graph that each vertex is; None for the identity."""
-        return self._kept("order") if self.has_order else None
+        return self._cached_tensor("order") if self.has_order else None
 
     @property
     def vertices(self) -> Any:
         """Original ids: int64 [n], an object array of labels [n], or None."""
         if "vertex_text" not in self._tensors:
-            return self._kept("vertices") if "vertices" in self._tensors else None
+            return self._cached_tensor("vertices") if "vertices" in self._tensors else None
         text, offset = self._tensor("vertex_text"), self._tensor("vertex_text_offset")
         return labels.unpack(text.numpy(), offset.numpy())
 
@@ -165,7 +164,7 @@ class BlockFile:
 
     @property
     def checksums(self) -> dict[str, int]:
-        """Of the resident tensors, by name, as the header has them."""
+        """Checksums of the resident tensors, by name."""
         return dict(self._sums)
 
     def identity(self) -> list[Tensor]:
@@ -178,7 +177,7 @@ class BlockFile:
             raise ArgumentError(f"section: {name!r} is none of {self.path}, which has {has}")
         return SECTIONS.index(name)
 
-    def _kept(self, name: str) -> Tensor:
+    def _cached_tensor(self, name: str) -> Tensor:
         if name not in self._resident:
             self._resident[name] = self._tensor(name)
         return self._resident[name]
@@ -266,7 +265,7 @@ class BlockFile:
             self.read(block, memory)
 
     def views(self, block: int, memory: Tensor) -> Block:
-        """The block whose bytes `memory` begins with: those of an earlier `read`, or a copy, on any device. Nothing is
+        """The block at the beginning of `memory`, from an earlier `read` or a copy, on any device; nothing is
         verified."""
         extent = self.index[block]
         if self.layout is not None:

@@ -49,8 +49,8 @@ _ALIGNMENT = 64
 
 
 class Extent(NamedTuple):
-    """The index entry of one block. `section` is a position in SECTIONS; rows and arcs are those of the section;
-    `position` is the byte in the file where the block begins, `nbytes` its size in whole pages."""
+    """The index entry of a block. section : a position in SECTIONS, whose rows and arcs are counted. position : the
+    byte in the file where the block begins. nbytes : its size in whole pages."""
 
     section: int
     first_row: int
@@ -77,7 +77,7 @@ def places(
     weight_dtype: torch.dtype | None,
     offset_dtype: torch.dtype = torch.int64,
 ) -> Places:
-    """The positions of the parts of a block of so many rows and arcs; its offsets come first."""
+    """The positions of the parts of a block of `rows` rows and `arcs` arcs; its offsets come first."""
     neighbors = aligned(offset_dtype.itemsize * (rows + 1), _ALIGNMENT)
     weights = aligned(neighbors + arcs * neighbor_dtype.itemsize, _ALIGNMENT)
     return Places(neighbors, weights, aligned(weights + (0 if weight_dtype is None else arcs * weight_dtype.itemsize)))

@@ -39,28 +39,26 @@ def convert(
     progress: bool = False,
     **options: Any,
 ) -> None:
-    """Convert an edge list or CSV file of any size to a partitioned .tg file, which equals what
-    `write_partitioned(tgraph.read(path_in, **options), path_out, parts, layout=layout)` would write.
+    """Convert an edge list or CSV file of any size to a partitioned .tg file, equal to that of
+    `write_partitioned(tgraph.read(path_in, **options), path_out, parts, layout=layout)`.
 
-    path_in : the file, or several, which are read as one, one after the other; `tgraph.distributed.convert` reads them
-        in several processes.
+    path_in : the file, or several, which are read as one; `tgraph.distributed.convert` reads them in several processes.
     parts : how many blocks a section has; None takes as few as can be sorted in memory.
     memory : the memory budget beside Python itself and its modules, "500MB" or bytes as an int. It must hold a few
         tables of 8 bytes for each vertex (and the text of labels, where vertices have labels) and all arcs of any one
         vertex.
     layout : "virtual" compresses the blocks (see `write_partitioned`), which takes more memory for each arc.
     progress : True shows progress bars.
-    options : those of `tgraph.read` for these formats: directed, weights, multi, self_loops, ids, delimiter, skip, and
-        for CSV source, target and weight.
+    options : of `tgraph.read` for these formats: directed, weights, multi, self_loops, ids, delimiter, skip, and for
+        CSV source, target and weight.
 
     The disk must hold, beside the result, 16 bytes for each edge and at most as much again (8 more with weights), in a
-    temporary folder beside `path_out` that is removed at the end, also after an exception; what a killed conversion
-    left of it is removed by the next one to the same path. An interrupted conversion starts over. A list of undirected
-    edges that contains each in both directions is recognised by a 64-bit hash of all arcs, which errs once in 2**64
-    files.
-    Raises FileFormatError for a file that cannot be read, ArgumentError for options that do not fit the format, for
-    a result in the place of a file that is read, by whatever name, and for too little memory, saying how much is
-    needed; OSError, with the bytes needed, where the disk is full.
+    temporary folder beside `path_out`. It is removed at the end, also after an exception; after a killed conversion the
+    next one to the same path removes it. An interrupted conversion starts over. A list of undirected edges that
+    contains each in both directions is recognised by a 64-bit hash of all arcs, which errs once in 2**64 files.
+    Raises FileFormatError for a file that cannot be read, ArgumentError for options that do not fit the format, for a
+    result in the place of a file that is read, and for too little memory, saying how much is needed; OSError, with the
+    bytes needed, where the disk is full.
 
     >>> tg.write(tg.generators.grid2d(30, 30), "grid.el")
     >>> tg.stream.convert("grid.el", "blocks.tg", parts=4, directed=False)
@@ -81,8 +79,8 @@ def convert(
 
 
 def planned(paths: PathLike | Sequence[PathLike], options: dict[str, Any], path_out: PathLike) -> list[PlannedFile]:
-    """How to read each of the files. Raises ArgumentError for none, where they do not make one list of edges, and for
-    one that the result would replace."""
+    """The plan of reading each file. Raises ArgumentError for no files, for files that do not make one list of edges,
+    and for a file that the result would replace."""
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not several:
         raise ArgumentError("path_in: no file is given")

@@ -124,7 +124,7 @@ class EdgeReader:
             fold_columns(file.path, plan.layout, note_all, progress)
 
     def _conclude(self) -> None:
-        """What holds for all edges, once they are read: the numbers of vertices, and the dtype of weights."""
+        """Determine the numbers of vertices, and the dtype of weights, once all edges are read."""
         self.numbering.close()
         self.weight_dtype = self._common(self.runs.weight_dtypes)
         codes = isinstance(self.numbering, Labels)
@@ -135,7 +135,7 @@ class EdgeReader:
                 self.mirror.note(src, dst, None if weights is None else weights.to(self.weight_dtype))
 
     def _common(self, dtypes: set[torch.dtype]) -> torch.dtype | None:
-        """One that holds what all of these do."""
+        """The smallest dtype that holds all of these, None for none."""
         return reduce(torch.promote_types, dtypes) if dtypes else None
 
     def _check_tables(self, num_vertices: int, sections: int) -> None:
@@ -149,13 +149,13 @@ class EdgeReader:
     def _counted(self, src: Tensor, dst: Tensor, weights: Tensor | None) -> Edges:
         src, dst = narrowed(*self.numbering.number(src, dst), self.num_vertices)
         weights = None if weights is None or self.weight_dtype is None else weights.to(self.weight_dtype)
-        kept = None
+        mask = None
         if self._once:
-            kept = src <= dst
+            mask = src <= dst
         if self.rules.self_loops == "drop":
-            kept = (src != dst) if kept is None else kept & (src != dst)
-        if kept is not None:
-            src, dst, weights = src[kept], dst[kept], None if weights is None else weights[kept]
+            mask = (src != dst) if mask is None else mask & (src != dst)
+        if mask is not None:
+            src, dst, weights = src[mask], dst[mask], None if weights is None else weights[mask]
         ones = torch.ones(1, dtype=torch.int64, device="cpu").expand(len(src))
         self.degrees[0].index_add_(0, src, ones)
         if self.rules.directed:
@@ -186,13 +186,13 @@ def _with_reverses(src: Tensor, dst: Tensor, weights: Tensor | None) -> Edges:
 
 
 def table_bytes(num_vertices: int, sections: int, copies: int) -> int:
-    """Peak bytes of vertex data: degrees or offsets of every section, so many at once; ids; and the offsets of the
+    """Peak bytes of vertex data: `copies` of the degrees or offsets of every section, ids, and the offsets of the
     bucket being sorted."""
     return 8 * (copies * sections + 2) * num_vertices
 
 
 def _numbering(files: Sequence[PlannedFile], memory: int) -> Numbering:
-    """By what the vertices of such files are numbered."""
+    """The numbering of the vertices of files."""
     plan = next((file.plan for file in files if file.plan.layout is not None), files[0].plan)
     if plan.layout is None or plan.rules.ids == "keep":
         return KeptIds()

@@ -45,16 +45,16 @@ class Runs:
 
     @property
     def weight_dtypes(self) -> set[torch.dtype]:
-        """Those of the runs that have weights."""
+        """Dtypes of the weights of runs."""
         return {run.weight_dtype for run in self._runs if run.weight_dtype is not None}
 
     @property
     def end(self) -> tuple[int, int]:
-        """Where runs end; see `back_to`."""
+        """The present end of the runs, for `back_to`."""
         return len(self._runs), self._end
 
     def back_to(self, end: tuple[int, int]) -> None:
-        """Forget what was added since runs ended there."""
+        """Drop the edges added after an `end`."""
         self._buffered = []
         self._runs, self._end = self._runs[: end[0]], end[1]
 

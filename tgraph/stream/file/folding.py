@@ -70,8 +70,8 @@ def stages(levels: tuple[int, ...]) -> list[tuple[int, int]]:
 
 
 def folded_error(folded: Folded, num_vertices: int) -> str | None:
-    """What is wrong with stored compressed rows; None where all entries are in range, so that reductions may follow
-    them. A few passes over the entries."""
+    """The fault in stored compressed rows; None where all entries are in range, as reductions require. A few passes
+    over the entries."""
     offset, entries, levels = folded
     if levels[0] or list(levels) != sorted(levels):
         return "has virtual rows that are not sorted by depth"

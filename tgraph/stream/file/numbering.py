@@ -1,8 +1,8 @@
 """The mapping from the vertex ids of an edge list, read piece by piece, to the numbers 0..n-1.
 
-First `note` is called with the ends of all edges, piece by piece, then `close`; `number` then maps what `note`
-returned. Where several processes read pieces, `unite` is called between, in each with what all have `noted`, in the
-order of the pieces.
+First `note` is called with the ends of all edges, piece by piece, then `close`; `number` then maps the values that
+`note` returned. Where several processes read pieces, each calls `unite` in between, with the `noted` of all processes
+in the order of the pieces.
 """
 
 from __future__ import annotations
@@ -47,11 +47,10 @@ class KeptIds:
 
 
 class CompactIds:
-    """Integer ids, numbered in ascending order of those that occur.
+    """Integer ids, numbered in ascending order.
 
     They are marked in a table of all values while none is negative and the largest is below `memory` / 16, so that
-    ranks and table together stay below half of it; beyond that, the sorted ids are kept and binary-searched. `memory`
-    is in bytes.
+    ranks and table together stay below half of the `memory`, in bytes; beyond that, sorted ids are binary-searched.
     """
 
     def __init__(self, memory: int):
@@ -86,7 +85,7 @@ class CompactIds:
             self._marks = torch.cat((self._marks, self._marks.new_zeros(grown)))
 
     def _list(self) -> None:
-        """From the table to sorted ids."""
+        """Change from the table to sorted ids."""
         if self._marks is not None:
             self._ids, self._marks = self._marks.nonzero().squeeze(1).numpy(), None
 
@@ -209,6 +208,6 @@ Numbering = KeptIds | CompactIds | Labels
 
 
 def narrowed(src: Tensor, dst: Tensor, num_vertices: int) -> tuple[Tensor, Tensor]:
-    """Both ends in the dtype of the neighbours of a graph of so many vertices."""
+    """Both ends in the dtype of the neighbours of a graph of n vertices."""
     dtype = sorting.index_dtype(num_vertices)
     return src.to(dtype), dst.to(dtype)

@@ -46,9 +46,9 @@ def write_partitioned(
 ) -> None:
     """Write a graph as blocks of arcs, to be processed out of core.
 
-    `parts` defines the bounds of the blocks and how vertices are renumbered first (`stream.partitioning.cuts`);
-    an int asks for so many blocks of nearly equal size, without renumbering. `transpose_parts` does so for the in-arcs
-    of a directed graph, whose vertices follow the order of `parts`; None takes as many blocks as `parts` has.
+    `parts` defines the bounds of the blocks and a renumbering of the vertices (`stream.partitioning.cuts`); an int asks
+    for that many blocks of nearly equal size, without renumbering. `transpose_parts` does so for the in-arcs of a
+    directed graph, whose vertices follow the order of `parts`; None takes as many blocks as `parts` has.
     The file replaces one at `path` once it is complete and on disk: a crash leaves the old one unchanged.
 
     `layout="virtual"` compresses each block, as that layout does a graph, so that fewer bytes are read: sequences of
@@ -144,7 +144,7 @@ def cut(offset: Tensor, bounds: Tensor) -> list[ArcRange]:
 
 
 def local_offset(offset: Tensor, block: ArcRange) -> Tensor:
-    """Where the arcs of each row of a range begin in it, int64 [rows + 1] from 0."""
+    """Offsets of the rows of a range within it, int64 [rows + 1] from 0."""
     rows = offset[block.first_row : block.end_row + 1]
     return rows.clamp(block.first_arc, block.end_arc) - block.first_arc
 
@@ -194,7 +194,7 @@ class BlockWriter:
 
     Call `block` for every block of section 0, then of section 1, in the order of their arcs, then `finish`.
 
-    blocks : those in the file so far.
+    blocks : the index entries of the blocks in the file.
     """
 
     blocks: list[Written]

@@ -13,7 +13,7 @@ from tgraph.model.program import Relaxation
 from tgraph.primitives import union_find
 from tgraph.stream.partitioning.capacity import select_within_capacity
 
-# Each round assigns most of the remaining vertices; what is left are thinner and thinner shells between the blocks.
+# Each round assigns most of the remaining vertices; the remainder is thinner and thinner shells between the blocks.
 ROUNDS = 4
 
 # Sources for each block that the remaining vertices would fill: the regions of random sources differ in size, and the
@@ -41,8 +41,8 @@ class Search(Relaxation):
 def grow(graph: Graph, size: Tensor, cap: int, random: torch.Generator) -> tuple[Tensor, Tensor]:
     """(block, level) of each vertex, int64 [n] both: a connected block, and the distance from its source.
 
-    graph : undirected. size : int64 [n]. cap : the largest total size of a block, except for a single larger vertex
-    and for components of what remains after all rounds. Blocks are numbered by their smallest vertex.
+    graph : undirected. size : int64 [n]. cap : the largest total size of a block, except for a single larger vertex and
+    for the components that remain after all rounds. Blocks are numbered by their smallest vertex.
     """
     block = torch.full_like(size, -1)
     level = torch.zeros_like(size)

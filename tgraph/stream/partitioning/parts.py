@@ -67,12 +67,12 @@ class Parts:
         return number.repeat_interleave(self.sizes, output_size=int(self.bounds[-1]))
 
     def cut(self, graph: Graph) -> tuple[int, float]:
-        """(number of arcs that lead from their part to another, their share of all arcs; 0 without arcs)."""
+        """(number of arcs between different parts, their share of all arcs; 0 without arcs)."""
         cut = int((self.part_of(graph).index_select(0, graph.decoded().neighbors) != self.part_of_arcs()).sum())
         return cut, cut / max(graph.num_arcs, 1)
 
     def arcs_between(self, graph: Graph) -> Tensor:
-        """The number of arcs that lie in part i and lead to a vertex of part j, int64 [p, p]."""
+        """The number of arcs from part i to part j, int64 [p, p]."""
         pair = self.part_of_arcs() * len(self) + self.part_of(graph).index_select(0, graph.decoded().neighbors)
         return torch.bincount(pair, minlength=len(self) ** 2).view(len(self), len(self))
 

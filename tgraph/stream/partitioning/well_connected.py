@@ -21,7 +21,7 @@ from tgraph.stream.partitioning.block_order import contract, order_blocks
 from tgraph.stream.partitioning.label_refine import refine
 from tgraph.stream.partitioning.parts import Parts, both_ways, equal_shares, part_bounds, round_to_rows, unless_identity
 
-# By which share of the mean a part may exceed it, unless a hub makes it larger.
+# The share of the mean by which a part may exceed it, unless a hub makes it larger.
 TOLERANCE = 0.05
 
 # Blocks per part: more of them cut fewer arcs, and take longer to merge.

@@ -1,4 +1,4 @@
-"""Steps of affine iterations over blocks: the memory that they write, and what is computed of it."""
+"""Steps of affine iterations over blocks: the memory that they write, and the computation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHUNK = 2**16
 
 @operator
 def sum_in_float64(x: Tensor, weight_dtype: torch.dtype | None) -> tuple[Tensor, Callable[..., Tensor]]:
-    """How rows add x [n], multiplied by weights of a dtype, if any, in float64 where the device has it: (the data to
+    """A sum over rows of x [n], times weights of a dtype, if any, in float64 where the device has it: (the data to
     read, a function of `offset`, `neighbors`, `weights`, `data` and `inside`, as for `reduce_rows`)."""
     return widened(x), _sum_rows
 

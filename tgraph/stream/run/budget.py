@@ -1,4 +1,4 @@
-"""The memory budget of a run: what is reserved for vertex data, and what remains for blocks of arcs."""
+"""The memory budget of a run: the share of vertex data, and the remainder for blocks of arcs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from tgraph.stream.memory import PAGE
 # cache blocks for their next visit.
 BLOCKS_IN_MEMORY = 8
 
-# Bytes that a run keeps for each vertex in addition to the offsets, unless its values are known to take more.
+# Bytes of a run for each vertex beside the offsets, unless its values are known to take more.
 VERTEX_BYTES = 24
 
-# How many tensors of the size of its values a run keeps. Values updated in place: the values, those before the round,
-# and the frontier. Otherwise the values of this round and of the last, the messages of each, and two vectors of the
-# program.
+# Tensors of a run of the size of its values. Updated in place: the values, the values before the round, and the
+# frontier. Otherwise the values of this round and of the last, the messages of each, and two vectors of the program.
 COPIES_IN_PLACE, COPIES = 3, 6
 
 # Bytes for pages of code that are mapped at their first use, and for memory that the allocator retains.
@@ -31,7 +30,7 @@ SMALL = 64 << 20
 
 
 def vertex_bytes(source: BlockFile, values: int = 0) -> int:
-    """Bytes of the vertex data: the offsets of each section, the degrees, and what a run keeps, at least `values`;
+    """Bytes of the vertex data: the offsets of each section, the degrees, and the state of a run, at least `values`;
     and the workspace of a compressed block."""
     n = source.num_vertices + 1
     return source.working_bytes + 8 * (len(source.sections) + 1) * n + max(VERTEX_BYTES * n, values)
@@ -43,7 +42,7 @@ def runtime_bytes(memory: int) -> int:
 
 
 def block_count(source: BlockFile, arcs: int, memory: int) -> int:
-    """How many blocks to cut `arcs` bytes of arcs into, so that a budget holds at least `BLOCKS_IN_MEMORY` of them.
+    """Number of blocks for `arcs` bytes of arcs, so that a budget holds at least `BLOCKS_IN_MEMORY` of them.
 
     Raises MemoryBudgetError where the vertex data leaves no memory for a block.
     """
@@ -54,7 +53,7 @@ def block_count(source: BlockFile, arcs: int, memory: int) -> int:
 
 
 def budget_for(needed: int) -> int:
-    """The least budget that leaves so many bytes for data."""
+    """The least budget that leaves `needed` bytes for data."""
     return needed if needed <= SMALL else needed + RUNTIME
 
 

@@ -6,10 +6,10 @@ A min or max over paths has a unique fixpoint, independent of the order in which
 exactly those of synchronous rounds; the number of visits may depend on which blocks are cached. Each block has its own
 set of active rows: a block without any is neither loaded nor computed on.
 
-Best value first is Dijkstra's order, applied to blocks: what is propagated early is seldom propagated again. The
+Best value first is Dijkstra's order, applied to blocks: a value propagated early is seldom propagated again. The
 alternative, most work first, takes 1.2 to 2.3 times the loads on road networks and web graphs where one block fits in
-memory, and up to six times where a quarter of the blocks do. A block whose remaining active rows are worse than those
-of other blocks is left early, as near-far search postpones the far pile (Davidson et al., IPDPS 2014).
+memory, and up to six times where a quarter of the blocks do. A block whose remaining active rows are worse than the
+rows of other blocks is left early, as near-far search postpones the far pile (Davidson et al., IPDPS 2014).
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Fixpoint:
     """The state of a relaxation; `advance` continues it. An iteration is the visit to a block.
 
     values : [n, ...], contiguous, overwritten. active : the first frontier. weights : a number for every arc, or None
-    for those of the blocks. The rows of each block have positions of their own in `_active`, so that a split row has
-    one in each of its blocks.
+    for the weights of the blocks. The rows of each block have positions of their own in `_active`, one for a split row
+    in each of its blocks.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Fixpoint:
         self._active = torch.zeros(rows[-1], dtype=torch.bool, device=device)
         self._work = torch.zeros(blocks, dtype=torch.int64, device=device)  # arcs of the active rows
         self._best = torch.full((blocks,), torch.inf, dtype=devices.widest_float(values), device=device)
-        self._front = torch.zeros(blocks, dtype=torch.int64, device=device)  # those of the rows with the best value
+        self._front = torch.zeros(blocks, dtype=torch.int64, device=device)  # arcs of the rows with the best value
         self._done: list[Round] = []
         self._deadline = 0.0
         self._mark(active.ids)
@@ -95,12 +95,12 @@ class Fixpoint:
 
     @property
     def active(self) -> int:
-        """How many vertices are active; one with a split row counts once for each of its blocks."""
+        """Number of active vertices; one with a split row counts once for each of its blocks."""
         return int(self._active.sum())
 
     @property
     def frontier(self) -> Tensor:
-        """The mask of the active vertices, bool [n]: those whose row is active in any of its blocks."""
+        """The mask of the active vertices, bool [n], whose row is active in any of its blocks."""
         active = torch.zeros(len(self._values), dtype=torch.bool, device=self._values.device)
         for block, start in zip(self._section.blocks, self._start, strict=False):
             first, end = self._section.index[block][1:3]
@@ -108,8 +108,8 @@ class Fixpoint:
         return active
 
     def _choose(self, queued: Collection[int], cached: Collection[int]) -> int | None:
-        """The active block to request next. Candidates are those with the best values, as many as there are buffers;
-        cached ones are preferred, then the best value, then the most arcs of rows that have it."""
+        """The active block to request next, among as many with the best values as there are buffers: cached ones first,
+        then the best value, then the most arcs of rows that have it."""
         if self._done and time.perf_counter() > self._deadline:
             return None
         pending = self._work > 0
@@ -136,7 +136,7 @@ class Fixpoint:
         return -torch.inf if place is None or not int(self._work[place]) else -float(self._best[place])
 
     def _relax(self, block: Block) -> None:
-        """Relax inside a block until none of its rows is active, or those that are can be postponed."""
+        """Relax inside a block until its active rows are none, or can be postponed."""
         begun, place = time.perf_counter(), self._place[block.number]
         active = self._active[self._start[place] : self._start[place + 1]]
         size, arcs = int(active.sum()), int(self._work[place])
@@ -172,7 +172,7 @@ class Fixpoint:
 
     @property
     def _sign(self) -> int:
-        """The factor by which the best value becomes the smallest one."""
+        """The factor that makes the best value the smallest one."""
         return 1 if self._reduction.name == "min" else -1
 
     def _mark(self, vertices: Tensor, here: int = -1) -> Tensor:

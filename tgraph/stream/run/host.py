@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
@@ -21,14 +20,6 @@ class HostBlocks(BlockFile):
 
     Raises ArgumentError for offsets that are damaged.
     """
-
-    path: str
-    direct: bool
-    num_vertices: int
-    num_arcs: int
-    directed: bool
-    neighbor_dtype: torch.dtype
-    weight_dtype: torch.dtype | None
 
     def __init__(self, graph: Graph, bounds: Tensor, transpose_bounds: Tensor | None = None):
         self.path, self.direct = "the graph in memory", False
@@ -49,7 +40,7 @@ class HostBlocks(BlockFile):
         """Nothing to close."""
 
     def offset(self, section: str = "rows") -> Tensor:
-        """Where the arcs of each vertex begin in the section, int64 [n + 1]."""
+        """Offsets of the rows of the section, int64 [n + 1]."""
         return self._graphs[SECTIONS.index(section)].offset
 
     @property
@@ -61,7 +52,7 @@ class HostBlocks(BlockFile):
 
     @property
     def order(self) -> Tensor | None:
-        """The order of the graph, as `Graph.permute` keeps it."""
+        """The order of the graph, see `Graph.permute`."""
         return self._graph.order
 
     @property

@@ -1,4 +1,4 @@
-"""The threads that load blocks: one reads them in the order of the requests, one verifies what was read."""
+"""The threads that load blocks: one reads them in the order of the requests, one verifies them."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Loader:
         first.submit(_fetch, fetch, finish, loaded, second)
         return loaded
 
-    def settle(self) -> None:
-        """Cancel the loads that have not begun and wait for those that have."""
+    def drain(self) -> None:
+        """Cancel the loads that have not begun and wait for the others."""
         for loaded in self._pending:
             loaded.cancel()
         wait([loaded for loaded in self._pending if not loaded.cancelled()])

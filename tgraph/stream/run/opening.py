@@ -31,7 +31,7 @@ def open(path: PathLike, memory: str | int, device: torch.device | str | None = 
         `tgraph.stream.write_partitioned`, `tgraph.stream.convert` or `tgraph partition`.
     memory : the memory budget, such as "500MB", or bytes as an int: for vertex data, which is resident, and for blocks
         of arcs.
-    device : where blocks are computed on, by default the CPU.
+    device : the device that computes on blocks, by default the CPU.
 
     Every program runs on it. Aggregates over all arcs, relaxations and components go block by block; algorithms with
     per-edge access (triangles, cores, communities) decode the graph, and raise MemoryBudgetError where it does not fit.
@@ -65,8 +65,8 @@ class InBlocks(Protocol):
     """A storage in memory, or on memory maps, that is read as blocks without being made a CSR first."""
 
     def blocks_within(self, graph: Graph, memory: int) -> BlockFile:
-        """The arcs of the graph as blocks for a budget of so many bytes. Raises MemoryBudgetError where the vertex data
-        does not fit."""
+        """The arcs of the graph as blocks for a budget of `memory` bytes. Raises MemoryBudgetError where the vertex
+        data exceeds it."""
 
 
 def within(graph: Graph, memory: str | int | None, device: torch.device | str | None) -> Graph:
@@ -97,7 +97,7 @@ def _blocks_of(graph: Graph, budget: int) -> HostBlocks:
 
 
 def _closed_with(source: BlockFile, budget: int, device: torch.device) -> Graph:
-    """The graph of a source that is closed when nobody holds it any more."""
+    """The graph of a source, which is closed with the last reference to the graph."""
     try:
         graph = _graph_of(source, budget, device)
     except BaseException:

@@ -25,14 +25,14 @@ from tgraph.stream.run.budget import vertex_bytes
 
 
 class OutArcs(BlockFile, ABC):
-    """Blocks of out-arcs with the interface of a partitioned file; subclasses say how one is read.
+    """Blocks of out-arcs with the interface of a partitioned file; subclasses read and verify one.
 
-    path : beside which in-arcs are sorted, or in TMPDIR where nothing can be written there.
+    path : in-arcs are sorted beside it, or in TMPDIR where nothing can be written there.
     """
 
     _memory: int  # the budget within which in-arcs are sorted
     _reverse: BlockFile | None = None
-    _own: int  # how many blocks of out-arcs there are
+    _own: int  # number of blocks of out-arcs
 
     @abstractmethod
     def _fetch(self, block: int, memory: Tensor) -> None:
@@ -43,7 +43,6 @@ class OutArcs(BlockFile, ABC):
         """As `BlockFile.verify`, of a block of out-arcs."""
 
     def close(self) -> None:
-        """See `BlockFile.close`."""
         super().close()
         if self._reverse is not None:
             self._reverse.close()
@@ -59,14 +58,12 @@ class OutArcs(BlockFile, ABC):
         return super().blocks(section)
 
     def fetch(self, block: int, memory: Tensor) -> None:
-        """See `BlockFile.fetch`."""
         if block >= self._own and self._reverse is not None:
             self._reverse.fetch(block - self._own, memory)
         else:
             self._fetch(block, memory)
 
     def verify(self, block: int, memory: Tensor) -> None:
-        """See `BlockFile.verify`."""
         if block >= self._own and self._reverse is not None:
             self._reverse.verify(block - self._own, memory)
         else:

@@ -32,14 +32,6 @@ class PlainFile(OutArcs):
     data does not fit the budget.
     """
 
-    path: str
-    direct: bool
-    num_arcs: int
-    directed: bool
-    neighbor_dtype: torch.dtype
-    weight_dtype: torch.dtype | None
-    num_vertices: int
-
     def __init__(self, path: PathLike, memory: int):
         self.path, self.direct, self._memory = os.fspath(path), False, memory
         self._file = self._direct_file = -1

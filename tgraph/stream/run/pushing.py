@@ -1,4 +1,4 @@
-"""What rows that are read block by block send to their neighbours."""
+"""Pushes along rows that are read block by block."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def send_rows(
     edge: str,
     result: Tensor,
 ) -> None:
-    """Reduce what the ascending rows of a CSR send to their neighbours into `result` [n, F], in arc order.
+    """Reduce the messages of ascending rows of a CSR to their neighbours into `result` [n, F], in arc order.
 
     offset, neighbors : [r + 1] and [e]. weights : [e], of the dtype of the data [r, F]. `result` may be wider.
     """

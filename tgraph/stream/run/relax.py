@@ -31,8 +31,8 @@ def push(
 ) -> Tensor:
     """Relax along some rows of a block, numbered from its first: the vertices that improve, int64, distinct.
 
-    `values` are written, `sent` [n, ...] are what the rows send (they may be the same tensor). `weights` is a number
-    for every arc, or None for the block's own.
+    `values` are written, `sent` [n, ...] are read by the rows (they may be the same tensor). `weights` is a number for
+    every arc, or None for the block's own.
     """
     rows = Selection(block.offset, block.neighbors, local)
     sub = Subgraph(graph, graph.nothing(), "push", local + block.first_row, rows, mirrored=False, scratch=scratch)
@@ -42,10 +42,10 @@ def push(
 
 
 class Workspace:
-    """What relaxations inside blocks of a section reuse; made at first use.
+    """The workspace of relaxations inside blocks of a section; made at first use.
 
-    scratch : of all vertices. marked : bool [n], all False between uses. reached : int64, room for the vertices that
-    the arcs of a block reach.
+    scratch : of all vertices. marked : bool [n], all False between uses. reached : int64, room for the vertices at the
+    arcs of a block.
     """
 
     def __init__(self, section: Section, num_vertices: int):
@@ -76,11 +76,10 @@ def relax_block(
     splits: tuple[bool, bool],
     workspace: Workspace,
 ) -> tuple[Tensor, int, int, float]:
-    """Relax inside a block until none of its rows is active, or, where an implementation can, until those that are can
-    be postponed.
+    """Relax inside a block until its active rows are none or, where an implementation can, postponable.
 
     values : [n, ...], overwritten. active : bool [rows], overwritten by the rows that stay active. weights : as in
-    `push`. limit : (a value, a number of arcs); rows of worse values can be postponed once so many arcs are relaxed.
+    `push`. limit : (value, number of arcs); rows of worse values can be postponed once that many arcs are relaxed.
     splits : whether the first and the last row continue in other blocks.
 
     Returns (int64, the improved vertices; at least those with arcs in other blocks, how often values improved, the arcs
@@ -99,8 +98,8 @@ def relax_block(
 def relax_rows(
     section: Section, sub: Subgraph, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
 ) -> Frontier:
-    """One round along the rows of the active vertices of `sub`, with the values of before the round. Only the blocks
-    that hold these rows are read."""
+    """One round along the rows of the active vertices of `sub`, with the values before the round. Only the blocks of
+    these rows are read."""
     rows = sub.active.ids if sub.rows is None else sub.rows
     rows = rows.to(torch.int64).sort().values
     before, changed = values.clone(), torch.zeros(len(values), dtype=torch.bool, device=values.device)

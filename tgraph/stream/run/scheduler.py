@@ -1,7 +1,7 @@
 """The pipeline: threads load blocks into a few buffers while earlier blocks are computed on.
 
 The next block is chosen one step ahead, as late as the overlap of compute and I/O allows, so that the choice can depend
-on what has become active meanwhile. Buffers are a cache: a block that is still in one is not loaded again.
+on the newest activity. Buffers are a cache: a block in a buffer is not loaded again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tgraph.stream.memory import page_aligned
 from tgraph.stream.run.budget import budget_for
 from tgraph.stream.run.loading import Loaded, Loader
 
-# How many blocks are requested ahead of the one that is computed on. One keeps the loader busy where loading and
+# Blocks requested ahead of the one being computed on. One keeps the loader busy where loading and
 # computing take about the same time; a second one evens out differences between blocks.
 AHEAD = 2
 
@@ -88,8 +88,8 @@ class Pipeline:
     """Visits to the blocks of a source, within a memory budget.
 
     source : a `BlockFile`. memory : bytes, of which `reserved` are not for buffers. There are as many buffers as fit
-        the rest (no more than there are blocks), each of the size of the largest block. device : where blocks are
-        computed on; for one other than the CPU they are loaded into pinned memory and copied on a separate stream.
+        the rest (no more than there are blocks), each of the size of the largest block. device : the device that
+        computes; for one other than the CPU blocks are loaded into pinned memory and copied on a separate stream.
 
     Visits by several threads take turns.
     """
@@ -126,8 +126,8 @@ class Pipeline:
             self.size = size
 
     def reserve(self, nbytes: int, runtime: int = 0) -> None:
-        """Keep so many bytes, and those of the runtime, out of the budget for buffers. Raises MemoryBudgetError where
-        the rest holds no block."""
+        """Reserve bytes, and those of the runtime, outside the buffers. Raises MemoryBudgetError where the rest holds
+        no block."""
         taken = nbytes + runtime
         if taken + self.size > self.memory:
             what = "the data of the vertices" if taken > self.memory else "a block beside the data of the vertices"
@@ -198,9 +198,9 @@ class Pipeline:
                         return
                     self._compute(queue.popleft(), work)
             finally:
-                self._loader.settle()
+                self._loader.drain()
                 for buffer in queue:
-                    self._settle(buffer)
+                    self._drop_unloaded(buffer)
                 self.counts.elapsed += time.perf_counter() - start
 
     def _fill(self, queue: deque[Buffer], choose: Choose, value: Callable[[int], float], fixed: bool) -> None:
@@ -238,8 +238,8 @@ class Pipeline:
             self._cached.pop(buffer.block, None)
         buffer.block = buffer.loaded = None
 
-    def _settle(self, buffer: Buffer) -> None:
-        """Forget a queued block unless it was loaded."""
+    def _drop_unloaded(self, buffer: Buffer) -> None:
+        """Drop a queued block unless it was loaded."""
         loaded = buffer.loaded
         if loaded is not None and (loaded.cancelled() or not loaded.done() or loaded.exception() is not None):
             self._forget(buffer)

@@ -1,4 +1,4 @@
-"""One section of a block file during a run: which blocks hold the arcs of which rows, and visits to these blocks."""
+"""One section of a block file during a run: the blocks of each row, and visits to them."""
 
 from __future__ import annotations
 

@@ -11,7 +11,8 @@ from tgraph.kernels.reductions import Reduction
 from tgraph.stream.file.block import Block
 from tgraph.stream.run.section import Section
 
-_COMBINE: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+# By the name of a reduction: the operator that combines partial results.
+COMBINE: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "sum": torch.add,
     "prod": torch.mul,
     "min": torch.minimum,
@@ -20,10 +21,10 @@ _COMBINE: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 
 
 class SplitRows:
-    """Collects what the rows of each block receive, in any order of the blocks, and writes it.
+    """Writes the results of the rows of blocks that arrive in any order.
 
-    The results of rows that lie in one block are written at once. The partial results of a split row are kept until
-    `finish`, which combines them in the order of the blocks, so that sums of floats are the same in every run.
+    The results of rows in a single block are written at once. The partial results of a split row wait for `finish`,
+    which combines them in the order of the blocks, so that sums of floats are the same in every run.
 
     write(received, rows) is called with the results of adjacent rows.
     """
@@ -32,11 +33,11 @@ class SplitRows:
         self, section: Section, reduction: Reduction, dtype: torch.dtype, write: Callable[[Tensor, slice], object]
     ):
         self._splits, self._write, self._dtype = section.splits, write, dtype
-        self._combine = _COMBINE[reduction.name]
+        self._combine = COMBINE[reduction.name]
         self._partial: dict[int, list[tuple[int, Tensor]]] = {}
 
     def add(self, block: Block, received: Tensor) -> None:
-        """Take what the rows of a block receive along its arcs, [rows, F]."""
+        """Take the results of the rows of a block along its arcs, [rows, F]."""
         received = received.to(self._dtype)
         first, end = block.first_row, block.end_row
         begins_before, continues = self._splits[block.number]

@@ -49,8 +49,6 @@ class Streamed(Uncompressed):
 
     source: BlockFile
     memory: int
-    num_vertices: int
-    num_arcs: int
 
     name = "streamed"
     streams = True
@@ -112,7 +110,7 @@ class Streamed(Uncompressed):
 
     @property
     def device(self) -> torch.device:
-        """Where blocks are computed on."""
+        """The device that computes on blocks."""
         return self._device
 
     def to(self, device: torch.device) -> Streamed:
@@ -128,7 +126,7 @@ class Streamed(Uncompressed):
         return self.other_section()
 
     def other_section(self) -> Streamed:
-        """The other section of the file, which is made first where there is none."""
+        """The other section of the file, made first where it is missing."""
         other = "transpose" if self.section.name == "rows" else "rows"
         if self.source.makes_blocks(other):
             self.pipeline.release()
@@ -138,7 +136,7 @@ class Streamed(Uncompressed):
         return Streamed(self.source, self.memory, self.device, other, self.pipeline)
 
     def row_offset(self) -> Tensor:
-        """Where the arcs of each row begin, int64 [n + 1]: resident."""
+        """Offsets of the rows, int64 [n + 1], resident."""
         return self.section.offset
 
     def out_degree(self) -> Tensor:
@@ -179,7 +177,7 @@ class Streamed(Uncompressed):
         return self.transposed().out_degree()
 
     def check_fits(self, num_arcs: int) -> None:
-        """Raise MemoryBudgetError unless so many arcs fit the budget beside the reserved memory and a buffer."""
+        """Raise MemoryBudgetError unless `num_arcs` arcs fit the budget beside the reserved memory and a buffer."""
         width = self.source.neighbor_dtype.itemsize + (0 if self.weight_dtype is None else self.weight_dtype.itemsize)
         needed = self.pipeline.reserved + self.pipeline.size + num_arcs * width
         if needed > self.memory:
@@ -253,9 +251,8 @@ class Streamed(Uncompressed):
     def pull_rows(
         self, sent: Tensor, reduction: Reduction, edge: str, write: Callable[[Tensor, slice], object]
     ) -> None:
-        """A pull whose result is never materialised: write(received, rows) is called with what adjacent rows receive,
-        block by block in any order, but not for rows that are in no block. `sent` comes from
-        `BlockFile.with_virtual_rows`."""
+        """A pull whose result is never materialised: write(received, rows) is called with the results of adjacent rows,
+        block by block in any order, but not for rows in no block. `sent` comes from `BlockFile.with_virtual_rows`."""
         results = SplitRows(self.section, reduction, sent.dtype, write)
 
         def receive(block: Block) -> None:
@@ -297,26 +294,22 @@ class Streamed(Uncompressed):
     def relax_rows(
         self, sub: Subgraph, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
     ) -> Frontier:
-        """One round of a relaxation along the rows of `sub`, with the values of before the round."""
+        """One round of a relaxation along the rows of `sub`, with the values before the round."""
         return relax_rows(self.section, sub, values, reduction, edge, weights)
 
     def fixpoint(self, *arguments: Any) -> Any:
-        """The start of an asynchronous relaxation; the arguments are those of `Fixpoint` after the section."""
+        """The first state of an asynchronous relaxation; the arguments are those of `Fixpoint` after the section."""
         return Fixpoint(self.section, *arguments)
 
 
 class Pushed(Streamed):
-    """The reversed arcs of a streamed graph that has its rows alone: what a row of in-arcs would gather is sent to it
-    along the rows, block by block in their order, so that sums are the same in every run.
+    """The reversed arcs of a streamed graph that has its rows alone: messages to a row of in-arcs are pushed along the
+    rows, block by block in their order, so that sums are the same in every run.
 
-    What needs the rows of in-arcs themselves has them sorted first.
+    Access to the rows of in-arcs themselves sorts them first.
     """
 
-    source: BlockFile
-    memory: int
     pipeline: Pipeline
-    num_vertices: int
-    num_arcs: int
 
     section: Section = cast(Section, AtFirstUse())
 
@@ -342,7 +335,6 @@ class Pushed(Streamed):
         return self.pipeline.capacity * self.pipeline.size
 
     def weight_statistics(self) -> tuple[float, float, float] | None:
-        """See `Layout.weight_statistics`."""
         return self._rows_of_arcs.weight_statistics()
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
@@ -360,7 +352,6 @@ class Pushed(Streamed):
         self._rows_of_arcs.section.visit(send, in_order=True)
 
     def affine_step(self, step: AffineStep) -> StepResult:
-        """See `Layout.affine_step`."""
         with torch.no_grad():
             received = torch.zeros((self.num_vertices, 1), dtype=torch.float64)
             data = step.x.detach()[:, None].contiguous()
@@ -369,6 +360,6 @@ class Pushed(Streamed):
 
 
 def _step(block: Block, sent: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Step:
-    """The function from offsets and neighbours of rows of a block to what these receive."""
+    """The function from offsets and neighbours of the rows of a block to their results."""
     inside = isinstance(block, CompressedBlock)
     return partial(reduce_rows, weights=weights, data=sent, reduction=reduction, edge=edge, inside=inside)

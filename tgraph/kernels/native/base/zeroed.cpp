@@ -30,12 +30,12 @@ void release_zeros([[maybe_unused]] void* data, [[maybe_unused]] std::size_t byt
 #endif
 }
 
-KeptBlocks& KeptBlocks::of_thread() {
-    static thread_local KeptBlocks blocks;
+CachedBlocks& CachedBlocks::of_thread() {
+    static thread_local CachedBlocks blocks;
     return blocks;
 }
 
-KeptBlocks::Block KeptBlocks::take(std::size_t bytes) {
+CachedBlocks::Block CachedBlocks::take(std::size_t bytes) {
     for (Block& block : blocks_)
         if (block.bytes() >= bytes) {
             Block taken = std::move(block);
@@ -47,7 +47,7 @@ KeptBlocks::Block KeptBlocks::take(std::size_t bytes) {
     return Block(bytes);
 }
 
-void KeptBlocks::keep(Block&& block) {
+void CachedBlocks::keep(Block&& block) {
     if (block.bytes() > most_) return;
     while (bytes_ + block.bytes() > most_ || blocks_.size() == count_) {
         bytes_ -= blocks_.front().bytes();

@@ -38,17 +38,17 @@ private:
 };
 
 // Zeros that threads keep from one call to the next: asking the system for pages takes longer than a small search.
-class KeptBlocks {
+class CachedBlocks {
 public:
     using Block = Zeroed<std::byte>;
 
-    static KeptBlocks& of_thread();
+    static CachedBlocks& of_thread();
 
     Block take(std::size_t bytes);  // at least so many
     void keep(Block&& block);       // of zeros again
 
 private:
-    KeptBlocks() { blocks_.reserve(count_); }
+    CachedBlocks() { blocks_.reserve(count_); }
 
     static constexpr std::size_t most_ = std::size_t{1} << 27, count_ = 8;
     std::vector<Block> blocks_;
@@ -60,7 +60,7 @@ private:
 template <class T>
 class KeptZeros {
 public:
-    explicit KeptZeros(std::size_t count) : block_(KeptBlocks::of_thread().take(count * sizeof(T))) {}
+    explicit KeptZeros(std::size_t count) : block_(CachedBlocks::of_thread().take(count * sizeof(T))) {}
 
     T& operator[](std::size_t i) const { return data()[i]; }
     T* data() const { return reinterpret_cast<T*>(block_.data()); }
@@ -68,11 +68,11 @@ public:
     template <class Places>
     void clear(const Places& touched) {
         for (const auto i : touched) data()[i] = T{};
-        KeptBlocks::of_thread().keep(std::move(block_));
+        CachedBlocks::of_thread().keep(std::move(block_));
     }
 
 private:
-    KeptBlocks::Block block_;
+    CachedBlocks::Block block_;
 };
 
 }  // namespace tgraph

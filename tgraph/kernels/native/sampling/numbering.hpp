@@ -79,7 +79,7 @@ public:
 
 private:
     using Slot = uint64_t;
-    using Block = KeptBlocks::Block;
+    using Block = CachedBlocks::Block;
 
     static constexpr int64_t slots_in_cache = 1 << 17;
     static constexpr int64_t ahead = 16;  // vertices whose slots are fetched before they are looked at
@@ -150,7 +150,7 @@ private:
         Block before = std::exchange(block_, Block{0});
         const int64_t count = std::exchange(
             capacity_, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(capacity, 64)))));
-        block_ = KeptBlocks::of_thread().take(capacity_ * sizeof(Slot));
+        block_ = CachedBlocks::of_thread().take(capacity_ * sizeof(Slot));
         // In the order of the old slots, which is nearly that of the new ones.
         for (int64_t i = 0; i < count; ++i)
             if (const Slot held = reinterpret_cast<const Slot*>(before.data())[i]) insert(held);
@@ -168,7 +168,7 @@ private:
     static void give_back(Block&& block, int64_t capacity) {
         if (!capacity) return;
         std::memset(block.data(), 0, capacity * sizeof(Slot));
-        KeptBlocks::of_thread().keep(std::move(block));
+        CachedBlocks::of_thread().keep(std::move(block));
     }
 };
 

@@ -1,4 +1,4 @@
-"""Merged blocks in a file of their own, so that a program that goes over them many times merges them twice only."""
+"""Merged blocks cached in a file, so that a program that passes over them many times merges each only twice."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from tgraph.files.nameless import without_name
 from tgraph.files.positioned import write_at
 from tgraph.stream.file.container import as_bytes, checksum, read_fully
 
-OPEN = 16  # files, which are few of those that a process may open
-_OPENED: weakref.WeakSet[KeptBlocks] = weakref.WeakSet()
+OPEN = 16  # files; a process may open few
+_OPENED: weakref.WeakSet[CachedBlocks] = weakref.WeakSet()
 
 
-class KeptBlocks:
-    """A file without a name, which vanishes with the object or the process, that has room for blocks of these sizes,
-    whole pages in bytes each. A block is written when it has been merged for the second time.
+class CachedBlocks:
+    """A file without a name, which vanishes with the object or the process, with room for blocks of these sizes, whole
+    pages in bytes each. A block is written when it has been merged for the second time.
 
-    Where the system or the disk does not let us write, and beyond the first OPEN files of a process, blocks go on being
-    merged.
+    Blocks go on being merged where the system or the disk permits no writing, and beyond OPEN files of a process.
     """
 
     def __init__(self, folder: Path | None, sizes: Sequence[int]):
@@ -65,5 +64,5 @@ class KeptBlocks:
         read_fully(self._file, as_bytes(memory[: self._sizes[block]]), self._position[block])
 
     def is_whole(self, block: int, memory: Tensor) -> bool:
-        """Whether what was read is what was written."""
+        """Whether a block that was read equals the block written."""
         return checksum(as_bytes(memory[: self._sizes[block]])) == self._sums[block]
