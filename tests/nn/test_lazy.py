@@ -336,7 +336,7 @@ def test_what_is_kept_has_a_reason():
     assert not done.lazy
     assert done.kept["0"] == done.kept["4"] == "its aggregate is its own"
     assert "aggr='median' is not one of" in done.kept["1"]
-    assert done.kept["2"] == "its message takes index, ptr, size_i, which number the edges, as for a softmax over them"
+    assert done.kept["2"] == "its message takes index, ptr, size_i, as for a softmax over edges"
     assert done.kept["3"] == "its message was replaced, or is hooked"
 
 

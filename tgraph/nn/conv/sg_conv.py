@@ -72,7 +72,7 @@ class SGConv(NormalisedLayer, Namesake):
         if self._cached_x is not None:
             return linear_of_received(lin, weight, self._cached_x.detach(), x.dtype)
         adjacency, weights = self._normalised(x, edge_index, edge_weight, reduce == "sum")
-        narrows = torch.is_autocast_enabled(x.device.type)  # the linear map, whose result is that of the layer
+        narrows = torch.is_autocast_enabled(x.device.type)  # the linear map, which therefore comes last
         early = not (self.cached or narrows) and self.K > 0 and transform_first(weight, x, reduce)
         if early and weight is not None:
             x = linear_map(x, weight)
