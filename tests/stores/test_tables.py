@@ -103,7 +103,7 @@ def test_nothing_is_written_of_what_does_not_fit():
     with pytest.raises(ArgumentError, match="year: is of type string"):
         put_features(features, "paper", pa.table({"year": ["a"]}))
     more = pa.table({"citing": ["a", "e"], "cited": ["b", "b"]})
-    with pytest.raises(ArgumentError, match="ids: row 1 has 'e', which is none of the 4 known"):
+    with pytest.raises(ArgumentError, match="ids: row 1 has 'e', not among the 4 known ids"):
         put_edges(graph, CITES, more, "citing", "cited", ids=ids)
     with pytest.raises(ArgumentError, match="size"):
         put_edges(graph, CITES, pa.table({"source": [0], "target": [3]}), size=(4, 2))

@@ -21,8 +21,8 @@ _FOLDER = "ids"
 
 
 class Ids:
-    """A dictionary of original ids: number i is that of the i-th different one, in the order in which they were added.
-    One dictionary serves all tables that name the same vertices.
+    """A dictionary of original ids, numbered in the order of their first occurrence. All tables of the same vertices
+    share one dictionary.
 
     >>> from tgraph import stores
     >>> ids = stores.Ids()
@@ -43,7 +43,7 @@ class Ids:
 
     def add(self, ids: Any) -> Tensor:
         """The numbers of `ids` [n], a column of pyarrow, an array or a list, int64 [n]; new ones are appended. Raises
-        ArgumentError for missing values, and for ids that are neither text nor integers, or of another kind.
+        ArgumentError for missing values, and for ids that are neither text nor integers, or not of the same type.
 
         >>> from tgraph import stores
         >>> ids = stores.Ids()
@@ -64,8 +64,8 @@ class Ids:
         return torch.from_numpy(numbers.to_numpy().astype(np.int64))
 
     def numbers(self, ids: Any, unknown: int | None = None) -> Tensor:
-        """The numbers of `ids` [n] as in `add`, without new ones: they have the number `unknown`, or, where that is
-        None, raise ArgumentError with their row.
+        """The numbers of `ids` [n] as in `add`; new ids get the number `unknown`, or for None raise ArgumentError with
+        their row.
 
         >>> from tgraph import stores
         >>> ids = stores.Ids()
@@ -77,11 +77,11 @@ class Ids:
         numbers = self._looked_up(column)
         if numbers.null_count and unknown is None:
             row = numbers.is_null().index(True).as_py()
-            raise ArgumentError(f"ids: row {row} has {column[row].as_py()!r}, which is none of the {len(self)} known")
+            raise ArgumentError(f"ids: row {row} has {column[row].as_py()!r}, not among the {len(self)} known ids")
         return torch.from_numpy(numbers.fill_null(unknown or 0).to_numpy().astype(np.int64))
 
     def of(self, numbers: Any) -> list[Any]:
-        """The ids of `numbers` [n]. Raises ArgumentError for a number that no id has.
+        """The ids of `numbers` [n]. Raises ArgumentError for a number out of range.
 
         >>> from tgraph import stores
         >>> ids = stores.Ids()
@@ -119,7 +119,7 @@ class Ids:
 
     @classmethod
     def load(cls, store: BlockStore, group: Any = None) -> Ids:
-        """The dictionary that was saved in a `store` for a `group`. Raises KeyError where there is none.
+        """The dictionary saved in a `store` for a `group`. Raises KeyError where there is none.
 
         >>> from tgraph import stores
         >>> stores.Ids.load(stores.MemoryStore(), "author")
@@ -143,7 +143,7 @@ class Ids:
         return ids
 
     def _looked_up(self, column: pyarrow.ChunkedArray) -> Any:
-        """The numbers of ids, null for those that are not known: int32."""
+        """The numbers of ids, int32, null for unknown ones."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
