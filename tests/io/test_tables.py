@@ -116,7 +116,7 @@ def test_argument_errors(file):
 
 
 def test_csv_warns_of_undirected_edges(tmp_path):
-    with pytest.warns(UserWarning, match="cannot say that the edges are undirected"):
+    with pytest.warns(UserWarning, match="does not record that the edges are undirected"):
         tgraph.write(tgraph.Graph.from_edges([0], [1], directed=False), tmp_path / "edges.csv")
 
 

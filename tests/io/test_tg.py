@@ -147,7 +147,7 @@ def test_files_of_earlier_versions(tmp_path):
     notes = {"format": "tgraph", "version": "1", "directed": "true", "num_vertices": "2"}
     save_file({"offset": torch.tensor([0, 1, 2]), "neighbors": torch.tensor([1, 0], dtype=torch.int32)}, path, notes)
     assert arcs(tgraph.read(path)) == [(0, 1, None), (1, 0, None)]
-    with pytest.raises(ArgumentError, match=r"some\.tg has no checksums.*write it again"):
+    with pytest.raises(ArgumentError, match=r"some\.tg is of an earlier version, without checksums.*write it again"):
         tgraph.verify(path)
     save_file({"offset": torch.tensor([0, 1, 2])}, path, notes | {"version": "one"})
     assert_fault(path, None, "no graph")
@@ -250,7 +250,7 @@ def test_tg_rewrites_the_file_it_was_read_from(tmp_path):
 @pytest.mark.parametrize(
     ("metadata", "tensors", "words"),
     [
-        ({}, {"x": torch.ones(1)}, ["holds no graph"]),
+        ({}, {"x": torch.ones(1)}, ["without a graph"]),
         ({"version": "9"}, {"x": torch.ones(1)}, ["version 9 is newer", "upgrade"]),
         ({}, {"offset": torch.tensor([0])}, ["no graph"]),
         ({"num_vertices": "2"}, {"offset": torch.tensor([0, 1]), "neighbors": torch.zeros(1)}, ["expected int32"]),

@@ -1,4 +1,4 @@
-"""Text labels as two arrays, so that binary formats store them without pickle."""
+"""Text labels as two arrays, for binary formats without pickle."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def pack(vertices: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def tensors_of(order: Tensor | None, vertices: Any) -> dict[str, Tensor]:
-    """The tensors of a .tg file that hold the order and the original ids of a graph, the widest dtype first. Raises
+    """The tensors of the order and the original ids of a graph in a .tg file, the widest dtype first. Raises
     ArgumentError for labels that are not text."""
     tensors = {} if order is None else {"order": order}
     if isinstance(vertices, Tensor):

@@ -1,4 +1,4 @@
-"""numpy archives (.npz): the arrays of a Graph, or those of scipy.sparse.save_npz. Nothing is unpickled."""
+"""numpy archives (.npz): the arrays of a Graph, or of scipy.sparse.save_npz. Nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     shape).
 
     scipy's data are the weights, unless they are boolean. `directed` overrides the file (scipy's files are directed);
-    an undirected graph must hold both arcs of every edge. `weights=False` drops the weights.
+    an undirected graph must have both arcs of every edge. `weights=False` drops the weights.
     Raises FileFormatError for an archive that is damaged or lacks an array.
 
     >>> import scipy.sparse

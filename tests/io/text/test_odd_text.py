@@ -91,7 +91,12 @@ REFUSED = {  # name, content, line, words
     "hexadecimal values": ("x.mtx", MTX + "1 1 0x4\n", 3, ["'0x4'"]),
     "hexadecimal in METIS": ("x.graph", "3 2\n2\n1 0x3\n2\n", 3, ["'0x3'"]),
     "hexadecimal in DIMACS": ("x.gr", "p sp 33 1\na 1 0x10 4\n", 2, ["'0x10'"]),
-    "fractions as ids": ("x.csv", "source,target\n1.0,2.0\n", 2, ["'1.0' is a number, and no integer", 'ids="text"']),
+    "fractions as ids": (
+        "x.csv",
+        "source,target\n1.0,2.0\n",
+        2,
+        ["'1.0' is a number, but not an integer", 'ids="text"'],
+    ),
     "exponents as ids": ("x.el", "1e3 2\n", 1, ["'1e3'"]),
     "underscores": ("x.el", "1_000 2\n", 1, ["'1_000'"]),
     "underscores later": ("x.el", "1 2\n1_0 2\n", 2, ["'1_0' is not an integer"]),
@@ -296,7 +301,7 @@ def test_what_conversions_refuse():
         (lambda: tg.from_networkx({0: [1]}), "G: expected a graph of networkx, got dict"),
         (lambda: tg.from_networkx(graph), "got Graph"),
         (lambda: tg.from_networkx("x.el"), "got str"),
-        (lambda: tg.from_pandas([[1, 2]]), "frame: expected one of pandas, got list; from_table"),
+        (lambda: tg.from_pandas([[1, 2]]), "frame: expected a pandas one, got list; from_table"),
         (lambda: tg.from_pandas(Frame()), "got Frame"),
         (lambda: tg.from_table(Lazy()), "collect"),
         (
