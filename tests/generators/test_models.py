@@ -193,7 +193,7 @@ def test_random_trees_are_trees_and_evenly_drawn():
 
 WRONG = [
     (lambda: make.erdos_renyi(-1, 0.5), "n: "),
-    (lambda: make.erdos_renyi(5, 1.5), "p: 1.5 is no probability"),
+    (lambda: make.erdos_renyi(5, 1.5), "p: 1.5 is not a probability"),
     (lambda: make.barabasi_albert(5, 0), "m: 0 is too small"),
     (lambda: make.watts_strogatz(5, 3, 0.1), "k: 3 is odd"),
     (lambda: make.stochastic_block_model([2, 2], [[0, 0.5], [0.1, 0]]), "not symmetric"),

@@ -1,4 +1,4 @@
-"""The loader of PyTorch Geometric that samples by budgets."""
+"""PyTorch Geometric's loader with sampling by budgets (HGSampling)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from tgraph.pyg.prefetching import Prefetching, check_prefetch
 
 
 class HGTSampler(BaseSampler):
-    """As `torch_geometric.sampler.HGTSampler`, for its own NodeLoader and our HGTLoader, without torch-sparse.
+    """As `torch_geometric.sampler.HGTSampler`, for PyTorch Geometric's NodeLoader and TGraph's HGTLoader, without
+    torch-sparse.
 
     >>> from torch_geometric.data import HeteroData
     >>> from tgraph.pyg import HGTSampler
@@ -64,12 +65,12 @@ class HGTSampler(BaseSampler):
         return HeteroSamplerOutput(**fields, metadata=(inputs.input_id, inputs.time))
 
     def sample_from_edges(self, *arguments: Any, **options: Any) -> Any:
-        """Raises NotImplementedError for all `arguments` and `options`: budgets are of seeds that are vertices."""
+        """Raises NotImplementedError for all `arguments` and `options`: seeds are vertices."""
         raise NotImplementedError("HGTSampler samples from vertices only; use tgraph.pyg.LinkNeighborLoader for edges")
 
     @property
     def edge_permutation(self) -> Any:
-        """The place of each sorted edge in the data, by type.
+        """The position of each sorted edge in the data, by type.
 
         >>> from torch_geometric.data import HeteroData
         >>> from tgraph.pyg import HGTSampler

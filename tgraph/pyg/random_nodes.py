@@ -15,8 +15,8 @@ from tgraph.pyg.subgraphs import rows_of, subgraph
 
 
 class RandomNodeLoader(Prefetching, pyg.RandomNodeLoader):
-    """`torch_geometric.loader.RandomNodeLoader`, with its arguments and batches, whose edges are sorted once: a batch
-    reads those of its vertices instead of all. prefetch : as of `NeighborLoader`.
+    """`torch_geometric.loader.RandomNodeLoader`, with its arguments and batches. Edges are sorted once: a batch reads
+    the edges of its vertices instead of all. prefetch : as of `NeighborLoader`.
 
     >>> from torch_geometric.data import Data
     >>> from tgraph.pyg import RandomNodeLoader
@@ -40,10 +40,10 @@ class RandomNodeLoader(Prefetching, pyg.RandomNodeLoader):
                 self._rows[store._key] = rows_of(store.edge_index, sizes[first], sizes[last])
 
     def _drawing(self) -> None:
-        """Nothing is drawn but the order of the vertices."""
+        """None: only the order of the vertices is drawn."""
 
     def collate_fn(self, index: Any) -> Any:
-        """The batch of the vertices `index`; those of several types are numbered one type after the other.
+        """The batch of the vertices `index`, numbered one type after the other in heterogeneous data.
 
         >>> from torch_geometric.data import Data
         >>> from tgraph.pyg import RandomNodeLoader
