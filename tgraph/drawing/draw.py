@@ -47,8 +47,7 @@ def draw(
     `seed`). `labels`: write the vertices' ids (default: for up to 60). Beyond some thousand edges a picture shows the
     density of edges, and the vertices over it as points. `title`: the heading. `inches`: the width of the picture.
 
-    Raises ArgumentError for another kind of file, for vertex data of another shape, and for positions that are not
-    finite.
+    Raises ArgumentError for another kind of file, vertex data of another shape, and infinite positions.
 
     >>> graph = tg.generators.famous("karate_club")
     >>> communities = tg.algorithms.louvain(graph)

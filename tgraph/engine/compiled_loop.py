@@ -17,8 +17,7 @@ from tgraph.kernels import BACKENDS, Choice, choose, find
 from tgraph.kernels.call import Call
 from tgraph.model.program import Program, Relaxation, check_dtype
 
-# Seconds after which a loop returns, for signals and the progress bar.
-SLICE = 0.1
+SLICE = 0.1  # seconds after which a loop returns, for signals and the progress bar
 
 # Methods that the loop never calls: a subclass that overrides one is run by the engine.
 HOOKS = {"compute", "bound", "best_weight", "bucket_width", "tensorize", "residual"}

@@ -15,15 +15,8 @@ from tgraph.primitives.linear import AffineMap
 
 Operand: TypeAlias = Union["Node", Tensor, float]
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": operator.truediv,
-    "neg": operator.neg,
-    "abs": operator.abs,
-    "to": Tensor.to,
-}
+FUNCTIONS: dict[str, Callable[..., Any]] = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
+FUNCTIONS |= {"div": operator.truediv, "neg": operator.neg, "abs": operator.abs, "to": Tensor.to}
 
 
 @dataclass(slots=True, eq=False)

@@ -1,5 +1,4 @@
-"""Overflow checks of relaxations on integers: a proof before the first round where possible, else checks between
-rounds."""
+"""Overflow checks of relaxations on integers: a proof before the first round if possible, else between rounds."""
 
 from __future__ import annotations
 
@@ -17,15 +16,13 @@ from tgraph.kernels.messages import column
 from tgraph.kernels.operators.aggregation.aggregation import sent_data
 from tgraph.model.program import Program, Relaxation
 
-# More rounds than any run has.
-ENDLESS = 2**62
+ENDLESS = 2**62  # more rounds than any run has
 
 FEW = 16  # values of a frontier: fewer are checked as Python numbers, faster than two calls of torch
 
 
 def growth(program: Relaxation, graph: Graph, rounds: int | None) -> float | None:
-    """A bound on the distance of a value to the initial values after some rounds (None: until convergence); None if
-    unknown."""
+    """A bound on the change of a value from the initial ones in `rounds` (None: until convergence), or None."""
     if program.edge == "copy":
         return 0
     if program.edge == "mul":
@@ -62,8 +59,7 @@ class Watch:
         self._weights = math.floor(smallest), math.ceil(largest)
 
     def rounds(self, values: Tensor, active: Frontier) -> int:
-        """The number of rounds from these values that fit the dtype, at least 1. Raises ArgumentError if the next round
-        overflows."""
+        """The number of rounds without overflow, at least 1. Raises ArgumentError for an overflow in the next."""
         sent, count = self.range_of_sent(values, active), 1
         if sent is None:
             return count

@@ -54,8 +54,7 @@ def are_of(values: Any, before: Any) -> bool:
 
 
 def before_step(program: Program, values: Any) -> tuple[Any, Versions]:
-    """The vertex data before an iteration, for `residual`, with its versions: copied where the steps write into it, or
-    writes are not counted."""
+    """Vertex data before an iteration, for `residual`, and versions: copied where writes occur or are not counted."""
     if makes_its_own(type(program).compute) and not isinstance(program, Relaxation):
         return values, []
     found = versions(values)
@@ -77,9 +76,7 @@ def check_before(program: Program, before: Versions, after: Any) -> None:
 def check_after(program: Program, after: Versions) -> None:
     """Raise ArgumentError where `residual` has written into the new values."""
     if any(version_of(each) != version for each, version in after):
-        raise ArgumentError(
-            f"{type(program).__name__}.residual: wrote into the values that it compares; use new tensors"
-        )
+        raise ArgumentError(f"{type(program).__name__}.residual: wrote into the values it compares; use new tensors")
 
 
 def _shares(one: Tensor, other: Tensor) -> bool:

@@ -24,8 +24,7 @@ def run_each(programs: Iterable[Program], graph: Graph, **options: Any) -> list[
     second core speeds up a search with small frontiers less than it does by running another search. `options` are
     those of `tgraph.run`; with `trace` or `progress` the programs run one after the other.
 
-    Raises the errors of `tgraph.run`, for the first program that fails; ArgumentError for a checkpoint, which is of one
-    run.
+    Raises the errors of `tgraph.run`, for the first program that fails; ArgumentError for a checkpoint.
 
     >>> graph = tg.generators.path(4)
     >>> runs = tg.run_each([tg.algorithms.BFS(source) for source in (0, 3)], graph)
@@ -33,9 +32,7 @@ def run_each(programs: Iterable[Program], graph: Graph, **options: Any) -> list[
     [[0, 1, 2, 3], [3, 2, 1, 0]]
     """
     if options.get("checkpoint") is not None:
-        raise ArgumentError(
-            "checkpoint: is of one run, these are several; pass each to tgraph.run with a checkpoint of its own"
-        )
+        raise ArgumentError("checkpoint: is of one run, these are several; pass each to tgraph.run with its own")
     chosen, threads = list(programs), torch.get_num_threads()
     watched = options.get("trace") or options.get("progress")
     watched = watched or (graph.layout is not None and graph.layout.spreads)  # processes exchange in one order

@@ -22,8 +22,7 @@ _LONG = 200  # bytes of a name, before affixes
 
 @contextmanager
 def replacing(path: PathLike, mode: int = 0o666) -> Iterator[Path]:
-    """A new, empty file beside `path`, with permissions `mode` & ~umask, renamed to it at the end of the block, and
-    removed on failure."""
+    """A new file beside `path`, of mode & ~umask, renamed to it at the end of the block, removed on failure."""
     with _beside(path, mode) as (file, temporary):
         os.close(file)
         yield temporary

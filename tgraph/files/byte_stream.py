@@ -33,8 +33,7 @@ class LineTooLong(Exception):
 
 @contextmanager
 def open_bytes(path: PathLike, progress: bool = False) -> Iterator[Any]:
-    """The decompressed content, as a stream with `read(size)`; `progress` shows a bar over the compressed bytes, as may
-    `tgraph.progress`.
+    """The decompressed content, as a stream with `read(size)`; `progress` shows a bar over compressed bytes.
 
     The compression is detected from the first bytes, not the extension. Errors of the compressed data inside the `with`
     block become a FileFormatError.

@@ -48,8 +48,7 @@ def signed(value: int) -> int:
 
 
 def seal(header: dict[str, Any], size: int = 0) -> bytes:
-    """The encoded header, padded to whole pages and to `size`: its length, and JSON with its own checksum in the
-    metadata."""
+    """The encoded header, padded to whole pages and to `size`: its length, and JSON with its own checksum."""
     header["__metadata__"] |= {"checksum": _NO_SUM}
     text = json.dumps(header).encode()
     text += b" " * max(-(8 + len(text)) % PAGE, size - 8 - len(text))
@@ -77,8 +76,7 @@ def write(path: PathLike, tensors: Mapping[str, Tensor], notes: dict[str, str], 
     """Write tensors of any shape and device, and text metadata `notes`, atomically, with a checksum for each `piece`
     bytes, a multiple of the element size; by default PIECE.
 
-    Raises ArgumentError for a dtype that safetensors cannot represent; OSError, with the bytes needed, where the disk
-    is full.
+    Raises ArgumentError for a dtype that safetensors cannot represent; OSError, with the bytes needed, for a full disk.
     """
     piece = PIECE if piece is None else piece
     # by descending element size, so that every tensor is aligned without gaps
@@ -109,8 +107,7 @@ class Contents:
     """The header of a safetensors file.
 
     notes : its metadata. entries : dtype and shape of each tensor, as in safetensors. begin : the file position of the
-    data. piece : bytes per checksum. sums : the checksums of each tensor, None for a file without. remedy : for error
-    messages.
+    data. piece : bytes per checksum. sums : the checksums of each tensor, None without. remedy : for errors.
     """
 
     path: PathLike
@@ -172,8 +169,7 @@ class Contents:
 
 
 def contents(path: PathLike, remedy: str) -> Contents:
-    """The header of a safetensors file, verified if it has a checksum. Raises FileFormatError for a damaged, truncated
-    or other file."""
+    """The header of a safetensors file, verified if possible. Raises FileFormatError for invalid files."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         first = file.read(8)
@@ -223,8 +219,7 @@ def _sums_of(header: dict[str, dict[str, Any]], notes: dict[str, str]) -> tuple[
 
 
 def read(path: PathLike, remedy: str) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """(tensors, notes) of a file written by `write`. Raises FileFormatError, naming the tensor, for a damaged,
-    truncated or other file."""
+    """(tensors, notes) of a file by `write`. Raises FileFormatError, naming the tensor, for invalid files."""
     held = contents(path, remedy)
     if held.sums is None:
         raise FileFormatError(path, "the file has no checksums", remedy)

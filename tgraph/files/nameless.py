@@ -8,8 +8,7 @@ from pathlib import Path
 
 
 def without_name(folder: Path) -> int:
-    """The descriptor of a new file for direct reads and writes; -1 where the system has none, or the folder is not
-    writable."""
+    """The descriptor of a new file for direct reads and writes; -1 without support or permission."""
     if not hasattr(os, "O_TMPFILE") or not hasattr(os, "O_DIRECT"):
         return -1
     with suppress(OSError):

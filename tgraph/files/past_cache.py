@@ -1,5 +1,4 @@
-"""Sequential direct writes of a large file: through the page cache they would evict pages of readers, and block them
-when it is full."""
+"""Sequential direct writes of a large file, which would evict others' pages from the page cache."""
 
 from __future__ import annotations
 

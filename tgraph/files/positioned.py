@@ -17,8 +17,7 @@ def open_to_read(path: PathLike, flags: int = 0) -> int:
 
 
 def read_at(file: int, target: memoryview, position: int) -> int:
-    """Read into `target` from byte `position` of a file. Returns the number of bytes, possibly fewer than fit. Raises
-    OSError."""
+    """Read into `target` from byte `position`. Returns the number of bytes, maybe fewer. Raises OSError."""
     if hasattr(os, "preadv"):
         return os.preadv(file, [target], position)
     with _seeking, io.FileIO(file, closefd=False) as stream:

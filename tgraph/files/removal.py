@@ -47,8 +47,7 @@ def _shorten(file: int, pause: Pause) -> None:
 
 
 def _is_ours_alone(file: int) -> bool:
-    """Whether no other file description or memory map has the file, by a write lease (F_SETLEASE); False if
-    unknown."""
+    """Whether nothing else has the file open or mapped, by a write lease (F_SETLEASE); False if unknown."""
     if not hasattr(fcntl, "F_SETLEASE"):
         return False
     with contextlib.suppress(OSError):

@@ -15,8 +15,7 @@ from tgraph.files.atomic_write import prefix, remove_leftovers
 
 @contextmanager
 def temporary_folder(path: PathLike, suffix: str = "converting", beside: Path | None = None) -> Iterator[Path]:
-    """A temporary folder beside `path`, or in the folder `beside`, removed at the end; leftovers of killed processes
-    are removed first."""
+    """A temporary folder beside `path` or in `beside`, removed at the end, as are killed processes' leftovers."""
     path = Path(path).absolute()
     path = path if beside is None else beside / path.name
     remove_leftovers(path, suffix)
@@ -28,8 +27,7 @@ def temporary_folder(path: PathLike, suffix: str = "converting", beside: Path | 
 
 
 def writable_folder(path: PathLike) -> Path:
-    """The folder of an input file, for temporary files; TMPDIR where it is not writable. Raises OSError, naming both,
-    where neither is."""
+    """The folder of an input file, or TMPDIR if not writable. Raises OSError, naming both, if neither is."""
     folder = Path(path).absolute().parent
     if os.access(folder, os.W_OK | os.X_OK):
         return folder

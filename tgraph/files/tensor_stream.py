@@ -23,8 +23,7 @@ from tgraph.files.past_cache import PastCache
 def writing(
     path: PathLike, name: str, dtype: torch.dtype, most: int, notes: dict[str, str], pause: Pause | None = None
 ) -> Iterator[Callable[[Tensor], None]]:
-    """A function that appends [k] numbers to the tensor `name` of a new file, which the end of the block makes visible
-    atomically and syncs.
+    """A function that appends [k] numbers to the tensor `name` of a new file, atomic and synced at the end.
 
     most : the largest number of elements. notes : text metadata. pause : called after each MiB.
     Raises OSError, with the bytes needed, where the disk is full.

@@ -27,8 +27,7 @@ def path(n: int) -> Graph:
 
 @on_cpu
 def cycle(n: int) -> Graph:
-    """A cycle of `n` vertices: i is joined to i + 1, and the last one to the first. Two vertices have one edge, one has
-    none.
+    """A cycle of `n` vertices: i is joined to i + 1, the last to the first. Two vertices have one edge, one none.
 
     >>> tg.generators.cycle(4).to_edge_index()
     tensor([[0, 0, 1, 1, 2, 2, 3, 3],
@@ -83,8 +82,7 @@ def complete_bipartite(left: int, right: int) -> Graph:
 
 @on_cpu
 def complete_multipartite(sizes: Sequence[int]) -> Graph:
-    """The complete multipartite graph: consecutive vertices are parts of these `sizes`, and vertices of different parts
-    are joined.
+    """The complete multipartite graph: parts of these `sizes`, with all pairs between parts joined.
 
     >>> tg.generators.complete_multipartite([1, 1, 2]).out_degree
     tensor([3, 3, 2, 2])
@@ -142,8 +140,7 @@ def barbell(clique: int, path: int) -> Graph:
 
 @on_cpu
 def hypercube(dimensions: int) -> Graph:
-    """The hypercube of 2**`dimensions` vertices, joined where their numbers differ in one bit. Raises ArgumentError for
-    more than 31 dimensions.
+    """The hypercube of 2**`dimensions` vertices, joined where numbers differ in one bit. Raises ArgumentError above 31.
 
     >>> tg.algorithms.bfs(tg.generators.hypercube(3), 0)
     tensor([0, 1, 1, 2, 1, 2, 2, 3], dtype=torch.int32)

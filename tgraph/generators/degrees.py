@@ -1,5 +1,4 @@
-"""Random graphs of given degrees: stubs, degree many at each vertex, are paired at random (Bollobás, European Journal
-of Combinatorics 1980)."""
+"""Random graphs of given degrees: pairings of stubs (Bollobás, European Journal of Combinatorics 1980)."""
 
 from __future__ import annotations
 

@@ -72,8 +72,7 @@ def hyperbolic(n: int, degree: float = 10.0, exponent: float = 3.0, seed: int = 
     Krioukov, Papadopoulos, Kitsak, Vahdat and Boguñá, Physical Review E 2010: a scale-free graph with many triangles, a
     power law of degrees with this `exponent` > 2, and about the average `degree`. Points are sorted by angle in rings,
     and compared with points of each ring in the range of angles that may be near (von Looz, Meyerhenke and Prutkin,
-    ISAAC 2015). Another `seed` gives other points. Raises ArgumentError for an exponent of 2 or less, or a degree that
-    is not positive.
+    ISAAC 2015). Another `seed` gives other points. Raises ArgumentError for an exponent <= 2 or a degree <= 0.
 
     >>> graph, points = tg.generators.hyperbolic(500, degree=8, seed=1)
     >>> graph.num_vertices, points.shape
@@ -81,9 +80,7 @@ def hyperbolic(n: int, degree: float = 10.0, exponent: float = 3.0, seed: int = 
     """
     n = check_count(n, "n")
     if not exponent > 2 or not degree > 0:
-        raise ArgumentError(
-            f"exponent, degree: {exponent} and {degree}; give an exponent above 2 and a positive degree"
-        )
+        raise ArgumentError(f"exponent, degree: {exponent} and {degree}; give an exponent > 2 and a positive degree")
     alpha = (exponent - 1) / 2
     xi = alpha / (alpha - 0.5)
     disk = max(2 * float(exact.log(np.array([max(2 * n * xi * xi / (math.pi * degree), 1.0)]))[0]), 1.0)

@@ -40,8 +40,7 @@ def watts_strogatz(n: int, k: int, p: float, seed: int = 0, *, weighted: bool = 
     edge is moved to a random vertex with probability `p`.
 
     Watts and Strogatz, Nature 1998. Self-loops and parallel edges are dropped. Another `seed` gives another graph;
-    `weighted` edges have int32 weights in 1..255. Raises ArgumentError for a k that is odd or not below n, or a p
-    outside 0..1.
+    `weighted` edges have int32 weights in 1..255. ArgumentError for an odd k, k >= n, or p outside 0..1.
 
     >>> tg.generators.watts_strogatz(100, 4, 0.0).num_edges
     200

@@ -24,8 +24,7 @@ def uniform(
     """A graph of `2**scale` vertices and about `edge_factor * 2**scale` edges with uniformly random ends.
 
     Erdős and Rényi, "On random graphs I", 1959; GAP's "urand". Another `seed` gives another graph; `directed` edges
-    point one way; `weighted` ones have int32 weights in 1..255. Raises ArgumentError for a scale outside 0..31 or a
-    negative edge_factor.
+    point one way; `weighted` ones have int32 weights in 1..255. Raises ArgumentError for sizes out of range.
 
     >>> graph = tg.generators.uniform(10, edge_factor=4)
     >>> graph.num_vertices, round(graph.num_edges / 1024)
@@ -82,8 +81,7 @@ def num_pairs(n: int, directed: bool) -> int:
 
 
 def ends_of(pair: Tensor, n: int, directed: bool) -> tuple[Tensor, Tensor]:
-    """The vertices of each pair by its number, int64 [k]: row by row in the matrix without its diagonal, or below
-    it."""
+    """The vertices of each pair by its number, int64 [k]: row by row of the matrix, off or below its diagonal."""
     if directed:
         src = pair // max(n - 1, 1)
         dst = pair - src * (n - 1)

@@ -19,8 +19,7 @@ from tgraph.generators.chunks import for_chunks
 
 MAX_WEIGHT = 255
 
-# The purposes of draws, each with a random stream of its own.
-EDGES, SHUFFLE, WEIGHTS, VERTICES = 0, 1, 2, 3
+EDGES, SHUFFLE, WEIGHTS, VERTICES = 0, 1, 2, 3  # the purposes of draws, each with a random stream of its own
 
 
 P = ParamSpec("P")

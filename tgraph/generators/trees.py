@@ -36,8 +36,7 @@ def random_tree(n: int, seed: int = 0, *, weighted: bool = False) -> Graph:
 
 @on_cpu
 def balanced_tree(branching: int, height: int) -> Graph:
-    """The tree with `branching` children at each inner vertex and all leaves `height` below the root, vertex 0,
-    numbered level by level.
+    """The tree with `branching` children at inner vertices and leaves `height` below the root 0, numbered by levels.
 
     >>> tree = tg.generators.balanced_tree(2, 2)
     >>> tree.num_vertices, tree.neighbors[tree.offset[0] : tree.offset[1]].tolist()

@@ -71,8 +71,7 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
         weight, w are recognised.
     delimiter : the character between columns, for edge lists and CSV; by default detected from the first line.
     skip : the number of leading lines to ignore, for edge lists and CSV.
-    verify : for .tg files, whether each tensor is compared with its checksums at first use (one pass over it). See
-        `tgraph.verify`.
+    verify : for .tg files, whether each tensor is verified at first use, in one pass. See `tgraph.verify`.
 
     Raises FileFormatError with the file, the invalid line and the remedy; ArgumentError for an unknown extension or
     option; OSError where the file cannot be opened. Files of other formats, and web pages or pointers in place of a

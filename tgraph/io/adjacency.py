@@ -159,8 +159,7 @@ def _edge_of_arc(graph: Graph, upper: Tensor, place: Tensor | None, back_place: 
 def _read_edges(
     rows: list[Any], parallel: tuple[Tensor, bool] | None, taken: Tensor | None, names: Iterable[Any] | None
 ) -> tuple[dict[Any, Column], np.ndarray | None]:
-    """(the columns of the edges, the arcs in the mask `taken`, in the order of the dicts; their keys in a multigraph,
-    or None)"""
+    """(columns of the edges, the arcs in the mask `taken`, in the dicts' order; keys in a multigraph or None)"""
     if parallel is None:
         count = int((dict_lengths(rows) if taken is None else taken).sum())
         return _columns(rows, taken, count, names), None

@@ -11,8 +11,7 @@ from tgraph.core.dispatch import setup_operator
 
 
 class ArcLookup:
-    """Ascending rows, as sequences of Python's numbers; the compiled one has the same methods, without references to
-    the tensors."""
+    """Ascending rows as sequences of Python's numbers; the compiled one holds no references to tensors."""
 
     def __init__(self, offset: Tensor, neighbors: Tensor):
         self._offset, self._neighbors = memoryview(offset.numpy()), memoryview(neighbors.numpy())  # type: ignore[arg-type]

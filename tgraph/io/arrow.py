@@ -39,11 +39,9 @@ def from_table(
     """The graph of a `table` with one row per edge, of any kind in `read_columns`, such as files or a query of DuckDB.
 
     source, target, weight : names of columns; by default conventional ones are recognised, without weights for
-    `weights=False`. directed : whether a row is an arc, or an undirected edge. multi, self_loops, ids : as of
-    `tgraph.read`.
+    `weights=False`. directed : whether rows are arcs or undirected edges. multi, self_loops, ids : as of `tgraph.read`.
 
-    Raises ArgumentError for missing columns, FileFormatError for missing values, and ids that are neither integers nor
-    text.
+    Raises ArgumentError for missing columns, FileFormatError for missing values, and other ids than integers or text.
 
     >>> import pyarrow
     >>> table = pyarrow.table({"source": ["ann", "bob"], "target": ["bob", "eve"], "weight": [1.5, 2.5]})
@@ -120,9 +118,7 @@ def _files(table: Any) -> Any:
         return dataset.dataset(paths[0], format="parquet")
     formats = {Path(path).suffix.lower() for path in paths}
     if len(formats) > 1 or not formats <= set(_FORMATS):
-        raise ArgumentError(
-            f"table: expected files of one format of {', '.join(_FORMATS)}, got {', '.join(sorted(formats))}"
-        )
+        raise ArgumentError(f"table: expected one format of {', '.join(_FORMATS)}, got {', '.join(sorted(formats))}")
     return dataset.dataset(paths, format=_FORMATS[formats.pop()])
 
 

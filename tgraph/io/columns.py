@@ -50,8 +50,7 @@ class Column:
         ]
 
     def numbers(self, default: Any = 1) -> Tensor:
-        """The values as a tensor, `default` where there is none: int64 where all are integers, bool where all are, else
-        float64.
+        """The values as a tensor, `default` where missing: int64 if all are integers, bool if all are, else float64.
 
         Raises TypeError for values that are not numbers, OverflowError for integers that the dtype cannot represent.
         """

@@ -227,9 +227,7 @@ def _numbers(column: pandas.Series) -> np.ndarray:
     """The weights of a column of Python's numbers, or of a dtype of pandas or Arrow."""
     column = column.infer_objects()
     if column.dtype.kind not in "iuf":
-        raise ArgumentError(
-            f"weight: column {column.name!r} is of type {column.dtype}; convert it by pandas.to_numeric"
-        )
+        raise ArgumentError(f"weight: column {column.name!r} is of type {column.dtype}; use pandas.to_numeric")
     return column.to_numpy(dtype=f"{column.dtype.kind}{column.dtype.itemsize}")
 
 

@@ -69,8 +69,7 @@ def dict_values(dicts: list[Any], taken: Tensor | None, count: int) -> list[Any]
 def dict_column(dicts: list[Any], name: Any) -> tuple[Tensor | np.ndarray, Tensor | None] | None:
     """(the value of each dict under `name`, mask of existing values or None for all); None where no dict has one.
 
-    The values are a tensor where all are int, all float or all bool; else an array of objects, MISSING where there is
-    none.
+    Values are a tensor if all int, all float or all bool; else an array of objects, MISSING where there is none.
     """
     if not dicts:
         return None

@@ -116,9 +116,7 @@ def text_labels(vertices: Sequence[Any] | np.ndarray) -> np.ndarray:
                 "build the graph with labels that are all of type str"
             )
         if not label.isascii() and any("\ud800" <= letter <= "\udfff" for letter in label):
-            raise ArgumentError(
-                f"graph.vertices: the label {label!r} has half of a surrogate pair, not text; decode it again"
-            )
+            raise ArgumentError(f"graph.vertices: the label {label!r} has half of a surrogate pair; decode it again")
     return np.asarray(vertices, dtype=object)
 
 

@@ -12,8 +12,7 @@ from tgraph.io.edges import text_labels
 
 
 def pack(vertices: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(UTF-8 bytes of all labels, uint8; their offsets, int64 [n + 1]). Raises ArgumentError for labels that are not
-    text."""
+    """(UTF-8 bytes of all labels, uint8; their offsets, int64 [n + 1]). Raises ArgumentError for other types."""
     encoded = [label.encode() for label in text_labels(vertices)]
     offset = np.zeros(len(encoded) + 1, dtype=np.int64)
     np.cumsum([len(label) for label in encoded], out=offset[1:])

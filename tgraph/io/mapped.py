@@ -41,8 +41,7 @@ class _MappedIds(VertexIds):
 class MappedCsr(DeferredCsr):
     """The CSR of a graph, memory-mapped from a file with checksums.
 
-    Each tensor is verified at first use, in one pass, with FileFormatError where it is damaged. Sizes and dtypes are
-    available before.
+    Each tensor is verified at first use, with FileFormatError if damaged. Sizes and dtypes are available before.
     """
 
     _mapped: dict[str, Tensor]

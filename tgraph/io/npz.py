@@ -63,13 +63,8 @@ def _from_ours(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
     vertices = arrays.get("vertices")
     if "vertex_text" in arrays:
         vertices = labels.unpack(arrays["vertex_text"], arrays["vertex_text_offset"])
-    return {
-        "offset": arrays["offset"],
-        "neighbors": arrays["neighbors"],
-        "weights": arrays.get("weights"),
-        "vertices": vertices,
-        "directed": bool(arrays.get("directed", True)),
-    }
+    fields = {"offset": arrays["offset"], "neighbors": arrays["neighbors"], "weights": arrays.get("weights")}
+    return fields | {"vertices": vertices, "directed": bool(arrays.get("directed", True))}
 
 
 def _from_scipy(path: PathLike, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
@@ -86,8 +81,7 @@ def _from_scipy(path: PathLike, arrays: Mapping[str, np.ndarray]) -> dict[str, A
 
 
 def write(graph: Graph, path: PathLike) -> None:
-    """Write the arrays of the graph, compressed; labels as UTF-8 text. Raises ArgumentError for labels of other
-    types.
+    """Write the arrays of the graph, compressed; labels as UTF-8 text. Raises ArgumentError for other labels.
 
     >>> import numpy
     >>> tg.write(tg.generators.path(3), "path.npz")

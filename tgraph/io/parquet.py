@@ -88,8 +88,7 @@ def build(
 def edge_columns(
     path: PathLike, table: pyarrow.Table, found: tuple[str, str, str | None], ids: Ids
 ) -> tuple[Any, Any, np.ndarray | None]:
-    """(sources, targets, weights or None) of the columns `found`; ids are arrays of integers or arrow columns of
-    text."""
+    """(sources, targets, weights or None) of the columns `found`; ids are integer arrays or arrow columns of text."""
     src, dst = (_ids(path, table.column(name), name, ids) for name in found[:2])
     if isinstance(src, np.ndarray) != isinstance(dst, np.ndarray):
         problem = f"column {found[0]!r} is {table.column(found[0]).type}, {found[1]!r} is {table.column(found[1]).type}"

@@ -188,12 +188,8 @@ def write(graph: Graph, path: PathLike) -> None:
     """
     tensors, notes = _arcs(graph)
     tensors |= labels.tensors_of(graph.order, graph.vertices)
-    notes |= {
-        "format": "tgraph",
-        "version": str(VERSION if graph.layout is not None else 1),
-        "directed": str(graph.directed).lower(),
-        "num_vertices": str(graph.num_vertices),
-    }
+    notes |= {"format": "tgraph", "version": str(VERSION if graph.layout is not None else 1)}
+    notes |= {"directed": str(graph.directed).lower(), "num_vertices": str(graph.num_vertices)}
     checksummed.write(path, tensors, notes)
 
 

@@ -31,8 +31,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows below a heading: numbers right-aligned, other cells as text or Markup. `bars` : a column of numbers to draw
-    bars for, or None."""
+    """Rows below a heading: numbers right-aligned, other cells as text or Markup. `bars` : a column with bars."""
 
     caption: str
     heading: Sequence[str]
@@ -53,8 +52,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture, or several views to switch between, by name; and a caption. A wide one takes the whole width, and
-    scrolls on narrow screens."""
+    """A picture, or several views by name, and a caption. A wide one scrolls on narrow screens."""
 
     title: str
     views: dict[str, Markup]

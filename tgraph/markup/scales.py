@@ -11,8 +11,7 @@ TINY = 1e-200  # smaller numbers count as 0, so that ratios and steps stay finit
 
 @dataclass(frozen=True)
 class Scale:
-    """A linear or logarithmic axis from `low` to `high`, with positions from 0 to 1. `whole` : whether ticks are
-    integers, as for counts."""
+    """A linear or logarithmic axis from `low` to `high`, at positions 0 to 1. `whole` : whether ticks are integers."""
 
     low: float
     high: float

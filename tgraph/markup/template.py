@@ -27,8 +27,7 @@ def rendered(package: str, filters: dict[str, Any] | None = None, /, **values: A
 
 
 def _in_script(data: Any) -> Markup:
-    """Data as JSON inside a script element, without characters that could end the element or begin a comment (HTML,
-    4.12.1.3)."""
+    """Data as JSON, without characters that could end a script element or begin a comment (HTML, 4.12.1.3)."""
     return Markup(json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"))
 
 

@@ -65,8 +65,7 @@ class Adjacency:
 
     @computed_once
     def rows(self) -> Graph:
-        """The CSR by target, as a graph of max(num_sources, num_targets) vertices whose arcs lead from targets to
-        sources."""
+        """The CSR by target, as a graph of max(num_sources, num_targets) vertices, with arcs to sources."""
         offset, neighbors, _ = self._sorted
         with detached_cache_scope():
             if (missing := self.num_sources - self.num_targets) > 0:
@@ -119,8 +118,7 @@ class Adjacency:
         return self
 
     def with_mirrors(self, *data: Tensor) -> tuple[Tensor, ...]:
-        """The `data` [num_sources, ...]; for a graph spread over processes, data of own vertices extended to the
-        sources of `local`."""
+        """The `data` [num_sources, ...]; on a spread graph, data of own vertices extended to sources of `local`."""
         return data
 
     def with_sink(self, target_data: Tensor) -> Tensor:

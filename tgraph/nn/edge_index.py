@@ -49,15 +49,9 @@ def adjacency_of(edge_index: Any, sizes: Sizes, flow: str = "source_to_target") 
     if isinstance(edge_index, Csr):
         return _of_csr(edge_index, sizes, flow)
     if hasattr(edge_index, "csr") and hasattr(edge_index, "sparse_sizes"):
-        return _known(
-            edge_index.storage.col(),
-            edge_index.storage.value(),
-            lambda: _of_sparse_tensor(edge_index),
-            sizes,
-            flow,
-            sparse=True,
-            parts=(edge_index.storage.rowptr(), edge_index.storage.value()),
-        )
+        column, values = edge_index.storage.col(), edge_index.storage.value()
+        parts = edge_index.storage.rowptr(), values
+        return _known(column, values, lambda: _of_sparse_tensor(edge_index), sizes, flow, sparse=True, parts=parts)
     if not isinstance(edge_index, Tensor):
         raise ArgumentError(
             f"edge_index: expected an integer tensor [2, E], a sparse matrix, a tgraph.Graph or a Csr, got "
@@ -140,25 +134,19 @@ def _check_edge_index(edge_index: Tensor) -> None:
     if edge_index.is_floating_point() or edge_index.is_complex() or edge_index.dtype == torch.bool:
         raise ArgumentError(f"edge_index: expected integers, got {edge_index.dtype}; use edge_index.long()")
     if edge_index.dim() != 2 or edge_index.shape[0] != 2:
-        raise ArgumentError(
-            f"edge_index: expected [2, E], got {list(edge_index.shape)}; use edge_index.t() if it is [E, 2]"
-        )
+        raise ArgumentError(f"edge_index: expected [2, E], got {list(edge_index.shape)}; use edge_index.t() if [E, 2]")
 
 
 def _check_sizes(found: Adjacency, sizes: Sizes) -> None:
     for name, own, given in zip(("sources", "targets"), (found.num_sources, found.num_targets), sizes, strict=True):
         if given is not None and given != own:
-            raise ArgumentError(
-                f"edge_index: a matrix or graph of {own} {name} does not fit x with features of {given}"
-            )
+            raise ArgumentError(f"edge_index: a matrix or graph of {own} {name} does not fit x with {given}")
 
 
 def _of_csr(csr: Csr, sizes: Sizes, flow: str) -> Adjacency:
     """The adjacency of a Csr, whose rows are destinations."""
     if flow == "target_to_source" or csr.permutation is not None:
-        raise ArgumentError(
-            "edge_index: rows of a Csr are destinations in their own order; give the edge_index instead"
-        )
+        raise ArgumentError("edge_index: rows of a Csr are destinations in their own order; give the edge_index")
     neighbors = csr.neighbors.to(sorting.index_dtype(csr.num_columns))  # the dtype of kernels
     found = SortedAdjacency(csr.offset, neighbors, csr.num_columns, csr.weights)
     found.csr = Csr.unchecked(csr.offset, neighbors, None, csr.num_columns, csr.weights)

@@ -38,9 +38,7 @@ def check_fits(argument: str, x: Tensor, weight: Tensor) -> None:
     if x.device != weight.device:
         raise ArgumentError(f"{argument}: on {x.device}, the parameters are on {weight.device}; use .to")
     if x.dtype != weight.dtype:
-        raise ArgumentError(
-            f"{argument}: {x.dtype}, the parameters are {weight.dtype}; use {argument}.to({weight.dtype})"
-        )
+        raise ArgumentError(f"{argument}: {x.dtype}, parameters are {weight.dtype}; use {argument}.to({weight.dtype})")
 
 
 def plus(x: Tensor, y: Tensor) -> Tensor:

@@ -82,9 +82,8 @@ def gcn_norm(
 
 def _is_of_rank_one(adjacency: Adjacency) -> bool:
     """Whether an adjacency with unit edge weights is that of a graph in a layout, without self-loops."""
-    if not isinstance(adjacency, GraphAdjacency) or adjacency.graph.layout is None:
-        return False
-    return not adjacency.graph.num_self_loops
+    graph = adjacency.graph if isinstance(adjacency, GraphAdjacency) else None
+    return graph is not None and graph.layout is not None and not graph.num_self_loops
 
 
 def _scale(adjacency: Adjacency, loops: str | None, dtype: torch.dtype) -> Tensor:

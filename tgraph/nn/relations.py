@@ -63,8 +63,7 @@ def relations_of(adjacency: Adjacency, edge_type: Tensor, count: int) -> Relatio
 
 
 def joined_adjacency(edges: Mapping[EdgeType, Any], sizes: Mapping[str, int]) -> Adjacency:
-    """The adjacency of all relations, from the sources of each relation, one relation after the other, to the vertices
-    of all types.
+    """The adjacency of all relations, from the sources of each relation in turn, to the vertices of all types.
 
     edges : {(type of sources, relation, type of targets): edge_index of `adjacency_of`}, not empty. sizes : {type:
     number of vertices}. Cached on the first edge_index until one of them changes.

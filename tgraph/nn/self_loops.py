@@ -20,8 +20,7 @@ FILLS = {"add": "sum", "sum": "sum", "mean": "mean", "min": "amin", "max": "amax
 
 
 class LoopedAdjacency(Adjacency):
-    """The edges of `base`, followed by a self-loop for each of the first `num_loops` vertices; existing self-loops are
-    removed if `replaced`."""
+    """The edges of `base`, then a self-loop for each of `num_loops` vertices, instead of others if `replaced`."""
 
     num_sources: int
     num_targets: int
@@ -149,9 +148,7 @@ class Looped:
     def _reduced(self, others: Tensor, fill: str) -> Tensor:
         """The reduced features of the edges of each vertex; 0, or for a product 1, without edges."""
         if fill not in FILLS:
-            raise ArgumentError(
-                f"fill_value: {fill!r} is not one of {', '.join(map(repr, FILLS))}, a number or a tensor"
-            )
+            raise ArgumentError(f"fill_value: {fill!r} is not one of {', '.join(map(repr, FILLS))}, a number or tensor")
         size = max(self.num_loops, self.adjacency.num_targets, self.adjacency.num_sources)
         end = self.ends[: others.shape[0]].to(torch.int64)
         if self.sunk is not None:

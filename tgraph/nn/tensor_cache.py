@@ -53,16 +53,9 @@ def cached(
 ) -> T:
     """The value cached under a key, or built and cached; valid while the version counter and address of the tensor are
     the same. `values` : of a sparse matrix, with a version too. `parts` : other tensors of a matrix, compared by id."""
-    addressed = type(tensor) is Tensor and tensor.layout == torch.strided
-    state = (
-        _forgotten,
-        id(tensor),
-        tensor._version,
-        tensor.shape,
-        tensor.data_ptr() if addressed else None,
-        None if values is None else values._version,
-        *map(id, parts),
-    )
+    address = tensor.data_ptr() if type(tensor) is Tensor and tensor.layout == torch.strided else None
+    versions = tensor._version, None if values is None else values._version
+    state = (_forgotten, id(tensor), *versions, tensor.shape, address, *map(id, parts))
     memory = tensor.__dict__.get(ATTRIBUTE)
     if not isinstance(memory, Memory) or memory.state != state:
         memory = tensor.__dict__[ATTRIBUTE] = Memory(state, parts)

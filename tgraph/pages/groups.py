@@ -28,14 +28,11 @@ def clustering(study: Study) -> Section:
     degree = study.simple.out_degree
     paths = int((degree * (degree - 1)).sum()) // 2
     total = int(triangles.sum()) // 3
-    values = {
-        "triangles": total,
-        "transitivity": 3 * total / paths if paths else 0.0,
-        "average": float(coefficient.mean()),
-    }
+    closed = 3 * total / paths if paths else 0.0
+    values = {"triangles": total, "transitivity": closed, "average": float(coefficient.mean())}
     facts = [
         Fact("Triangles", f"{total:,}"),
-        Fact("Transitivity", number(values["transitivity"]), "of paths of two edges are closed"),
+        Fact("Transitivity", number(closed), "of paths of two edges are closed"),
         Fact("Clustering", number(values["average"]), "mean over the vertices"),
     ]
     figures = [_by_degree(coefficient, degree)] if total else []
@@ -45,8 +42,7 @@ def clustering(study: Study) -> Section:
 
 
 def _sampled(study: Study) -> Section:
-    """Transitivity by random wedges (Schank and Wagner, "Approximating clustering coefficient and transitivity",
-    2005)."""
+    """Transitivity by random wedges (Schank and Wagner, "Approximating clustering coefficient ...", 2005)."""
     graph = study.simple
     degree = graph.out_degree.cpu()
     pairs = degree.to(torch.float64) * (degree - 1).to(torch.float64) / 2

@@ -109,8 +109,7 @@ def _searched(graph: tg.Graph, sources: list[int]) -> tuple[Tensor, int]:
 
 
 def _mean(hops: Tensor, steps: Tensor) -> tuple[float, float]:
-    """The mean distance, and its standard error as a ratio of sums over searches (Cochran, "Sampling techniques",
-    1977)."""
+    """The mean distance, and its standard error as a ratio of sums (Cochran, "Sampling techniques", 1977)."""
     pairs, total = hops.sum(1).to(torch.float64), hops.to(torch.float64) @ steps
     mean = float(total.sum() / pairs.sum())
     k = len(hops)

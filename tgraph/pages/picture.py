@@ -66,8 +66,7 @@ def _is_deep(study: Study) -> bool:
 
 
 def _shown(study: Study, place: NDArray) -> NDArray:
-    """Mask of the drawn vertices: with neighbours, or all of a graph without edges; of many vertices without
-    outliers."""
+    """Mask of the drawn vertices: with neighbours (or all without any), of many vertices without outliers."""
     joined = (study.simple.out_degree > 0).cpu().numpy()
     shown = joined if joined.any() else np.ones(len(place), dtype=bool)
     if shown.sum() > SINGLE_EDGES:

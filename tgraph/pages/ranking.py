@@ -45,8 +45,9 @@ def _by_paths(study: Study, notes: list[str]) -> list[Table]:
     shuffled = sources[torch.randperm(len(sources), generator=torch.Generator().manual_seed(study.seed))]
     groups = [shuffled] if exact else list(shuffled.chunk(GROUPS))
     pairs = max((n - 1) * (n - 2), 1)
+    total = n if graph.directed else 2 * n  # betweenness from some sources counts undirected pairs half
     betweenness = [
-        _scaled(tg.algorithms.betweenness(graph, group, normalized=False), graph, group, n, pairs) for group in groups
+        tg.algorithms.betweenness(graph, group, normalized=False) * (total / len(group) / pairs) for group in groups
     ]
     near = [tg.algorithms.harmonic(graph, sources=group) * (n / len(group)) / max(n - 1, 1) for group in groups]
     if not exact:
@@ -56,11 +57,6 @@ def _by_paths(study: Study, notes: list[str]) -> list[Table]:
         )
     notes.append("Betweenness and harmonic centrality are shares of the largest value that a vertex could have.")
     return [_estimated(study, "Betweenness", betweenness), _estimated(study, "Harmonic centrality", near)]
-
-
-def _scaled(total: Tensor, graph: tg.Graph, sources: Tensor, n: int, pairs: int) -> Tensor:
-    """The share of pairs, from the betweenness of some sources, which counts undirected pairs half."""
-    return total * ((1 if graph.directed else 2) * n / len(sources) / pairs)
 
 
 def _estimated(study: Study, name: str, groups: Sequence[Tensor]) -> Table:

@@ -104,14 +104,11 @@ def check_weights(name: str, weights: Any, count: int) -> None:
     wrong = ~((weights >= 0) & weights.isfinite())
     if wrong.any():
         place = int(wrong.nonzero()[0])
-        raise ArgumentError(
-            f"{name}[{place}] is {weights[place].item()}; weights are finite and not negative: replace it"
-        )
+        raise ArgumentError(f"{name}[{place}] is {weights[place].item()}; weights are finite and not negative")
 
 
 def check_labels(data: Any, of_edges: Any, labels: Mapping[str, Any]) -> None:
-    """Raise ArgumentError for another number of labels or times than of edges in `edge_label_index`, as returned by
-    `checked_input_edges`."""
+    """Raise ArgumentError unless labels and times are as many as the edges of a checked `edge_label_index`."""
     if isinstance(data, tuple):
         return
     kind, pairs = None, of_edges
@@ -125,13 +122,10 @@ def check_labels(data: Any, of_edges: Any, labels: Mapping[str, Any]) -> None:
 def checked_seeds(name: str, seeds: Any, size: int | None) -> Tensor:
     """Seeds, a tensor, an array or a list of indices or a mask, as a tensor of indices or a mask.
 
-    size : the number of vertices, None if unknown. Raises ArgumentError for other types, and the first index out of
-    range.
+    size : the number of vertices, None if unknown. Raises ArgumentError for other types, and indices out of range.
     """
     if not hasattr(seeds, "__getitem__"):
-        raise ArgumentError(
-            f"{name}: expected a tensor, an array or a list, got {type(seeds).__name__}; use torch.tensor"
-        )
+        raise ArgumentError(f"{name}: expected a tensor, array or list, got {type(seeds).__name__}; use torch.tensor")
     found = seeds if isinstance(seeds, Tensor) else torch.as_tensor(seeds if len(seeds) else [], dtype=_dtype(seeds))
     if found.dim() != 1:
         raise ArgumentError(f"{name}: expected shape [k], got {list(found.shape)}; use .view(-1)")

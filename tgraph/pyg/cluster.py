@@ -51,9 +51,7 @@ class ClusterLoader(Prefetching, pyg.ClusterLoader):
     def __init__(self, cluster_data: Any, prefetch: int | None = None, **kwargs: Any):
         self.prefetch = check_prefetch(prefetch)
         if not isinstance(cluster_data, pyg.ClusterData):
-            raise ArgumentError(
-                f"cluster_data: expected ClusterData(data, num_parts), got {type(cluster_data).__name__}"
-            )
+            raise ArgumentError(f"cluster_data: expected a ClusterData(...), got {type(cluster_data).__name__}")
         self.data: Any = cluster_data.data
         super().__init__(cluster_data, **kwargs)
 

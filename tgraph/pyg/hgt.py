@@ -17,8 +17,7 @@ from tgraph.pyg.prefetching import Prefetching, check_prefetch
 
 
 class HGTSampler(BaseSampler):
-    """As `torch_geometric.sampler.HGTSampler`, for PyTorch Geometric's NodeLoader and TGraph's HGTLoader, without
-    torch-sparse.
+    """As `torch_geometric.sampler.HGTSampler`, for PyG's NodeLoader and TGraph's HGTLoader, without torch-sparse.
 
     >>> from torch_geometric.data import HeteroData
     >>> from tgraph.pyg import HGTSampler
@@ -41,11 +40,9 @@ class HGTSampler(BaseSampler):
         check_hops("num_samples", num_samples)
         self.node_types, self.edge_types = data.metadata()
         self.num_samples = num_samples
-        offsets, neighbors, self.perm = to_hetero_csc(
-            data, device="cpu", share_memory=share_memory, is_sorted=is_sorted
-        )
+        offsets, indices, self.perm = to_hetero_csc(data, device="cpu", share_memory=share_memory, is_sorted=is_sorted)
         sizes = {kind: int(data[kind].num_nodes) for kind in self.node_types}
-        graph = {kind: Csr(offset.long(), neighbors[kind], None, sizes[kind[0]]) for kind, offset in offsets.items()}
+        graph = {kind: Csr(offset.long(), indices[kind], None, sizes[kind[0]]) for kind, offset in offsets.items()}
         self._sampler = sampling.BudgetSampler(graph, num_samples, num_vertices=sizes)
 
     def sample_from_nodes(self, inputs: NodeSamplerInput) -> HeteroSamplerOutput:

@@ -32,8 +32,7 @@ class NeighborLoader(Prefetching, pyg.NeighborLoader):
 
     prefetch : number of batches prepared ahead, each by a thread of its own, without workers; by default 2 where the
         model leaves a core idle, and 0 for data on a device and for other libraries' stores, which may not be
-        thread-safe. A `transform` is called by the consuming thread, with `filter_per_worker=True` by the preparing
-        ones.
+        thread-safe. A `transform` is called by the consuming thread, or with `filter_per_worker=True` by these.
 
     `torch.manual_seed`, or the `generator`, determines the batches, whatever the number of workers and threads.
 
@@ -58,8 +57,7 @@ class NeighborLoader(Prefetching, pyg.NeighborLoader):
 
 
 class LinkNeighborLoader(Prefetching, pyg.LinkNeighborLoader):
-    """`torch_geometric.loader.LinkNeighborLoader`, with all of its arguments and batches, without pyg-lib and
-    torch-sparse.
+    """`torch_geometric.loader.LinkNeighborLoader`, with its arguments and batches, without pyg-lib and torch-sparse.
 
     prefetch : as of `NeighborLoader`.
 

@@ -58,15 +58,11 @@ class Prefetching:
         """The object that draws batches by its `epoch`, None without random draws."""
         return self
 
-    def _batches_ahead(self) -> int:
-        loader: Any = self
-        return usual_prefetch(loader.data) if self.prefetch is None else self.prefetch
-
     def _get_iterator(self) -> Any:
         loader: Any = self
         pins = loader.pin_memory and torch.accelerator.is_available()
         if not loader.num_workers:
-            return _Ahead(loader, self._batches_ahead(), pins)
+            return _Ahead(loader, usual_prefetch(loader.data) if self.prefetch is None else self.prefetch, pins)
         found = super()._get_iterator()  # type: ignore[misc]
         if loader.persistent_workers:
             weakref.finalize(self, lambda queues: None, _queues(found))  # a reference until then
@@ -101,8 +97,7 @@ def usual_prefetch(data: Any) -> int:
 
 
 class _Ahead(_SingleProcessDataLoaderIter):
-    """The batches of a loader in order, `count` ahead. Threads end with the last batch, or with this object, to which
-    they hold no reference."""
+    """The batches of a loader in order, `count` ahead. Threads hold no reference to this object, and end with it."""
 
     def __init__(self, loader: Any, count: int, pins: bool):
         own, transform = _without_transform(loader)

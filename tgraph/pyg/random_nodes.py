@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor
 from torch_geometric import loader as pyg
 from torch_geometric.data import HeteroData
 
@@ -53,9 +52,6 @@ class RandomNodeLoader(Prefetching, pyg.RandomNodeLoader):
                 [1, 0, 2, 1]])
         """
         index = torch.as_tensor(index)
-        return subgraph(self.data, self._rows, self._by_type(index))
-
-    def _by_type(self, index: Tensor) -> dict[Any, Tensor]:
-        if not isinstance(self.data, HeteroData):
-            return {None: index}
-        return {kind: index[(index >= begin) & (index < end)] - begin for kind, (begin, end) in self.node_dict.items()}
+        ranges = self.node_dict if isinstance(self.data, HeteroData) else {None: (0, self.data.num_nodes)}
+        chosen = {kind: index[(index >= begin) & (index < end)] - begin for kind, (begin, end) in ranges.items()}
+        return subgraph(self.data, self._rows, chosen)

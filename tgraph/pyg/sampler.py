@@ -26,8 +26,7 @@ from tgraph.stores.graph_store import GraphStore
 
 
 class NeighborSampler(pyg.NeighborSampler):
-    """As `torch_geometric.sampler.NeighborSampler`, for PyTorch Geometric's loaders and TGraph's, without pyg-lib and
-    torch-sparse.
+    """As `torch_geometric.sampler.NeighborSampler`, for PyG's loaders and TGraph's, without pyg-lib and torch-sparse.
 
     Takes the same arguments; neighbourhoods need not be sorted by time. `torch.manual_seed` determines the draws; in a
     loader of `tgraph.pyg`, whatever the number of workers.
@@ -119,8 +118,7 @@ class NeighborSampler(pyg.NeighborSampler):
         return sampling.NeighborSampler(graphs, self._fanouts(), **options)
 
     def _csr(self, offset: Tensor, neighbors: Tensor, num_sources: int, weights: Tensor | None) -> Csr:
-        """The rows of one type of edges, in 32 bits where possible; rows of a store, maybe larger than memory, are not
-        converted."""
+        """The rows of one type of edges, in 32 bits if possible; rows of a store are not converted."""
         if self.data_type != DataType.remote:
             neighbors = neighbors.to(sorting.index_dtype(num_sources))
         return Csr(offset.to(torch.int64), neighbors, None, num_sources, weights)

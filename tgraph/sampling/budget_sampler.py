@@ -1,5 +1,4 @@
-"""Vertices of several types sampled by budgets (HGSampling: Hu, Dong, Wang and Sun, "Heterogeneous graph transformer",
-WWW 2020)."""
+"""HGSampling (Hu, Dong, Wang and Sun, "Heterogeneous graph transformer", WWW 2020)."""
 
 from __future__ import annotations
 
@@ -21,8 +20,7 @@ class BudgetSampler(Seeded):
     """Samples equally many vertices of each type in each hop, preferring sources of many sampled vertices.
 
     The budget of a vertex is the sum, over its out-neighbours sampled so far in each relation, of 1 / in-degree. A hop
-    draws vertices of a type by the squares of their budgets, without replacement. A batch has all arcs between its
-    vertices.
+    draws vertices of a type by squared budgets, without replacement. A batch has all arcs between its vertices.
 
     Parameters
     ----------

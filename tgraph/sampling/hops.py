@@ -13,8 +13,7 @@ from tgraph.kernels.operators.sampling.places import number_vertices
 
 
 class Chosen(NamedTuple):
-    """The arcs of a hop: their number for each vertex, int64 [k], neighbors, int64 [e], and numbers in the graph, int64
-    [e] or None."""
+    """The arcs of a hop: counts by vertex, int64 [k], neighbors, int64 [e], and numbers, int64 [e] or None."""
 
     counts: Tensor
     neighbors: Tensor

@@ -45,8 +45,7 @@ class LayerSampler(Seeded):
         variance, but biased.
     seed : with the number of the call, determines the draws, on any number of threads.
 
-    Raises ArgumentError for another `method`, negative numbers of draws, and, where `weighted`, graphs without finite
-    weights.
+    Raises ArgumentError for another `method`, negative draws, and, if `weighted`, graphs without finite weights.
 
     >>> sampler = tg.sampling.LayerSampler(tg.generators.complete_bipartite(2, 30), [4], seed=1)
     >>> sample = sampler.sample([0, 1])
@@ -200,8 +199,7 @@ class _Matrix(NamedTuple):
         return self.offset[rows + 1] - self.offset[rows]
 
     def scaled(self, weight: Tensor, count: Tensor, rows: Tensor) -> Tensor:
-        """The weights of sampled arcs, `count` of each row, scaled to the sum of the row; unchanged where they sum to
-        0."""
+        """Weights of sampled arcs, `count` in each row, scaled to the row's sum; unchanged if they sum to 0."""
         row = torch.arange(len(rows)).repeat_interleave(count)
         sampled = torch.zeros(len(rows), dtype=torch.float64).index_add_(0, row, weight)
         whole = torch.ones_like(sampled)
@@ -227,8 +225,7 @@ def _checked(weights: Tensor | None) -> Tensor:
 
 
 def _places(running: Tensor, share: Tensor) -> Tensor:
-    """Inverse transform sampling: the positions, int64, where the running sums pass fractions `share` of the total;
-    empty for a total of 0."""
+    """Inverse transform sampling: positions, int64, of fractions `share` of the total; empty for total 0."""
     if not len(running) or not running[-1] > 0:
         return share[:0].long()
     last = torch.searchsorted(running, running[-1])  # rounding may lead beyond it

@@ -1,5 +1,4 @@
-"""Neighbour sampling by fan-outs (Hamilton, Ying and Leskovec, "Inductive representation learning on large graphs",
-NeurIPS 2017)."""
+"""Neighbour sampling (Hamilton et al., "Inductive representation learning on large graphs", NeurIPS 2017)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Neighbours by random walks (Ying et al., "Graph convolutional neural networks for web-scale recommender systems", KDD
-2018)."""
+"""PinSAGE (Ying et al., "Graph convolutional neural networks for web-scale recommender systems", KDD 2018)."""
 
 from __future__ import annotations
 
@@ -122,9 +121,7 @@ def _along(
     for i, kind in enumerate(metapath):
         after = (i + 1) % len(metapath)
         if kind[0] != metapath[after][2]:
-            raise ArgumentError(
-                f"metapath: after {kind!r} a walk is at {kind[0]!r}, where no edges {metapath[after]!r} end"
-            )
+            raise ArgumentError(f"metapath: after {kind!r} a walk is at {kind[0]!r}, no end of {metapath[after]!r} end")
         if steps[i].num_sources != (rows := len(steps[after].offset) - 1):
             raise ArgumentError(
                 f"graph: {kind!r} has {steps[i].num_sources} vertices {kind[0]!r}, {metapath[after]!r} has {rows}"

@@ -158,8 +158,7 @@ def ends_between(
     trees: tuple[Tensor, Tensor] | None,
     num_sources: int,
 ) -> tuple[Tensor, Tensor]:
-    """(mask of the arcs neighbor -> targets[column] with the neighbor in `sources`, its positions there); `trees` as
-    for `Arcs.between`."""
+    """(mask of arcs neighbor -> targets[column] from `sources`, positions there); `trees` as in `Arcs.between`."""
     if trees is not None:
         sources = sources + trees[0] * num_sources
         neighbor = neighbor + trees[1][column] * num_sources

@@ -13,8 +13,7 @@ from tgraph.sampling.relations import first_of_equals
 
 
 def saint_nodes(graph: Graph, count: int, key: int) -> Tensor:
-    """The distinct vertices, ascending, of `count` draws by out-degree, as sources of uniform edges. `key`, an int,
-    seeds the draws.
+    """The distinct vertices, ascending, of `count` draws by out-degree. `key`, an int, seeds the draws.
 
     >>> tg.sampling.saint_nodes(tg.generators.star(1), 8, tg.random.key(7))
     tensor([0, 1])
@@ -39,8 +38,7 @@ def saint_edges(graph: Graph, count: int, key: int) -> Tensor:
 
 
 def saint_walks(graph: Graph, count: int, length: int, key: int) -> Tensor:
-    """The distinct vertices, ascending, of `count` random walks of `length` steps from uniform vertices. `key`, an int,
-    seeds the draws.
+    """The distinct vertices, ascending, of `count` uniform walks of `length` steps. `key`, an int, seeds the draws.
 
     >>> tg.sampling.saint_walks(tg.Graph.from_edges([0, 1, 2], [1, 2, 0]), 1, 2, tg.random.key(7))
     tensor([0, 1, 2])
@@ -64,8 +62,7 @@ def _many_edges(graph: Graph, count: int, key: int) -> Tensor:
 
 
 def _few_edges(graph: Graph, count: int, key: int) -> Tensor:
-    """The first `count` distinct arcs of repeated draws: a uniform vertex, and one of its out-arcs or in-arcs, if
-    any."""
+    """The first `count` distinct arcs of repeated draws: a uniform vertex, and one of its in- or out-arcs."""
     arcs = torch.empty(0, dtype=torch.int64, device=graph.device)
     chosen = 0
     while len(arcs) < count:

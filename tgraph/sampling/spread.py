@@ -29,9 +29,7 @@ class SpreadArcs(StoredArcs):
         """The arcs of a graph spread over processes. Raises ArgumentError for `numbered` and for missing weights,
         MemoryBudgetError where arcs are in blocks."""
         if numbered:
-            raise ArgumentError(
-                f"numbered: arcs of {name} have no numbers, as it is spread over processes; leave it out"
-            )
+            raise ArgumentError(f"numbered: arcs of {name} have no numbers, spread over processes; leave it out")
         found = StoredArcs.of(graph, direction, weighted, False, name)
         assert found is not None
         layout: Any = found.storage

@@ -21,8 +21,7 @@ from tgraph.sampling.relations import Arcs, ends_between, sums_of
 
 ROWS = 2048  # decoded together, by all threads
 
-# (offset int64 [k + 1], neighbors [e], weights [e] or None)
-Rows = tuple[Tensor, Tensor, "Tensor | None"]
+Rows = tuple[Tensor, Tensor, "Tensor | None"]  # (offset int64 [k + 1], neighbors [e], weights [e] or None)
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,7 @@ class StoredArcs:
         return self.storage.num_vertices
 
     def rows(self, vertices: Tensor) -> Rows:
-        """The decoded rows of `vertices` int64 [k]. Raises ArgumentError for negative or non-finite weights, if
-        `weighted`."""
+        """Decoded rows of `vertices` int64 [k]. Raises ArgumentError for invalid weights, if `weighted`."""
         offset, neighbors, weights = self.storage.rows(vertices)
         if not self.weighted or weights is None:
             return offset, neighbors, None
@@ -128,8 +126,7 @@ class StoredArcs:
 
 
 def least_of_rows(offset: Tensor, neighbors: Tensor, rows: Tensor, fanout: int, key: int) -> tuple[Tensor, Tensor]:
-    """The arcs of rows with the smallest random words of their sources, all for a negative fan-out: (number in each
-    row, positions)"""
+    """(number in each row, positions) of the arcs with the smallest words of their sources; all if negative."""
     if fanout < 0:
         bounds, arc = gather_rows(offset, rows)
         return bounds.diff(), arc

@@ -101,9 +101,7 @@ class Stat:
 def checked_store(store: object) -> BlockStore:
     """The `store`. Raises ArgumentError for anything but a BlockStore, such as a URL."""
     if not isinstance(store, BlockStore):
-        raise ArgumentError(
-            f"store: expected a BlockStore, got {type(store).__name__}; tgraph.stores.open(url) opens one"
-        )
+        raise ArgumentError(f"store: expected a BlockStore, got {type(store).__name__}; use tgraph.stores.open(url)")
     return store
 
 
@@ -118,8 +116,7 @@ def rows_per_block(tensor: Tensor, size: int = BLOCK) -> int:
 
 
 class BlockStore(ABC):
-    """Tensors under keys, as blocks of rows. Puts and deletes are atomic: a reader finds the tensor before or after,
-    never a mixture.
+    """Tensors under keys, as blocks of rows. Puts and deletes are atomic: readers find the old or the new tensor.
 
     >>> from tgraph import stores
     >>> store = stores.MemoryStore()
@@ -259,8 +256,7 @@ class BlockStore(ABC):
 def read(
     store: BlockStore, key: str, select: Callable[[int], Tensor | None] = lambda size: None
 ) -> tuple[Stat, Tensor] | None:
-    """One version of a tensor, and its rows at the index that `select` returns for their number; None where there is no
-    tensor."""
+    """(stat, rows) of one version of a tensor, at the index by `select` of their number; None without one."""
     return read_many(store, [(key, select)])[0]
 
 
@@ -310,9 +306,9 @@ def checked_rows(stat: Stat, index: Tensor | None) -> Tensor | None:
     if len(index):
         low, high = map(int, torch.aminmax(index))
         if low < 0 or high >= stat.shape[0]:
-            place = int(((index < 0) | (index >= stat.shape[0])).nonzero()[0])
+            at = int(((index < 0) | (index >= stat.shape[0])).nonzero()[0])
             raise RowError(
-                f"index: {int(index[place])} at position {place} is no row of {stat.key!r}, which has {stat.shape[0]}"
+                f"index: {int(index[at])} at position {at} is no row of {stat.key!r}, which has {stat.shape[0]}"
             )
     return index
 

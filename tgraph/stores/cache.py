@@ -29,8 +29,7 @@ if hasattr(os, "register_at_fork"):  # so that a child has a consistent cache an
 class CacheStats:
     """The statistics of a cache. Their text fits a progress bar: `bar.set_postfix(cache=store.stats())`.
 
-    hits, misses : rows found in memory, rows not found. bytes_read : of rows, from the store. bytes_served : of rows,
-    to callers.
+    hits, misses : rows found in memory, rows not found. bytes_read : from the store. bytes_served : to callers.
 
     >>> from tgraph import stores
     >>> print(stores.CacheStats(hits=90, misses=10, bytes_read=4000, bytes_served=40000))
@@ -137,8 +136,7 @@ class CachedStore(BlockStore):
         self._stats = CacheStats()
 
     def pin(self, key: str, score: Tensor, share: float = 0.9) -> None:
-        """Pin the rows of highest score in memory, in a `share` of the tensor's part of the cache; the rest adapts to
-        use.
+        """Pin the rows of highest score in memory, in a `share` of the tensor's part of the cache.
 
         score : [n], of each row; for instance the out-degree, by whose arcs sampling reaches a vertex.
         Raises ArgumentError where the tensor `key` is not stored, the score has another shape or the share is not from

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import math
 import mmap
@@ -245,17 +246,10 @@ class _Mapped:
 
 
 def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """(first, last) of consecutive numbers."""
-    first = last = None
-    for number in numbers:
-        if last is not None and number == last + 1:
-            last = number
-            continue
-        if first is not None and last is not None:
-            yield first, last
-        first = last = number
-    if first is not None and last is not None:
-        yield first, last
+    """(first, last) of each run of consecutive numbers."""
+    for _, run in itertools.groupby(enumerate(numbers), lambda each: each[1] - each[0]):
+        values = [number for _, number in run]
+        yield values[0], values[-1]
 
 
 def _identity(found: os.stat_result) -> tuple[int, int, int, int]:
@@ -264,8 +258,7 @@ def _identity(found: os.stat_result) -> tuple[int, int, int, int]:
 
 @contextlib.contextmanager
 def _turn(path: Path) -> Iterator[str | None]:
-    """Lock the present file of a path, so that processes replace it one after the other. Yields its version, None
-    without a file."""
+    """Lock the present file of a path, so that processes take turns. Yields its version or None."""
     present = None
     with contextlib.ExitStack() as held:
         while present is None:

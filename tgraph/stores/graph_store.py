@@ -23,8 +23,7 @@ class GraphStore(pyg.GraphStore):
     """`torch_geometric.data.GraphStore` over a BlockStore: edges by type and layout.
 
     A type of edges is (source, relation, destination), a name, or None in a homogeneous graph. COO is (row, col), CSR
-    (rowptr, col), CSC (row, colptr); loaders sample from CSC without sorting. Each type has one tensor for each layout,
-    replaced by a put.
+    (rowptr, col), CSC (row, colptr); loaders sample from CSC without sorting. A put replaces the type's tensor.
 
     store : by default in memory.
     Raises KeyError for edges that are not stored, and ArgumentError, before anything is written, for names, dtypes,

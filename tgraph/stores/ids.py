@@ -21,8 +21,7 @@ _FOLDER = "ids"
 
 
 class Ids:
-    """A dictionary of original ids, numbered in the order of their first occurrence. All tables of the same vertices
-    share one dictionary.
+    """A dictionary of original ids, numbered in the order of first occurrence, shared by tables of the same vertices.
 
     >>> from tgraph import stores
     >>> ids = stores.Ids()
@@ -64,8 +63,7 @@ class Ids:
         return torch.from_numpy(numbers.to_numpy().astype(np.int64))
 
     def numbers(self, ids: Any, unknown: int | None = None) -> Tensor:
-        """The numbers of `ids` [n] as in `add`; new ids get the number `unknown`, or for None raise ArgumentError with
-        their row.
+        """The numbers of `ids` [n] as in `add`; new ids get the number `unknown`, or for None raise ArgumentError.
 
         >>> from tgraph import stores
         >>> ids = stores.Ids()
@@ -162,7 +160,5 @@ class Ids:
             raise ArgumentError(f"ids: are text or integers, got {column.type}; convert the column")
         column = column.cast(pa.int64() if pa.types.is_integer(kind) else pa.large_string())
         if self._values is not None and self._values.type != column.type:
-            raise ArgumentError(
-                f"ids: those before are {self._values.type}, these are {column.type}; convert the column"
-            )
+            raise ArgumentError(f"ids: those before are {self._values.type}, these are {column.type}; convert it")
         return column

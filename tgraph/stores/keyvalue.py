@@ -1,5 +1,4 @@
-"""The base of stores over databases: heads that name the present version of each key, and blocks of versions, all with
-checksums."""
+"""Stores over databases: heads that name the present version of each key, and blocks, with checksums."""
 
 from __future__ import annotations
 
@@ -154,8 +153,7 @@ class KeyValueStore(BlockStore):
 
     @abstractmethod
     def _values(self, wanted: Wanted) -> Iterable[bytes | memoryview | None]:
-        """The sealed blocks of versions by number, version after version, None for missing ones. Each is used before
-        the next is taken."""
+        """The sealed blocks of versions in order, None for missing ones; each is used before the next is taken."""
 
     @abstractmethod
     def _replace(self, new: NewVersion, replacing: Stat | None) -> None:

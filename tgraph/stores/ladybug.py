@@ -25,11 +25,10 @@ _DTYPES = {
     "DOUBLE": torch.float64,
     "FLOAT": torch.float32,
     "INT8": torch.int8,
-    "INT16": torch.int16,
-    "INT32": torch.int32,
     "UINT8": torch.uint8,
-    "UINT16": torch.int32,
-} | dict.fromkeys(("INT64", "UINT32", "UINT64", "SERIAL", "DATE", "TIMESTAMP"), torch.int64)
+}
+_DTYPES |= {"INT16": torch.int16, "INT32": torch.int32, "UINT16": torch.int32}
+_DTYPES |= dict.fromkeys(("INT64", "UINT32", "UINT64", "SERIAL", "DATE", "TIMESTAMP"), torch.int64)
 _FEATURES, _EDGES, _CSC = "features", "edges", "csc"
 _OF_PARENTS: list[Any] = []
 _FEW = 4  # cost of a row by look-up, relative to a row in a scan
@@ -44,8 +43,7 @@ class LadybugStore(BlockStore):
 
     Vertices are numbered in the order of the database; `ids` has their primary keys. Edges and their properties are
     queried once, by Cypher, and cached in memory as CSC: after a few batches, hops by Cypher would take longer. Rows of
-    vertices are looked up by primary key, or all are read where many are wanted. A store does not see later changes;
-    open another.
+    vertices are looked up by primary key, or scanned where many are wanted. A store does not see later changes.
 
     path : of the database, not open for writing in another process.
     Raises MissingDependencyError where the package ladybug is not installed.

@@ -25,8 +25,7 @@ def copy(source: BlockStore, target: BlockStore, beginning: str = "", progress: 
     """Put the tensors of a store into another, one after the other, with their notes; returns their bytes.
 
     source, target : the stores. beginning : of the keys; by default all. progress : whether to show a bar. When
-    interrupted, each tensor is complete or absent. Raises as their `get_rows` and `put`, and ArgumentError where no key
-    matches.
+    interrupted, tensors are complete or absent. Raises as `get_rows` and `put`, ArgumentError where no key matches.
 
     >>> from tgraph import stores
     >>> memory, disk = stores.MemoryStore(), stores.DiskStore("folder")
@@ -46,8 +45,7 @@ def copy(source: BlockStore, target: BlockStore, beginning: str = "", progress: 
 def verify(store: BlockStore, beginning: str = "", progress: bool = False) -> list[FileFormatError]:
     """Read every block, and return the errors of damaged ones, with key and place.
 
-    store : to be read, even where verified before. beginning, progress : as for `copy`. Raises ArgumentError where no
-    key matches.
+    store : to be verified again. beginning, progress : as for `copy`. Raises ArgumentError where no key matches.
 
     >>> from tgraph import stores
     >>> store = stores.DiskStore("folder")
@@ -63,8 +61,7 @@ def put_file(store: BlockStore, path: PathLike, key: str | None = None) -> list[
     """Put the array of a .npy file or the tensors of a .safetensors file; returns their keys.
 
     store : the destination. key : of the array, by default the name of the file; for .safetensors a folder, a prefix of
-    the tensors' names. Raises ArgumentError for another kind of file and as `put`, FileFormatError where the file is
-    damaged.
+    the tensors' names. Raises ArgumentError for another kind of file and as `put`, FileFormatError for a damaged file.
 
     >>> import numpy
     >>> from tgraph import stores
@@ -87,7 +84,7 @@ def put_file(store: BlockStore, path: PathLike, key: str | None = None) -> list[
 def get_file(store: BlockStore, path: PathLike, key: str = "") -> list[str]:
     """Write tensors to a file, replaced atomically; returns their keys.
 
-    store : the source. path : .npy for the tensor of one key, .safetensors for all with this beginning and their notes.
+    store : the source. path : .npy for the tensor of one `key`, .safetensors for all keys that begin so, with notes.
     All of them have to fit in memory, unless the store is a DiskStore. Raises ArgumentError for another kind of file
     and where there is no such tensor.
 

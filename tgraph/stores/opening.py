@@ -17,18 +17,9 @@ from tgraph.stores.redis import RedisStore
 from tgraph.stores.rocksdb import RocksDbStore
 
 # {scheme: constructor}, of the rest of the text; of a server, of the whole URL.
-_FOLDERS: dict[str, Callable[..., BlockStore]] = {
-    "disk": DiskStore,
-    "ladybug": LadybugStore,
-    "lmdb": LmdbStore,
-    "rocksdb": RocksDbStore,
-}
-_SERVERS: dict[str, Callable[..., BlockStore]] = {
-    "redis": RedisStore,
-    "rediss": RedisStore,
-    "postgresql": PostgresStore,
-    "postgres": PostgresStore,
-}
+Stores = dict[str, Callable[..., BlockStore]]
+_FOLDERS: Stores = {"disk": DiskStore, "ladybug": LadybugStore, "lmdb": LmdbStore, "rocksdb": RocksDbStore}
+_SERVERS: Stores = {"redis": RedisStore, "rediss": RedisStore, "postgresql": PostgresStore, "postgres": PostgresStore}
 
 
 def open(url: str, **options: Any) -> BlockStore:

@@ -71,7 +71,8 @@ class RowCache:
 
     def _into_main(self, rows: Tensor, values: Tensor) -> None:
         slots = self._freed(len(rows))
-        self._leave(slots)
+        evicted = self._row[slots]
+        self._place[evicted[evicted >= 0]] = _ABSENT
         self._fill(slots, rows[: len(slots)], values[: len(slots)])
 
     def _into_small(self, rows: Tensor, values: Tensor) -> None:
@@ -110,11 +111,6 @@ class RowCache:
             if self._hand == self.slots:
                 self._hand = self._main
         return torch.cat(found)
-
-    def _leave(self, slots: Tensor) -> None:
-        """Evict the rows of slots."""
-        rows = self._row[slots]
-        self._place[rows[rows >= 0]] = _ABSENT
 
     def _note(self, rows: Tensor) -> None:
         """Record the eviction times of rows that leave the small queue."""

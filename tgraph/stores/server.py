@@ -96,8 +96,7 @@ class ServerStore(KeyValueStore):
         """Whether the error of a request is transient, such as a lost connection."""
 
     def _ask(self, key: str, request: Callable[[], T]) -> T:
-        """The answer to a request about a key. Raises ServerError for a permanent error, or a transient one until the
-        patience ends."""
+        """The answer to a request. Raises ServerError for permanent errors, or transient ones out of patience."""
         end, pause, tries = time.monotonic() + self.patience, PAUSES[0], 1
         while True:
             try:

@@ -34,8 +34,7 @@ def advise(
 
 
 def advise(*subject: Any, **options: Any) -> Advice | ModelAdvice:
-    """Measure alternatives for computations on a graph, or a model on a graph. The result prints as tables and a
-    recommendation.
+    """Measure alternatives for a graph, or a model on a graph. The result prints as tables and a recommendation.
 
     The `subject` is a graph or a model; each has `options` of its own:
 
@@ -46,8 +45,7 @@ def advise(*subject: Any, **options: Any) -> Advice | ModelAdvice:
         vertices is measured.
     features : columns of the vertex data.
     layouts : names of the layouts to compare with CSR; all by default.
-    timer : a function that returns the seconds of a call of its argument, a function without arguments; by default the
-        median of a few calls.
+    timer : a function that returns the seconds of a call of its argument, by default the median of a few.
 
     The fastest layout is recommended, or the smallest within a tenth of its speed.
 
@@ -67,8 +65,7 @@ def advise(*subject: Any, **options: Any) -> Advice | ModelAdvice:
     In training mode every layer is run forward and backward, in evaluation mode forward alone and without gradients.
     Times are those of the message passing, without the dense parts of a layer. Orders and layouts are timed by a sum of
     as many columns as the widest gather of the layers; orders only where the rows exceed the second-level cache, and
-    layouts only where at least one layer sums in them. Neither is measured for bipartite, heterogeneous or streamed
-    graphs.
+    layouts only where a layer sums in them. Neither is measured for bipartite, heterogeneous or streamed graphs.
 
     Raises ArgumentError for no features, an unknown order or layout, anything but a graph, and, without x, for a lazy
     layer, whose number of columns is unknown.

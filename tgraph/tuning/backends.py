@@ -56,15 +56,13 @@ def tune(
     holds for aggregates over all arcs (means and minima included), for graphs on the same device with numbers of
     vertices and arcs and largest degree within a factor of two, and for the same number of columns, rounded up to a
     power of two. It is stored in `tuned.json` of the cache folder (TGRAPH_CACHE, or ~/.cache/tgraph), for this device,
-    driver, number of threads and version of torch, and not measured twice. Backends with a nondeterministic order of
-    sums are not considered.
+    driver, number of threads and version of torch, and measured once. Nondeterministic backends are not considered.
 
     graph : the graph, on the device where it will be used.
     columns : of the vertex data, [n] or [n, columns].
     dtype : the dtype of the data.
     again : measure even if a choice is stored.
-    timer : a function that returns the seconds of a call of its argument, a function without arguments; by default the
-        median of a few calls.
+    timer : a function that returns the seconds of a call of its argument, by default the median of a few.
 
     Raises ArgumentError for no columns, or a dtype that is not floating.
 
@@ -90,21 +88,15 @@ def tune(
 
 
 def _measured(graph: Graph, data: Tensor, reduce: str, timer: Timer) -> tuned.Measured:
-    """Times of every backend that supports the call, and the choice: the rule's backend, unless another is faster by
-    MARGIN."""
+    """Times of all supporting backends, and the choice: the rule's, unless another is faster by MARGIN."""
     call = Call("aggregate", data, REDUCTIONS[reduce], sub=_subgraph(graph, "auto"))
     times = {}
-    for name in _candidates(call):
+    for name in (name for name, each in BACKENDS.items() if refusal(each, call) is None and each.is_ordered(call)):
         sub = _subgraph(graph, name)
         with torch.no_grad():
             times[name] = 1000 * timer(lambda sub=sub: aggregate(sub, data, reduce))  # type: ignore[misc]
     fastest, preferred = min(times, key=lambda name: times[name]), cast(Backend, by_rule(call).backend).name
     return tuned.Measured(preferred if times[preferred] < MARGIN * times[fastest] else fastest, times)
-
-
-def _candidates(call: Call) -> list[str]:
-    """The backends that support the call with deterministic results."""
-    return [name for name, backend in BACKENDS.items() if refusal(backend, call) is None and backend.is_ordered(call)]
 
 
 def _subgraph(graph: Graph, backend: str) -> Subgraph:

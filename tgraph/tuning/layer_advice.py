@@ -1,5 +1,4 @@
-"""The kernels and times of the layers of a model, and the gain by other orders of the vertices or layouts of the
-arcs."""
+"""Kernels and times of the layers of a model, and the gain by other orders of vertices or layouts of arcs."""
 
 from __future__ import annotations
 

@@ -23,8 +23,7 @@ from tgraph.tuning.backends import Timer, timer_on
 SAMPLE, RANGES = 4_000_000, 4  # the largest number of arcs, and ranges of consecutive vertices in a sample
 LEVEL = 1.1  # slower than the fastest by at most this factor, the smallest layout is recommended
 
-# Compared for a model by default.
-DEFAULT_LAYOUTS = ("virtual", "cbm", "sell")
+DEFAULT_LAYOUTS = ("virtual", "cbm", "sell")  # compared for a model by default
 
 
 @dataclass(frozen=True)

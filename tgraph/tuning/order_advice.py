@@ -16,8 +16,7 @@ from tgraph.tuning.backends import Timer, timer_on
 
 TURNS = 3  # measurements of every order, in turn, so that other processes disturb all of them
 
-# Compared for a model by default.
-DEFAULT_ORDERS = ("degree", "rcm", "community")
+DEFAULT_ORDERS = ("degree", "rcm", "community")  # compared for a model by default
 
 
 @dataclass(frozen=True)
@@ -34,8 +33,7 @@ class OrderAdvice:
 def measured_orders(
     graph: Graph, columns: int, dtype: torch.dtype, orders: Sequence[str], timer: Timer | None
 ) -> tuple[tuple[OrderAdvice, ...], dict[str, str]]:
-    """(the present order of a graph in CSR and the others, {order: why it was not measured}), from sums of `columns`
-    columns of the dtype."""
+    """(the present order of a graph in CSR and others, {order: why it was not measured}), by sums of `columns`."""
     timer = timer or timer_on(graph.device)
     found: dict[str, tuple[Graph, float]] = {"": (graph, 0.0)}
     refused = {}

@@ -27,8 +27,7 @@ class TraceData:
     iterations : an `Iteration` each. choices : for each kind of call, the backend, and why preferred backends did not
     support it; `served` has the same as data. conditions : the options of the run. begins : start times of iterations,
     by the clock, at least on graphs spread over ranks. visits : of a streamed graph, every visit to a block.
-    exchanges, shares : of a graph spread over ranks, every exchange of each rank, and its share of each iteration; all
-    ranks have the same.
+    exchanges, shares : of a graph spread over ranks, every exchange and share of each rank, the same on all ranks.
     """
 
     name: str
@@ -76,17 +75,11 @@ class TraceData:
         self.begins.append(start)
         choices = list(choices)
         taken = {way for choice in choices if (way := _direction(choice)) is not None}
-        self._append(
-            taken.pop() if len(taken) == 1 else direction,
-            *active.measure(),
-            changed.size,
-            milliseconds,
-            self._backends(choices),
-        )
+        direction = taken.pop() if len(taken) == 1 else direction
+        self._append(direction, *active.measure(), changed.size, milliseconds, self._backends(choices))
 
     def add_rounds(self, rounds: Iterable[Any], choices: Iterable[Choice]) -> None:
-        """Add `rounds` of a backend's loop, optionally with their start times; `choices` : of that backend, and within
-        its loop."""
+        """Add `rounds` of a backend's loop, optionally with start times; `choices` : of it, and within."""
         backend = self._backends(choices)
         for pulled, size, arcs, changed, milliseconds, *began in rounds:
             self.begins += began

@@ -25,8 +25,7 @@ class Finding:
 
 
 def findings(trace: TraceData) -> list[Finding]:
-    """The diagnosed causes of much of the time of a run, the most specific first; empty for a run of less than 10
-    ms."""
+    """The diagnosed causes of much of the time of a run, the most specific first; empty below 10 ms."""
     if trace.milliseconds < WORTHWHILE:
         return []
     rules = (waiting_for_the_disk, transposing, asked_direction, slow_backend, waiting_for_ranks, small_iterations)
@@ -54,9 +53,7 @@ def waiting_for_the_disk(trace: TraceData) -> Finding | None:
         )
     what = f"{what}, every block {read / once:.1f} times on average."
     if trace.conditions.memory is None:  # the part of a rank
-        return Finding(
-            what, "A larger memory= caches more of them between iterations; so do more ranks, each with its own."
-        )
+        return Finding(what, "A larger memory= caches more of them between iterations; so do more ranks.")
     enough = trace.conditions.memory + once
     return Finding(
         what,
@@ -156,11 +153,8 @@ def small_iterations(trace: TraceData) -> Finding | None:
         f"{len(small):,} of {len(trace.iterations):,} iterations had fewer than {FEW_EDGES:,} active edges, and "
         f"{share:.0%} of the time: {each} each."
     )
-    if trace.conditions.width is not None:
-        width = trace.conditions.width
-        return Finding(
-            what, f"Wider buckets make fewer and fuller ones: try delta={4 * width:g} in place of {width:g}."
-        )
+    if (width := trace.conditions.width) is not None:
+        return Finding(what, f"Wider buckets make fewer, fuller ones: try delta={4 * width:g} in place of {width:g}.")
     if not trace.conditions.loop:
         return Finding(
             what,

@@ -109,21 +109,16 @@ def _times(trace: TraceData) -> Figure:
     x = Scale(-0.5, len(steps) - 0.5, whole=True)
     y = Scale.over((step.milliseconds for step in steps), zero=True)
     title = "Time of each iteration"
-    chart = Chart(
-        title, f"{trace.milliseconds:,.1f} ms in all", x, y, "iteration", "milliseconds", width=WIDE, height=210
-    )
+    what = f"{trace.milliseconds:,.1f} ms in all"
+    chart = Chart(title, what, x, y, "iteration", "milliseconds", width=WIDE, height=210)
     for direction in ("push", "pull"):
         own = [(i, step) for i, step in _thinned(steps, "milliseconds") if step.direction == direction]
         width = max(1.0, len(steps) / PLACES) / 2
         bars = [(i - width, i + width, step.milliseconds) for i, step in own]
-        tips = [
-            f"iteration {step.iteration:,}: {step.milliseconds:,.3g} ms, {direction}, {step.active_edges:,} edges"
-            for _, step in own
-        ]
-        chart.bars(bars, direction, tips)
-    thinned = (
-        "" if len(steps) <= PLACES else f" Of neighbouring iterations, {len(steps):,} in all, the largest is shown."
-    )
+        tip = "iteration {0.iteration:,}: {0.milliseconds:,.3g} ms, {0.direction}, {0.active_edges:,} edges"
+        chart.bars(bars, direction, [tip.format(step) for _, step in own])
+    many = f" Of neighbouring iterations, {len(steps):,} in all, the largest is shown."
+    thinned = many if len(steps) > PLACES else ""
     slowest = max(steps, key=lambda step: step.milliseconds)
     caption = f"The slowest, iteration {slowest.iteration:,}, took {duration(slowest.milliseconds / 1e3)}.{thinned}"
     return Figure(title, {"": chart.svg()}, caption, wide=True)
@@ -157,16 +152,9 @@ def _blocks(trace: TraceData) -> Section:
     ]
     if trace.conditions.memory is not None:
         facts.append(Fact("Memory", in_bytes(trace.conditions.memory), "budget of the graph"))
-    chart = Chart(
-        "Blocks over time",
-        "Loading of blocks, above, and computing on them, below",
-        Scale(0, max(1e3 * (end - begin), 1e-3)),
-        Scale(0, 2),
-        "milliseconds",
-        "",
-        width=WIDE,
-        height=170,
-    )
+    x, y = Scale(0, max(1e3 * (end - begin), 1e-3)), Scale(0, 2)
+    what = "Loading of blocks, above, and computing on them, below"
+    chart = Chart("Blocks over time", what, x, y, "milliseconds", "", width=WIDE, height=170)
     for height, kind, name, intervals in ((1, "c", "loading", loading), (0, "d", "computing", computing)):
         _row(chart, intervals, begin, kind, name, (height + 0.12, height + 0.88), (end - begin) / PLACES)
     meaning = keys({"c": "loading, above", "d": "computing, below"})
@@ -184,26 +172,18 @@ def _blocks(trace: TraceData) -> Section:
 def _ranks(trace: TraceData) -> Section:
     count = count_ranks(trace.shares)
     last = max(share.end for share in trace.shares)
-    chart = Chart(
-        "Ranks over time",
-        "Computing and waiting of each rank, and below its messages under way",
-        Scale(0, max(1e3 * last, 1e-3)),
-        Scale(0, count),
-        "milliseconds",
-        "",
-        width=WIDE,
-        height=80 + min(44 * count, 900),
-    )
+    x, y, height = Scale(0, max(1e3 * last, 1e-3)), Scale(0, count), 80 + min(44 * count, 900)
+    what = "Computing and waiting of each rank, and below its messages under way"
+    chart = Chart("Ranks over time", what, x, y, "milliseconds", "", width=WIDE, height=height)
     rows = []
     for rank in range(count):
         own = [share for share in trace.shares if share.rank == rank]
         mine = [exchange for exchange in trace.exchanges if exchange.rank == rank]
         bottom, finest = count - 1 - rank, last / PLACES
         waits = [exchange.waiting for exchange in mine]
-        chart.spans(
-            [(1e3 * own[0].begin, 1e3 * own[-1].end)], "d", [f"rank {rank} computes"], (bottom + 0.4, bottom + 0.88)
-        )
-        _row(chart, waits, 0, "f", f"rank {rank} waits", (bottom + 0.4, bottom + 0.88), finest)
+        row, whole = (bottom + 0.4, bottom + 0.88), (1e3 * own[0].begin, 1e3 * own[-1].end)
+        chart.spans([whole], "d", [f"rank {rank} computes"], row)
+        _row(chart, waits, 0, "f", f"rank {rank} waits", row, finest)
         travels = [exchange.travelling for exchange in mine]
         _row(chart, travels, 0, "c", f"messages of rank {rank} under way", (bottom + 0.14, bottom + 0.32), finest)
         chart.words(0, bottom + 0.6, f"rank {rank} ", "end")
@@ -229,22 +209,8 @@ def _row(
     chart: Chart, intervals: Iterable[Interval], begin: float, kind: str, what: str, row: Interval, finest: float
 ) -> None:
     """Boxes of the intervals, in milliseconds since `begin`; gaps below `finest` seconds are closed."""
-    boxes = [(1e3 * (a - begin), 1e3 * (b - begin)) for a, b in _merged(intervals, finest)]
+    boxes = [(1e3 * (a - begin), 1e3 * (b - begin)) for a, b in joined(intervals, finest)]
     chart.spans(boxes, kind, [f"{what}: {a:,.2f} to {b:,.2f} ms" for a, b in boxes], row)
-
-
-def _merged(intervals: Iterable[Interval], finest: float) -> Iterable[Interval]:
-    """The union of the intervals in ascending order, without gaps below `finest`."""
-    last: Interval | None = None
-    for first, end in joined(intervals):
-        if last is not None and first - last[1] < finest:
-            last = last[0], end
-            continue
-        if last is not None:
-            yield last
-        last = first, end
-    if last is not None:
-        yield last
 
 
 # ---- backends --------------------------------------------------------------------------------------------------------
@@ -252,19 +218,9 @@ def _merged(intervals: Iterable[Interval], finest: float) -> Iterable[Interval]:
 
 def _backends(trace: TraceData) -> Section:
     given = trace.conditions
-    rows = [
-        (
-            each.operator,
-            each.backend or "none",
-            "; ".join(f"{name}: {why}" for name, why in each.refused.items()) or "-",
-        )
-        for each in trace.served
-    ]
+    whys = ("; ".join(f"{name}: {why}" for name, why in each.refused.items()) or "-" for each in trace.served)
+    rows = [(each.operator, each.backend or "none", why) for each, why in zip(trace.served, whys, strict=True)]
     asked = f'mode="{given.mode}", backend="{given.backend}"'
     asked += "" if given.width is None else f", buckets of width {given.width:g}"
-    return Section(
-        "backends",
-        "Backends",
-        f"Options of the run: {asked}.",
-        tables=[Table("Backend of each operator", ("operator", "backend", "faster ones without support, why"), rows)],
-    )
+    table = Table("Backend of each operator", ("operator", "backend", "faster ones without support, why"), rows)
+    return Section("backends", "Backends", f"Options of the run: {asked}.", tables=[table])

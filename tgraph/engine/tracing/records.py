@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -36,8 +37,7 @@ class Served:
 @dataclass
 class Conditions:
     """The options of a run: mode and backend as requested, the width of its buckets (None without), whether a backend
-    ran its loop, the memory budget in bytes of a streamed graph (None for others), and whether the run computed the
-    transpose of the graph."""
+    ran its loop, the memory budget in bytes of a streamed graph or None, and whether the run computed the transpose."""
 
     mode: str = "auto"
     backend: str = "auto"
@@ -134,11 +134,11 @@ def count_ranks(shares: Iterable[Share]) -> int:
     return 1 + max(share.rank for share in shares)
 
 
-def joined(intervals: Iterable[Interval]) -> Iterator[Interval]:
-    """The union of the intervals, as disjoint ones in ascending order."""
-    begin, end = 0.0, 0.0
+def joined(intervals: Iterable[Interval], gap: float = 0.0) -> Iterator[Interval]:
+    """The union of the intervals, as disjoint ones in ascending order, with gaps below `gap` closed."""
+    begin, end = -math.inf, -math.inf
     for first, last in sorted(intervals):
-        if first > end:
+        if first > end and first - end >= gap:
             if end > begin:
                 yield begin, end
             begin = first

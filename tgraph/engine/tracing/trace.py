@@ -16,8 +16,7 @@ from tgraph.markup.page import Page
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Colours that remain apart for the colour-blind (Okabe and Ito).
-COLOURS = {"push": "#e69f00", "pull": "#56b4e9"}
+COLOURS = {"push": "#e69f00", "pull": "#56b4e9"}  # colours that remain apart for the colour-blind (Okabe and Ito)
 SERIES: dict[str, dict[str, Any]] = {
     "active_edges": {"color": "#000000", "linewidth": 1.4},
     "active_vertices": {"color": "#0072b2", "linewidth": 1.4},
@@ -127,8 +126,7 @@ def _legend(traces: Collection[Trace]) -> list[Any]:
 
 
 def _draw_frontier(axis: Axes, name: str, trace: Trace) -> None:
-    """The numbers of active and changed vertices and edges, on a logarithmic scale, over the direction as a
-    background."""
+    """The numbers of active and changed vertices and edges, logarithmic, over the direction as a background."""
     steps = trace.iterations
     for direction, first, last in stretches(steps):
         axis.axvspan(first - 0.5, last + 0.5, color=COLOURS[direction], alpha=0.18, linewidth=0)

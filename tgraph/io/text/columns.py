@@ -161,22 +161,13 @@ def _options(layout: LineLayout, form: Form) -> dict[str, Any]:
     elif form is Form.AS_IT_IS and delimiter == BLANKS:
         delimiter = layout.blank
     marks = [kind[1:] for kind in layout.fields if kind.startswith("=")]
+    names, skip = [str(i) for i in range(len(layout.fields))], layout.skip if form is Form.AS_IT_IS else 0
+    quote: Any = '"' if quoted else False
+    values: dict[str, Any] = {"null_values": [], "true_values": marks, "false_values": []}  # empty fields are errors
     return {
-        "read_options": csv.ReadOptions(
-            column_names=[str(i) for i in range(len(layout.fields))],
-            skip_rows=layout.skip if form is Form.AS_IT_IS else 0,
-            block_size=1 << 22,
-        ),
-        "parse_options": csv.ParseOptions(
-            delimiter=delimiter, quote_char='"' if quoted else False, newlines_in_values=form is Form.EXACT
-        ),
-        "convert_options": csv.ConvertOptions(
-            column_types=types,
-            include_columns=list(types),
-            null_values=[],  # an empty field is an error, not a missing value
-            true_values=marks,
-            false_values=[],
-        ),
+        "read_options": csv.ReadOptions(column_names=names, skip_rows=skip, block_size=1 << 22),
+        "parse_options": csv.ParseOptions(delimiter=delimiter, quote_char=quote, newlines_in_values=form is Form.EXACT),
+        "convert_options": csv.ConvertOptions(column_types=types, include_columns=list(types), **values),
     }
 
 

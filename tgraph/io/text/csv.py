@@ -110,8 +110,7 @@ def plan(
 
 
 def _delimiter(line: bytes) -> str:
-    """The delimiter of a header, of , ; and tab: by known names, by names without other delimiters at their ends, or by
-    the number of names."""
+    """The delimiter of a header, of , ; and tab: by known names, clean names, or the number of names."""
 
     def likely(mark: str) -> tuple[bool, bool, int]:
         names = _names(line, mark)

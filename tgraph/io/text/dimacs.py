@@ -93,8 +93,7 @@ def _read_problem(path: PathLike) -> tuple[int, Kind, int, int, bool]:
 
 
 def write(graph: Graph, path: PathLike) -> None:
-    """Write `p sp` with integer weights, an undirected edge as two arcs, with a comment; unweighted undirected graphs
-    as `p tw`.
+    """Write `p sp` with integer weights, an undirected edge as two arcs, with a comment; without weights, as `p tw`.
 
     Original ids are not written (a warning says so). Raises ArgumentError for fractional weights and for a directed
     graph without weights, without a DIMACS format.

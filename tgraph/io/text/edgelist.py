@@ -220,9 +220,7 @@ def check_labels(labels: np.ndarray, unsafe: re.Pattern[str], purpose: str) -> N
     """Raise ArgumentError for the first label that matches the pattern `unsafe`."""
     for label in labels:
         if unsafe.search(label):
-            raise ArgumentError(
-                f"graph.vertices: the label {label!r} cannot stand in {purpose}; write .parquet or .tg instead"
-            )
+            raise ArgumentError(f"graph.vertices: the label {label!r} cannot stand in {purpose}; write .parquet or .tg")
 
 
 def check_read_as_labels(columns: dict[str, Any], count: int, purpose: str) -> None:

@@ -1,5 +1,4 @@
-"""Slow, exact reading of a text file line by line: where quotes, blanks and missing fields matter, and for the error of
-the first invalid line."""
+"""Slow, exact reading of a text file line by line: for quotes, blanks and the error of the first invalid line."""
 
 from __future__ import annotations
 

@@ -36,8 +36,7 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     """Read a METIS graph, undirected unless `directed=True`; arguments are explained in `tgraph.read`.
 
     Every edge must be in the lines of both its vertices; `directed=True` reads the lists as arcs. Edge weights are
-    int64; sizes and weights of vertices are ignored. Vertices have the ids 1..n. Raises FileFormatError for an invalid
-    line or header.
+    int64; sizes and weights of vertices are ignored. Vertices have the ids 1..n. Raises FileFormatError if invalid.
 
     >>> with open("path.graph", "w") as file:
     ...     print("3 2", file=file)

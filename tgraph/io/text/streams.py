@@ -1,5 +1,4 @@
-"""Input streams of pyarrow's CSV reader: unchanged, observed for text that it would misread; or with normalised blanks
-and without comments."""
+"""Input streams of pyarrow's CSV reader: observed for text that it would misread, or normalised."""
 
 from __future__ import annotations
 

@@ -103,8 +103,7 @@ def aggregate(adjacency: Adjacency, data: Tensor, reduce: str = "sum", weights: 
 
 
 def aggregate_with_own(adjacency: Adjacency, data: Tensor, weights: ArcWeights | None, own: float) -> Tensor | None:
-    """The sum plus `own` times the data of each target in one operation, for equal sources and targets; None where no
-    kernel supports it."""
+    """The sum plus `own` times each target's data, for equal sources and targets; None without a kernel."""
     if data.layout != torch.strided or adjacency.num_sources != adjacency.num_targets:
         return None
     return _at_once(adjacency, data, False, weights, own)
@@ -150,8 +149,7 @@ def mapped_aggregate(
 
 
 def is_widened(x: Tensor, weight: Tensor | None) -> bool:
-    """Whether 16-bit features meet float32 parameters: they are then accumulated in float32, without a float32 copy of
-    the features."""
+    """Whether 16-bit features meet float32 parameters, and are accumulated in float32 without a copy."""
     return x.dtype in NARROW and weight is not None and weight.dtype == torch.float32 and not autocasts(x)
 
 

@@ -62,8 +62,7 @@ class APPNP(NormalisedLayer, Namesake):
     def forward(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
         """x' [..., n, columns] of x [..., n, columns].
 
-        Arguments are those of `tgraph.nn.GCNConv.forward`. Raises ArgumentError for arguments of inconsistent shapes or
-        types.
+        Arguments are those of `tgraph.nn.GCNConv.forward`. Raises ArgumentError for inconsistent shapes or types.
         """
         if self._is_observed():
             return Namesake.forward(self, x, edge_index, edge_weight)

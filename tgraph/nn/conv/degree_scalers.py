@@ -23,8 +23,7 @@ SCALERS: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor | None]] = {
     "inverse_linear": lambda degree, mean, mean_log: mean / degree.clamp(min=1),
 }
 
-# Smaller variances count as 0, where the square root has no derivative.
-LEAST = 1e-5
+LEAST = 1e-5  # smaller variances count as 0, where the square root has no derivative
 
 
 class _Scalers(torch.nn.Module):

@@ -122,8 +122,7 @@ class GATConv(AttentionLayer, Namesake):
         edge_index : integers [2, E], a sparse matrix adj_t, or a tgraph.Graph. edge_attr : [E, edge_dim] or None;
             left out with a warning by a layer without edge_dim.
         size : numbers of (sources, targets), where x does not determine them.
-        return_attention_weights : True returns (x', (edge_index, alpha [E', heads])), self-loops last; this takes O(E)
-            memory.
+        return_attention_weights : True returns (x', (edge_index, alpha [E', heads])), self-loops last, in O(E) memory.
 
         Raises ArgumentError for arguments of inconsistent shapes or types.
         """

@@ -78,8 +78,7 @@ class GINConv(IsomorphismLayer, Namesake):
     def forward(self, x: Tensor | Pair, edge_index: Any, size: Sizes | None = None) -> Tensor:
         """x' of every target: `nn` applied to [..., n_targets, in_channels].
 
-        Arguments are those of `tgraph.nn.SAGEConv.forward`. Raises ArgumentError for arguments of inconsistent shapes
-        or types.
+        Arguments are those of `tgraph.nn.SAGEConv.forward`. Raises ArgumentError for inconsistent shapes or types.
         """
         if self._is_observed():
             return Namesake.forward(self, x, edge_index, size)

@@ -20,8 +20,7 @@ Namesake: Any = namesake("HGTConv")
 
 
 class HGTConv(MessagePassing, Namesake):
-    """Attention over the neighbours by all relations at once, with keys and values of each relation, as PyTorch
-    Geometric's HGTConv.
+    """Attention over neighbours by all relations, with keys and values of each, as PyTorch Geometric's HGTConv.
 
     A vertex i of type t gets y_i = W_t gelu(sum of alpha_ij v_j) + b_t; where y_i and x_i have equally many columns,
     s y_i + (1 - s) x_i, s = sigmoid(skip_t). alpha_ij is the softmax over j, of any relation r, of

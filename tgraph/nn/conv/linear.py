@@ -1,5 +1,4 @@
-"""The linear map of a layer, and the initialisation of parameters: names, shapes and random draws as in PyTorch
-Geometric."""
+"""Linear maps of layers, and initialisation: names, shapes and random draws as in PyTorch Geometric."""
 
 from __future__ import annotations
 

@@ -16,8 +16,7 @@ FEW = 1 << 19  # elements of messages, up to which index_add_ is faster than sor
 
 
 class Unsorted:
-    """The edges of an adjacency in the user's order, for few messages: torch's index_add_ sums them, in this order on
-    any number of threads."""
+    """Edges in the user's order, for few messages: index_add_ sums in this order on any number of threads."""
 
     source: Tensor
     target: Tensor

@@ -39,8 +39,7 @@ class NormalisedLayer(MessagePassing):
         return self._cached_edge_index
 
     def _normalised(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None, sums: bool) -> Normalised:
-        """The adjacency to aggregate over, and its weights in the order of the rows. `sums` : whether they may be a
-        `Scale`."""
+        """(the adjacency to aggregate over, its weights by rows). `sums` : whether they may be a `Scale`."""
         traced = torch.compiler.is_compiling() or torch.jit.is_tracing()
         if traced or edge_weight is not None or not self.normalize or not tensor_cache.is_cacheable(edge_index):
             return self._find_normalised(x, edge_index, edge_weight, sums)

@@ -1,5 +1,4 @@
-"""Principal neighbourhood aggregation: Corso et al., "Principal neighbourhood aggregation for graph nets", NeurIPS
-2020."""
+"""Principal neighbourhood aggregation (Corso et al., "Principal neighbourhood aggregation ...", NeurIPS 2020)."""
 
 from __future__ import annotations
 
@@ -118,8 +117,7 @@ class PNAConv(MessagePassing, Namesake):
         """x' [n, out_channels].
 
         x : [n, in_channels]. edge_index : integers [2, E], a sparse matrix adj_t, or a tgraph.Graph.
-        edge_attr : [E, edge_dim], given with edge_dim. Raises ArgumentError for arguments of inconsistent shapes or
-        types.
+        edge_attr : [E, edge_dim], given with edge_dim. Raises ArgumentError for inconsistent shapes or types.
         """
         if self._is_observed():
             return Namesake.forward(self, x, edge_index, edge_attr)

@@ -1,5 +1,4 @@
-"""Relational graph convolution: Schlichtkrull et al., "Modeling relational data with graph convolutional networks",
-ESWC 2018."""
+"""Schlichtkrull et al., "Modeling relational data with graph convolutional networks", ESWC 2018."""
 
 from __future__ import annotations
 

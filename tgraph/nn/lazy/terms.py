@@ -1,7 +1,6 @@
 """The algebra of messages: sums of products of data of the two ends and of the edge, followed by a linear map.
 
-Operations on messages apply to these factors: data of vertices or narrow data of edges. The functions return None where
-this is impossible.
+Operations apply to these factors, data of vertices or narrow data of edges; functions return None if impossible.
 """
 
 from __future__ import annotations
