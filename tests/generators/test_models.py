@@ -201,7 +201,7 @@ WRONG = [
     (lambda: make.configuration_model([1, -1]), "degrees: -1 at position 1"),
     (lambda: make.random_regular(5, 3), "even n"),
     (lambda: make.random_geometric(5, 0), "radius: 0 is not positive"),
-    (lambda: make.hyperbolic(5, 3, 2), "above 2"),
+    (lambda: make.hyperbolic(5, 3, 2), "exponent > 2"),
     (lambda: make.lfr(100, mu=2), "mu: 2"),
     (lambda: make.lfr(100, max_degree=50, max_community=20), "max_community: 20"),
     (lambda: make.kronecker([[1, 2]], 2, 3), "initiator"),

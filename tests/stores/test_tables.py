@@ -117,7 +117,7 @@ def test_nothing_is_written_of_what_does_not_fit():
 def test_dictionaries_refuse_other_ids():
     ids = Ids()
     ids.add(["a"])
-    for given, message in (([1], "those before are large_string"), ([1.5], "text or integers"), (["a", None], "row 1")):
+    for given, message in (([1], "earlier ids are large_string"), ([1.5], "text or integers"), (["a", None], "row 1")):
         with pytest.raises(ArgumentError, match=message):
             ids.add(given)
     with pytest.raises(ArgumentError, match="numbers: 1 is none of 0 to 0"):

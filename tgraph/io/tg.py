@@ -87,7 +87,7 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     except (KeyError, TypeError, ValueError, RuntimeError) as fault:
         if held is not None:
             _check_all(tensors, held)  # names the position of damage
-        raise FileFormatError(path, f"the tensors are inconsistent ({fault})", _REMEDY) from fault
+        raise FileFormatError(path, f"the tensors do not describe a graph ({fault})", _REMEDY) from fault
     if weights is False and graph.weight_dtype is not None:
         arcs = graph.to_csr()
         graph = Graph(arcs.offset, arcs.neighbors, None, graph.vertices, graph.directed)

@@ -160,5 +160,5 @@ class Ids:
             raise ArgumentError(f"ids: are text or integers, got {column.type}; convert the column")
         column = column.cast(pa.int64() if pa.types.is_integer(kind) else pa.large_string())
         if self._values is not None and self._values.type != column.type:
-            raise ArgumentError(f"ids: those before are {self._values.type}, these are {column.type}; convert it")
+            raise ArgumentError(f"ids: earlier ids are {self._values.type}, these are {column.type}; convert it")
         return column

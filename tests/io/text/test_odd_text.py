@@ -198,7 +198,7 @@ def test_a_line_without_end_does_not_fill_the_memory(tmp_path, monkeypatch):
     "labels", [["1", "2"], ["007", "7"], ["1.5", "2"], ["a\0", "b"], ["\ufeffa", "b"], ["\ud800", "b"]]
 )
 def test_labels_that_would_be_read_otherwise_are_not_written(tmp_path, name, labels):
-    with pytest.raises(ArgumentError, match=r"graph\.vertices: .*(write|text)"):
+    with pytest.raises(ArgumentError, match=r"graph\.vertices: .*(write|text|decode)"):
         tg.write(tg.Graph.from_edges([0], [1], vertices=labels), tmp_path / name)
     assert not list(tmp_path.iterdir())
 
@@ -310,7 +310,7 @@ def test_what_conversions_refuse():
         ),
         (
             lambda: tg.from_pandas(pandas.DataFrame({"source": [1], "target": [2], "w": ["x"]}), weight="w"),
-            "weight: column 'w' is of type .*; convert it by pandas.to_numeric",
+            "weight: column 'w' is of type .*; use pandas.to_numeric",
         ),
     ):
         with pytest.raises(ArgumentError, match=words):
