@@ -80,7 +80,7 @@ def draw(
 
 
 def _iterations(graph: Graph) -> int:
-    """The iterations of ForceAtlas2: fewer for large graphs, where they take longer."""
+    """ForceAtlas2's iterations: fewer for large graphs."""
     return 300 if graph.num_arcs < 20_000 else 150 if graph.num_arcs < 500_000 else 60
 
 

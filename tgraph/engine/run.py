@@ -117,7 +117,7 @@ def run(
 
 
 def _together(program: Program, graph: Graph, options: dict[str, Any]) -> AbstractContextManager[None]:
-    """A context in which all processes of a spread graph run the same program, and fail together."""
+    """A context: the processes of a spread graph run one program and fail together."""
     if not (isinstance(graph, Graph) and graph.layout is not None and graph.layout.spreads):
         return nullcontext()
 
@@ -137,7 +137,7 @@ def _begun(
     max_iterations: int | None,
     keeper: Keeper | None,
 ) -> State:
-    """The state after INIT, or of an earlier run's checkpoint."""
+    """The state after INIT, or of a checkpoint."""
     values, active = _first(program, graph)
     if graph.layout is not None:
         values = graph.layout.spread_out(values)

@@ -1,4 +1,4 @@
-"""Several independent programs on one graph in parallel, such as searches from many sources."""
+"""Independent programs on one graph in parallel, such as searches from many sources."""
 
 from __future__ import annotations
 

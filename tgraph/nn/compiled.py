@@ -29,7 +29,7 @@ def prepare(graph: Graph, reverse: bool) -> bool:
 
 
 def derive(adjacency: Adjacency) -> None:
-    """Compute all derived tensors of an adjacency that layers read."""
+    """Compute an adjacency's derived tensors for layers."""
     for stored in (adjacency.rows, adjacency.columns):
         stored.ensure_valid()
         set_owner(stored.neighbors, stored)

@@ -1,4 +1,4 @@
-"""PyTorch Geometric's loader with sampling by budgets (HGSampling)."""
+"""PyTorch Geometric's HGTLoader: sampling by budgets."""
 
 from __future__ import annotations
 

@@ -211,7 +211,7 @@ class _Matrix(NamedTuple):
 
 
 def _checked(weights: Tensor | None) -> Tensor:
-    """The `weights` as floating data. Raises ArgumentError unless they exist and are finite."""
+    """Floating weights. Raises ArgumentError unless they exist and are finite."""
     if weights is None:
         raise ArgumentError("graph: has no weights to sample by; give it weights, or leave weighted=False")
     weights = weights.detach() if weights.is_floating_point() else weights.double()

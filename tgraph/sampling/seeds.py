@@ -1,4 +1,4 @@
-"""Seeds of samplers: the vertices of batches, and the seeds of random draws."""
+"""Seeds of samplers: vertices, and of random draws."""
 
 from __future__ import annotations
 

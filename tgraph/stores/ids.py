@@ -63,7 +63,7 @@ class Ids:
         return torch.from_numpy(numbers.to_numpy().astype(np.int64))
 
     def numbers(self, ids: Any, unknown: int | None = None) -> Tensor:
-        """The numbers of `ids` [n] as in `add`; new ids get the number `unknown`, or for None raise ArgumentError.
+        """The numbers of `ids` [n] as in `add`, new ids get `unknown`. Raises ArgumentError for new ids if it is None.
 
         >>> from tgraph import stores
         >>> ids = stores.Ids()

@@ -84,7 +84,7 @@ def _directions(steps: Sequence[Iteration]) -> str:
 
 
 def _activity(trace: TraceData) -> Figure:
-    """The numbers of active and changed vertices and edges, over the direction as a background."""
+    """Active and changed vertices and edges, over the direction as a background."""
     steps = trace.iterations
     x = Scale(-0.5, len(steps) - 0.5, whole=True)
     y = Scale.over([1, trace.num_arcs, trace.num_vertices], logarithmic=True)

@@ -65,7 +65,7 @@ class NormalisedLayer(MessagePassing):
 
 
 def _loops(edge_index: Any) -> str:
-    """PyTorch Geometric's rule for self-loops of an edge_index of this type, the argument `loops` of `gcn_norm`."""
+    """PyTorch Geometric's rule for self-loops of this type of edge_index: `loops` of `gcn_norm`."""
     if isinstance(edge_index, Graph):
         return "remaining"
     if not isinstance(edge_index, Tensor):  # a torch_sparse.SparseTensor
