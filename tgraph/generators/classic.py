@@ -140,7 +140,7 @@ def barbell(clique: int, path: int) -> Graph:
 
 @on_cpu
 def hypercube(dimensions: int) -> Graph:
-    """The hypercube of 2**`dimensions` vertices. Raises ArgumentError for more than 31 dimensions.
+    """The hypercube of 2**`dimensions` vertices; an edge flips a bit. Raises ArgumentError for more than 31 dimensions.
 
     >>> tg.algorithms.bfs(tg.generators.hypercube(3), 0)
     tensor([0, 1, 1, 2, 1, 2, 2, 3], dtype=torch.int32)
