@@ -150,7 +150,7 @@ def _assigned(key: int, inside: Tensor, size: Tensor) -> Tensor:
 
 
 def _valid(src: Tensor, dst: Tensor, wrong: Tensor) -> Tensor:
-    """The pairs without those that are still wrong, [2, k]."""
+    """The pairs at positions not in `wrong`, [2, k]."""
     valid = torch.ones(len(src), dtype=torch.bool)
     valid[wrong] = False
     return torch.stack((src[valid], dst[valid]))

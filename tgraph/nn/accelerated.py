@@ -1,8 +1,8 @@
 """`accelerate` replaces the PyTorch Geometric layers of a model by TGraph's, and `restore` undoes it.
 
 A replaced layer remains the same object, with the same parameters, buffers, hooks and place in the model: its class is
-set to one derived from the TGraph layer, which itself derives from the PyTorch Geometric layer. The class of any other
-layer, such as those that users write, is set to one derived from it, whose messages are lazy (`lazy/layer.py`).
+set to a subclass of the TGraph layer, which itself derives from the PyTorch Geometric layer. The class of any other
+layer, such as a user's, is set to a subclass with lazy messages (`lazy/layer.py`).
 """
 
 from __future__ import annotations

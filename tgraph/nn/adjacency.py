@@ -1,8 +1,8 @@
 """Destination-major CSR adjacencies: the arcs of an edge_index, sparse matrix or graph sorted by target.
 
 An edge_index is sorted once, or not at all where its targets ascend, as in a sampled batch: the adjacency is cached on
-the tensor for the tensor's lifetime, and rebuilt if the tensor was modified in place; that of a `tgraph.Graph` is
-cached on the graph. So is everything derived from it: the transpose for gradients, self-loops, normalised weights.
+the tensor for the tensor's lifetime, and rebuilt if the tensor was modified in place; for a `tgraph.Graph` it is cached
+on the graph, together with derived data: the transpose for gradients, self-loops, normalised weights.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class StoredArcs:
         return offset, neighbors, weights
 
     def drawn(self, vertices: Tensor, fanout: int, replace: bool, key: int, place: int) -> Chosen:
-        """The arcs that `NeighborSampler` draws for `vertices`, which begin at position `place` of the batch."""
+        """The arcs that `NeighborSampler` draws for `vertices`, at positions from `place` on in the batch."""
 
         def draw(part: Tensor, begin: int) -> Chosen:
             of_part = random.advanced(key, place + begin)

@@ -104,8 +104,8 @@ def in_one_dtype(*tensors: Tensor | None) -> list[Any]:
 def edges_with_weights(edge_index: Any, over: Adjacency, alpha: Tensor, flow: str, same: bool) -> Any:
     """The attention weights that a layer returns: (edge_index [2, E'], alpha [E', heads]), self-loops included.
 
-    same : whether the edges attended over are those of `edge_index`, which is then returned itself. For a sparse matrix
-    a sparse matrix with values alpha, in the order of its rows, is returned.
+    same : whether the edges attended over equal `edge_index`, which is then returned itself. For a sparse matrix the
+    result is a sparse matrix with values alpha, in the order of its rows.
     """
     if isinstance(edge_index, Graph) and edge_index.layout is not None and edge_index.layout.spreads:
         raise ArgumentError("return_attention_weights: not supported on a graph spread over processes; leave it out")
