@@ -198,7 +198,7 @@ def test_algorithms_take_a_checkpoint(tmp_path):
     for search in (al.bfs, al.sssp):
         assert_alike(search(graph, 0, checkpoint=str(path)), search(graph, 0))
     assert not path.exists()
-    with pytest.raises(ArgumentError, match=r"checkpoint: belongs to one run.*tgraph\.run"):
+    with pytest.raises(ArgumentError, match=r"checkpoint: is of one run.*tgraph\.run"):
         al.betweenness(graph, checkpoint=path)
     for algorithm in (al.triangle_count, al.core_number, al.cdlp, al.local_clustering):
         with pytest.raises(TypeError, match="checkpoint"):
@@ -250,9 +250,7 @@ def test_the_checkpoint_of_another_run_is_refused(tmp_path, killing, what):
     left_behind(path, PageRank(personalization=personal(0)), graph, killing)
     before = path.read_bytes()
     program, other = OTHERS[what](graph)
-    with pytest.raises(
-        ArgumentError, match=rf"run\.ckpt belongs to another run: {what}.* was .* is .*; delete the file"
-    ):
+    with pytest.raises(ArgumentError, match=rf"run\.ckpt is of another run: {what}.* was .* is .*; delete the file"):
         tg.run(program, other, checkpoint=path)
     assert path.read_bytes() == before
     tg.run(PageRank(personalization=personal(0)), graph, checkpoint=path)
@@ -340,7 +338,7 @@ def test_a_flipped_bit_is_named(sample, seed):
     place = chance.randrange(len(data) if seed % 3 else 4096)
     data[place] ^= 1 << chance.randrange(8)
     sample.write_bytes(data)
-    with pytest.raises(FileFormatError, match=r"run\.ckpt: .*delete the file to begin the run anew"):
+    with pytest.raises(FileFormatError, match=r"run\.ckpt: .*delete the file to begin the run again"):
         tg.run(Spreading(), random_graph(900, 3000), checkpoint=sample)
     assert sample.read_bytes() == data
 
@@ -350,7 +348,7 @@ def test_a_flipped_bit_is_named(sample, seed):
 def test_a_truncated_file_is_named(sample, seed):
     size = sample.stat().st_size
     os.truncate(sample, random.Random(seed).choice([0, 7, 4096, size - 1, random.Random(seed).randrange(size)]))
-    with pytest.raises(FileFormatError, match=r"run\.ckpt: .*delete the file to begin the run anew"):
+    with pytest.raises(FileFormatError, match=r"run\.ckpt: .*delete the file to begin the run again"):
         tg.run(Spreading(), random_graph(900, 3000), checkpoint=sample)
 
 

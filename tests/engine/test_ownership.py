@@ -123,9 +123,9 @@ def test_computes_in_place_with_a_residual(fuse):
     expected = tg.run(Halved(lambda x: x / 2), graph_of(), fuse=fuse)
     assert expected.iterations == 10
     for halve in (lambda x: x.mul_(0.5), lambda x: x.mul_(0.5)[:], lambda x: torch.mul(x, 0.5, out=x)):
-        with pytest.raises(tg.errors.ArgumentError, match="compute: wrote into the values"):
+        with pytest.raises(tg.errors.ArgumentError, match="compute: wrote into the given values"):
             tg.run(Halved(halve), graph_of(), fuse=fuse)
-    with pytest.raises(tg.errors.ArgumentError, match="compute: wrote into the values"):
+    with pytest.raises(tg.errors.ArgumentError, match="compute: wrote into the given values"):
         tg.run(Halved(lambda values: {"x": values["x"].mul_(0.5)}, "dict"), graph_of(), fuse=fuse)
     found = tg.run(Halved(replaced, "dict"), graph_of(), fuse=fuse)
     assert found.iterations == 10 and torch.equal(found.values["x"], expected.values)

@@ -151,7 +151,7 @@ def test_an_overridden_bucket_width_is_computed_each_time():
 
 def test_no_more_than_so_many_plans_are_kept(made):
     graph = path()
-    for depth in [*range(1, planning.KEPT + 10), planning.KEPT + 9, 1]:
+    for depth in [*range(1, planning.CACHED + 10), planning.CACHED + 9, 1]:
         bfs(graph, 0, max_depth=depth)
-    assert len(graph.kept("plans", dict)) == planning.KEPT
-    assert len(made) == planning.KEPT + 10  # the last but one was not kept, the first was
+    assert len(graph.kept("plans", dict)) == planning.CACHED
+    assert len(made) == planning.CACHED + 10  # the last but one was not cached, the first was

@@ -135,7 +135,7 @@ def test_grid2d(rows, columns):
         (lambda: rmat(-1), "scale: -1 is not in 0..31"),
         (lambda: uniform(32), "scale: 32 is not in 0..31"),
         (lambda: rmat(3, -2), "edge_factor: -2 is negative"),
-        (lambda: grid2d(-1, 3), "rows, columns: -1 x 3"),
+        (lambda: grid2d(-1, 3), "rows, columns: got -1 x 3"),
     ],
 )
 def test_wrong_arguments(build, message):

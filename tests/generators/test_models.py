@@ -193,7 +193,7 @@ def test_random_trees_are_trees_and_evenly_drawn():
 
 WRONG = [
     (lambda: make.erdos_renyi(-1, 0.5), "n: "),
-    (lambda: make.erdos_renyi(5, 1.5), "p: 1.5 is no probability"),
+    (lambda: make.erdos_renyi(5, 1.5), "p: 1.5 is not a probability"),
     (lambda: make.barabasi_albert(5, 0), "m: 0 is too small"),
     (lambda: make.watts_strogatz(5, 3, 0.1), "k: 3 is odd"),
     (lambda: make.stochastic_block_model([2, 2], [[0, 0.5], [0.1, 0]]), "not symmetric"),
@@ -201,7 +201,7 @@ WRONG = [
     (lambda: make.configuration_model([1, -1]), "degrees: -1 at position 1"),
     (lambda: make.random_regular(5, 3), "even n"),
     (lambda: make.random_geometric(5, 0), "radius: 0 is not positive"),
-    (lambda: make.hyperbolic(5, 3, 2), "above 2"),
+    (lambda: make.hyperbolic(5, 3, 2), "exponent > 2"),
     (lambda: make.lfr(100, mu=2), "mu: 2"),
     (lambda: make.lfr(100, max_degree=50, max_community=20), "max_community: 20"),
     (lambda: make.kronecker([[1, 2]], 2, 3), "initiator"),

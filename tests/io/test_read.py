@@ -121,7 +121,7 @@ def test_every_format_of_the_table_reads_what_it_writes(tmp_path, format):
         path = tmp_path / f"Graph{extension.upper() if format != 'graphalytics' else extension}"
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            warnings.filterwarnings("ignore", message="CSV cannot say")
+            warnings.filterwarnings("ignore", message="CSV does not record")
             tgraph.write(graph, path)
         takes_direction = format != "tg"
         found = tgraph.read(path, **(ONE if takes_direction else {}))

@@ -116,7 +116,7 @@ def test_argument_errors(file):
 
 
 def test_csv_warns_of_undirected_edges(tmp_path):
-    with pytest.warns(UserWarning, match="cannot say that the edges are undirected"):
+    with pytest.warns(UserWarning, match="does not record that the edges are undirected"):
         tgraph.write(tgraph.Graph.from_edges([0], [1], directed=False), tmp_path / "edges.csv")
 
 
@@ -180,7 +180,7 @@ def test_numbers_that_are_left_out_are_warned_of(tmp_path):
     """Unless an option selects the columns."""
     path = tmp_path / "t.csv"
     path.write_text("from,to,cost,name\n1,2,5,x\n")
-    said = re.escape(f"{path}: column 'cost' left out: weight='cost' takes weights from there, weights=False says")
+    said = re.escape(f"{path}: column 'cost' left out: weight='cost' takes weights from there, weights=False reads")
     with pytest.warns(UserWarning, match=said):
         graph = tgraph.read(path)
     assert graph.weights is None

@@ -122,7 +122,7 @@ def test_a_flipped_bit_in_a_partitioned_file_is_named(tmp_path, layout):
     assert tgraph.verify(path) == path.stat().st_size
     places = {place for data in tensor_places(path).values() for place in [*data[::97], *data[:40], *data[-40:]]}
     for damaged in flipped(path, [*range(0, 4096, 37), *sorted(places)]):
-        with pytest.raises(FileFormatError, match=r"other\.tg: .*(header|block|tensor|safetensors|no graph)"):
+        with pytest.raises(FileFormatError, match=r"other\.tg: .*(header|block|tensor|safetensors|describe a graph)"):
             tgraph.verify(damaged)
 
 
@@ -147,10 +147,10 @@ def test_files_of_earlier_versions(tmp_path):
     notes = {"format": "tgraph", "version": "1", "directed": "true", "num_vertices": "2"}
     save_file({"offset": torch.tensor([0, 1, 2]), "neighbors": torch.tensor([1, 0], dtype=torch.int32)}, path, notes)
     assert arcs(tgraph.read(path)) == [(0, 1, None), (1, 0, None)]
-    with pytest.raises(ArgumentError, match=r"some\.tg has no checksums.*write it again"):
+    with pytest.raises(ArgumentError, match=r"some\.tg is of an earlier version, without checksums.*write it again"):
         tgraph.verify(path)
     save_file({"offset": torch.tensor([0, 1, 2])}, path, notes | {"version": "one"})
-    assert_fault(path, None, "no graph")
+    assert_fault(path, None, "describe a graph")
     with pytest.raises(ArgumentError, match=r"only \.tg files have checksums"):
         tgraph.verify(tmp_path / "some.txt")
 
@@ -250,9 +250,9 @@ def test_tg_rewrites_the_file_it_was_read_from(tmp_path):
 @pytest.mark.parametrize(
     ("metadata", "tensors", "words"),
     [
-        ({}, {"x": torch.ones(1)}, ["holds no graph"]),
+        ({}, {"x": torch.ones(1)}, ["without a graph"]),
         ({"version": "9"}, {"x": torch.ones(1)}, ["version 9 is newer", "upgrade"]),
-        ({}, {"offset": torch.tensor([0])}, ["no graph"]),
+        ({}, {"offset": torch.tensor([0])}, ["describe a graph"]),
         ({"num_vertices": "2"}, {"offset": torch.tensor([0, 1]), "neighbors": torch.zeros(1)}, ["expected int32"]),
         (
             {"num_vertices": "2"},

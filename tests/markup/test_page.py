@@ -90,7 +90,7 @@ def test_a_notebook_gets_a_frame(tmp_path):
     assert Balanced(frame).names == ["iframe"] and 'sandbox="allow-scripts"' in frame
     page().save(tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == page().html
-    with pytest.raises(ArgumentError, match=r"page\.txt has not the extension"):
+    with pytest.raises(ArgumentError, match=r"page\.txt does not have the extension"):
         page().save(tmp_path / "page.txt")
 
 

@@ -86,7 +86,7 @@ def test_what_is_not_plain_is_left_to_torch(monkeypatch):
     tangent = torch.func.jvp(lambda x: linear_map(x, weight, bias), (x,), (torch.ones_like(x),))[1]
     torch.testing.assert_close(tangent, torch.ones_like(x) @ weight.t())
     assert found == []
-    with pytest.raises(ArgumentError, match=r"edge_attr: torch.float64, the parameters are torch.float32; use"):
+    with pytest.raises(ArgumentError, match=r"edge_attr: torch.float64, parameters are torch.float32; use"):
         linear_map(x, weight.float(), argument="edge_attr")
     with pytest.raises(ArgumentError, match=r"x: expected \[..., 4\], got \[6, 3\]"):
         linear_map(rand(6, 3), weight)

@@ -336,7 +336,7 @@ def test_what_is_kept_has_a_reason():
     assert not done.lazy
     assert done.kept["0"] == done.kept["4"] == "its aggregate is its own"
     assert "aggr='median' is not one of" in done.kept["1"]
-    assert done.kept["2"] == "its message takes index, ptr, size_i, which number the edges, as for a softmax over them"
+    assert done.kept["2"] == "its message takes index, ptr, size_i, as for a softmax over edges"
     assert done.kept["3"] == "its message was replaced, or is hooked"
 
 
@@ -356,7 +356,7 @@ def test_advice_says_where_messages_are_made():
     advice = tg.advise(Model(), arguments("hub")[1], arguments("hub")[0], *arguments("hub")[2:], orders=(), layouts=())
     assert [layer.name for layer in advice.layers] == ["Written, lazy", "Written, lazy"]
     assert advice.layers[0].forward and not advice.layers[1].forward
-    assert advice.kept["second"] == "its message needs messages that are made, for relu"
+    assert advice.kept["second"] == "its message materialises messages, for relu"
     assert "aggr='median'" in advice.kept["third"]
     assert "first" in str(advice) and "relu" in str(advice)
     assert "give x" in tg.advise(Model(), arguments("hub")[1], orders=(), layouts=()).kept["first"]

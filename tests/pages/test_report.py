@@ -116,7 +116,7 @@ def test_clustering_by_wedges(monkeypatch):
     monkeypatch.setattr(groups, "WEDGES", 20_000)
     found = groups._sampled(Study(graph))
     assert abs(found.values["transitivity"] - exact) < 5 * found.values["error"] < 0.05
-    assert "20,000 paths of two edges drawn at random" in found.notes[0]
+    assert "20,000 random paths of two edges" in found.notes[0]
 
 
 def test_labels_are_text():

@@ -267,7 +267,7 @@ def test_refused_seeds():
         sampler.sample({"vertex": torch.tensor([1])})
     with pytest.raises(ArgumentError, match="the sampler has no times"):
         sampler.sample([0], torch.tensor([1]))
-    with pytest.raises(ArgumentError, match="seeds need one each"):
+    with pytest.raises(ArgumentError, match="required, one for each seed"):
         NeighborSampler(graph, [1], edge_time=torch.zeros(2).long()).sample([0])
     with pytest.raises(
         ArgumentError, match=r"seed_time: expected int64 \[1\], one for each seed, got torch.int64 \[2\]"

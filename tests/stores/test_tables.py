@@ -103,7 +103,7 @@ def test_nothing_is_written_of_what_does_not_fit():
     with pytest.raises(ArgumentError, match="year: is of type string"):
         put_features(features, "paper", pa.table({"year": ["a"]}))
     more = pa.table({"citing": ["a", "e"], "cited": ["b", "b"]})
-    with pytest.raises(ArgumentError, match="ids: row 1 has 'e', which is none of the 4 known"):
+    with pytest.raises(ArgumentError, match="ids: row 1 has 'e', not among the 4 known ids"):
         put_edges(graph, CITES, more, "citing", "cited", ids=ids)
     with pytest.raises(ArgumentError, match="size"):
         put_edges(graph, CITES, pa.table({"source": [0], "target": [3]}), size=(4, 2))
@@ -117,7 +117,7 @@ def test_nothing_is_written_of_what_does_not_fit():
 def test_dictionaries_refuse_other_ids():
     ids = Ids()
     ids.add(["a"])
-    for given, message in (([1], "those before are large_string"), ([1.5], "text or integers"), (["a", None], "row 1")):
+    for given, message in (([1], "earlier ids are large_string"), ([1.5], "text or integers"), (["a", None], "row 1")):
         with pytest.raises(ArgumentError, match=message):
             ids.add(given)
     with pytest.raises(ArgumentError, match="numbers: 1 is none of 0 to 0"):

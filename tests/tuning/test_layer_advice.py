@@ -150,7 +150,7 @@ def test_layouts_that_serve_a_layer_are_measured():
     for each in found.layouts.measured[1:]:
         assert each.bytes_per_edge == graph.to_format(each.layout).layout.nbytes / graph.num_arcs
     assert found.hints[-1] == "layout: graph.to_format('cbm'), as recommended above"
-    assert "cbm serves sum" in str(found) and "recommended: cbm, 2.00 times as fast as csr" in str(found)
+    assert "cbm supports sum" in str(found) and "recommended: cbm, 2.00 times as fast as csr" in str(found)
 
 
 def test_layouts_that_serve_no_layer_are_not_measured():
@@ -189,7 +189,7 @@ def test_orders_of_an_edge_index_are_measured(small_cache):
 
 def test_rows_that_fit_the_cache_need_no_order():
     found = tg.advise(tg.nn.SAGEConv(6, 6), graph_of("graph"), layouts=())
-    assert not found.orders and "no order brings anything" in str(found)
+    assert not found.orders and "no order helps" in str(found)
 
 
 def test_a_model_stays_as_it_is():
@@ -290,7 +290,7 @@ def test_layers_of_pyg():
     found = tg.advise(model, edge_index)
     assert {layer.place: layer.name for layer in found.layers} == {"0": "GCNConv of PyG", "2": "GCNConv"}
     assert list(found.kept) == ["1"] and "give x" in found.kept["1"]
-    assert found.hints[0] == "accelerate: the kernels above serve 0 after tg.nn.accelerate(model)"
+    assert found.hints[0] == "accelerate: the kernels above are those of 0 after tg.nn.accelerate(model)"
     assert type(model[0]) is theirs.GCNConv
     assert tg.nn.accelerate(model).replaced
     assert tg.advise(model, edge_index).layers[0].name == "GCNConv"

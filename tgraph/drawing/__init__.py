@@ -1,4 +1,4 @@
-"""Where to draw the vertices of a graph, and pictures of it."""
+"""Layouts of the vertices of a graph, and pictures of it."""
 
 from tgraph.core.building import memory
 from tgraph.drawing.draw import draw

@@ -1,4 +1,4 @@
-"""How many edges pass each pixel of a picture."""
+"""The density of edges at each pixel of a picture."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ SAMPLES_AT_ONCE = 1 << 22
 
 def edge_density(points: NDArray, src: NDArray, dst: NDArray, low: NDArray, high: NDArray, pixels: int) -> NDArray:
     """A picture [height, width] of the edges between `points` in the rectangle from low to high, `pixels` wide, row 0
-    at the bottom: 0 where none passes, up to 1 where most do, in logarithms. Every edge is sampled once a pixel, and a
-    long one counts less at each of its pixels, so that short edges, of which clusters are made, stand out."""
+    at the bottom: the logarithmic density, from 0 without edges to 1. Every edge is sampled once a pixel, and a long
+    one counts less at each of its pixels, so that the short edges of clusters stand out."""
     scale = pixels / (high[0] - low[0])
     height = max(1, round((high[1] - low[1]) * scale))
     total = np.zeros(height * pixels)

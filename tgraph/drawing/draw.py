@@ -1,4 +1,4 @@
-"""Pictures of graphs: vertices and edges while these can be told apart, and densities of them beyond."""
+"""Pictures of graphs: single vertices and edges while distinguishable, and densities beyond."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tgraph.errors import ArgumentError
 from tgraph.files.atomic_write import replacing
 from tgraph.markup.labels import readable
 
-SEPARATE_EDGES = 5000  # more cannot be told apart
-LABELLED = 60  # vertices that have their ids written on them
+SEPARATE_EDGES = 5000  # more are not distinguishable
+LABELLED = 60  # vertices with labels
 FORMATS = (".png", ".svg", ".pdf", ".html")
-TEXT: dict[str, Any] = {"parse_math": False}  # of labels and titles: a dollar is a dollar
+TEXT: dict[str, Any] = {"parse_math": False}  # of labels and titles, which may have dollars
 
-# Groups have colours that stay apart for those who see no red or green (Okabe and Ito, 2008).
+# Colours of groups, distinct for the colour-blind (Okabe and Ito, 2008).
 GROUP_COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b59f00", "#555555")
 
 
@@ -40,17 +40,14 @@ def draw(
     inches: float = 10.0,
     seed: int = 0,
 ) -> Tensor:
-    """Draw `graph` into a file .png, .svg, .pdf, or .html, a page to look around in; returns the positions, float64
-    [n, 2].
+    """Draw `graph` into a file .png, .svg, .pdf, or .html, an interactive page; returns the positions, float64 [n, 2].
 
     `color`: integers [n], groups such as communities, or floats [n] from dark to bright. `size`: numbers [n], such as
-    ranks, to which the areas of vertices are in proportion. `positions` [n, 2]: where they lie (default: ForceAtlas2
-    with the `seed`). `labels`: write the vertices' ids (default: on up to 60). Beyond some thousand edges a picture
-    shows how many edges pass each point, and the vertices over it, the largest or all as points of their colour.
-    `title` stands above, and the picture is so many `inches` wide.
+    ranks, proportional to the areas of vertices. `positions` [n, 2]: of the vertices (default: ForceAtlas2 with the
+    `seed`). `labels`: write the vertices' ids (default: for up to 60). Beyond some thousand edges a picture shows the
+    density of edges, and the vertices over it as points. `title`: the heading. `inches`: the width of the picture.
 
-    Raises ArgumentError for another kind of file, for vertex data of another shape, and for positions that are not
-    finite.
+    Raises ArgumentError for another kind of file, vertex data of another shape, and infinite positions.
 
     >>> graph = tg.generators.famous("karate_club")
     >>> communities = tg.algorithms.louvain(graph)
@@ -70,7 +67,7 @@ def draw(
         raise ArgumentError(f"positions: row {int(lost[0])} is {place[lost[0, 0]].tolist()}; give finite numbers")
     points = place.detach().cpu().to(torch.float64).numpy()
     paint = _colors(_column(color, n, "color"))
-    area = _areas(_column(size, n, "size"), n)
+    area = areas(_column(size, n, "size"), n)
     named = n <= LABELLED if labels is None else labels
     names = [readable(name, lines=True) for name in _names(graph)] if named else None
     src, dst = _edges(graph)
@@ -83,7 +80,7 @@ def draw(
 
 
 def _iterations(graph: Graph) -> int:
-    """Fewer for large graphs, which take longer and show less."""
+    """ForceAtlas2's iterations: fewer for large graphs."""
     return 300 if graph.num_arcs < 20_000 else 150 if graph.num_arcs < 500_000 else 60
 
 
@@ -111,7 +108,7 @@ def _column(values: Any, n: int, name: str) -> NDArray[Any] | None:
 
 
 def _colors(values: NDArray[Any] | None) -> NDArray[np.float64]:
-    """Red, green and blue in 0..1 of each vertex, [n, 3], or [1, 3] where there is nothing to tell by colours."""
+    """Red, green and blue in 0..1 of each vertex, [n, 3], or [1, 3] without values."""
     import matplotlib
 
     if values is None:
@@ -129,8 +126,8 @@ def _colors(values: NDArray[Any] | None) -> NDArray[np.float64]:
     return palette[np.minimum(rank[member], len(palette) - 1)]
 
 
-def _areas(values: NDArray[Any] | None, n: int) -> NDArray[np.float64]:
-    """The area of each vertex as a part of the largest, [n]."""
+def areas(values: NDArray[Any] | None, n: int) -> NDArray[np.float64]:
+    """The area of each vertex relative to the largest, [n]."""
     if values is None:
         return np.ones(n)
     positive = np.clip(np.nan_to_num(values.astype(np.float64)), 0, None)
@@ -191,8 +188,7 @@ def _picture(
 
 
 def frame(points: NDArray) -> tuple[NDArray, NDArray]:
-    """The lower left and upper right corner of a picture of the points, at most twice as wide as high and half as
-    high again as wide."""
+    """The lower left and upper right corner of a picture of the points, with an aspect ratio from 2:3 to 2:1."""
     low, high = (points.min(0), points.max(0)) if len(points) else (np.zeros(2), np.ones(2))
     middle, half = (low + high) / 2, np.maximum((high - low) / 2, 1e-9)
     half = half + 0.05 * half.max()

@@ -1,6 +1,6 @@
-"""Layouts by forces: vertices repel each other, and edges pull their ends together.
+"""Force-directed layouts: vertices repel each other, and edges attract their ends.
 
-Repulsion is that of all pairs, by a quadtree (`primitives/repulsion.py`), so that an iteration takes O(m + n log n).
+Repulsion of all pairs is computed by a quadtree (`primitives/repulsion.py`): an iteration takes O(m + n log n).
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def forceatlas2(
 ) -> Tensor:
     """Positions of the vertices of `graph`, float64 [n, 2].
 
-    Jacomy, Venturini, Heymann and Bastian, "ForceAtlas2", PLoS ONE 2014: vertices repel each other by `scaling` * their
-    degrees plus one over the distance; edges attract in proportion to the distance, or with `linlog` to its logarithm,
-    and with `weighted` to their weights; `gravity` draws to the middle, `strong_gravity` in proportion to the distance.
-    Steps adapt to how much vertices swing, which `tolerance` scales. `iterations` are taken from `positions` [n, 2], or
-    places by the distances from some vertices and the `seed`; `theta` is that of `primitives.repulsion`. Raises
-    ArgumentError for positions of another shape.
+    Jacomy, Venturini, Heymann and Bastian, "ForceAtlas2", PLoS ONE 2014: vertices repel each other by `scaling` * the
+    product of (degree + 1) over the distance; edges attract proportionally to the distance, or with `linlog` to its
+    logarithm, and with `weighted` to their weights; `gravity` attracts to the centre, `strong_gravity` proportionally
+    to the distance. Steps adapt to the swing of vertices, scaled by `tolerance`. The `iterations` start from
+    `positions` [n, 2], by default from a high-dimensional embedding drawn with the `seed`; `theta` is that of
+    `primitives.repulsion`. Raises ArgumentError for positions of another shape.
 
     >>> graph = tg.generators.barbell(4, 0)
     >>> x = tg.drawing.forceatlas2(graph, seed=1)
@@ -49,13 +49,16 @@ def forceatlas2(
     adjacency, n = _adjacency(graph, weighted), graph.num_vertices
     place = _start(adjacency, positions, seed)
     if positions is None:
-        place = place * (5 * n**0.5)  # about as wide as forces would make it
+        place = place * (5 * n**0.5)  # about the final width
     mass = adjacency.out_degree.to(torch.float64) + 1
     force, speed, efficiency = torch.zeros_like(place), 1.0, 1.0
     for _ in track(range(iterations if n > 1 else 0), "ForceAtlas2"):
         before, force = force, scaling * repulsion(place, mass, theta=theta).to(place.device)
         force -= _gravity(place, mass, gravity, strong_gravity)
-        force += _logarithmic(adjacency, place) if linlog else _linear(adjacency, place)
+        if linlog:
+            force += _along(adjacency, place, lambda length: length.log1p() / length.clamp(min=1e-12))
+        else:
+            force += _linear(adjacency, place)
         swing, traction = (force - before).norm(dim=1), (force + before).norm(dim=1) / 2
         swings, tractions = float((mass * swing).sum()), float((mass * traction).sum())
         speed, efficiency = _speed(speed, efficiency, swings, tractions, tolerance, n)
@@ -77,9 +80,9 @@ def spring(
 
     Fruchterman and Reingold, "Graph drawing by force-directed placement", 1991: vertices repel each other by k^2 over
     the distance and edges attract by its square over k, `weighted` ones times their weights; `k` is about the length of
-    an edge (default: the root of 1 / n). In each of the `iterations` no vertex moves farther than a temperature that
-    falls. They start from `positions` [n, 2], or places by the distances from some vertices and the `seed`; `theta` is
-    that of `primitives.repulsion`. Raises ArgumentError for a k that is not positive, or positions of another shape.
+    an edge (default: the root of 1 / n). In each of the `iterations` a falling temperature limits the steps. They start
+    from `positions` [n, 2], by default from a high-dimensional embedding drawn with the `seed`; `theta` is that of
+    `primitives.repulsion`. Raises ArgumentError for a k that is not positive, or positions of another shape.
 
     >>> graph = tg.generators.barbell(4, 0)
     >>> x = tg.drawing.spring(graph)
@@ -94,7 +97,8 @@ def spring(
     ones = torch.ones(n, dtype=torch.float64, device=place.device)
     temperature = 0.1 * max(float((place.amax(0) - place.amin(0)).max()), 1e-3) if n else 0.0
     for step in track(range(iterations if n > 1 else 0), "spring"):
-        force = k * k * repulsion(place, ones, theta=theta).to(place.device) + _squared(adjacency, place) / k
+        attraction = _along(adjacency, place, lambda length: length) / k
+        force = k * k * repulsion(place, ones, theta=theta).to(place.device) + attraction
         length = force.norm(dim=1).clamp(min=1e-12)
         limit = temperature * (1 - step / iterations)
         place = place + force * (length.clamp(max=limit) / length)[:, None]
@@ -102,7 +106,7 @@ def spring(
 
 
 def _adjacency(graph: Graph, weighted: bool) -> Graph:
-    """The graph that forces act along: both ways, without self-loops."""
+    """The undirected graph of attraction, without self-loops. Raises ArgumentError for missing weights."""
     if weighted and graph.weight_dtype is None:
         raise ArgumentError("weighted: the graph has no weights; leave it out")
     both = graph.decoded().to_undirected().without_self_loops()
@@ -111,7 +115,7 @@ def _adjacency(graph: Graph, weighted: bool) -> Graph:
 
 
 def _start(graph: Graph, positions: Tensor | None, seed: int) -> Tensor:
-    """The given positions, or places by the distances from some vertices."""
+    """The given positions, by default a high-dimensional embedding."""
     n = graph.num_vertices
     if positions is None:
         return embedded(graph, seed)
@@ -126,23 +130,15 @@ def _sum(graph: Graph, data: Tensor, weighted: bool = True) -> Tensor:
 
 
 def _linear(graph: Graph, place: Tensor) -> Tensor:
-    """The sum over the edges of each vertex of the way to the other end."""
+    """The sum of the vectors to the neighbours of each vertex."""
     if graph.weights is None:
         return _sum(graph, place) - place * graph.out_degree[:, None]
     strength = _sum(graph, torch.ones(len(place), dtype=place.dtype, device=place.device))
     return _sum(graph, place) - place * strength[:, None]
 
 
-def _logarithmic(graph: Graph, place: Tensor) -> Tensor:
-    return _along(graph, place, lambda length: length.log1p() / length.clamp(min=1e-12))
-
-
-def _squared(graph: Graph, place: Tensor) -> Tensor:
-    return _along(graph, place, lambda length: length)
-
-
 def _along(graph: Graph, place: Tensor, factor: Callable[[Tensor], Tensor]) -> Tensor:
-    """The sum over the edges of each vertex of the way to the other end, times a factor of its length."""
+    """The sum of the vectors to the neighbours of each vertex, times a factor of their length."""
     source = torch.repeat_interleave(graph.out_degree)
     way = place.index_select(0, graph.neighbors) - place.index_select(0, source)
     scale = factor(way.norm(dim=1))
@@ -159,7 +155,7 @@ def _gravity(place: Tensor, mass: Tensor, gravity: float, strong: bool) -> Tenso
 def _speed(
     speed: float, efficiency: float, swings: float, tractions: float, tolerance: float, n: int
 ) -> tuple[float, float]:
-    """The speed of the next step and how efficient steps have been, as the authors' code adapts them."""
+    """The next (speed, efficiency), as adapted by the authors' code."""
     estimated = 0.05 * n**0.5
     least, most = estimated**0.5, 10.0
     jitter = tolerance * max(least, min(most, estimated * tractions / max(n * n, 1)))

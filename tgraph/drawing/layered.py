@@ -1,5 +1,5 @@
-"""Layers of a graph without directed cycles, from top to bottom (Sugiyama, Tagawa and Toda, "Methods for visual
-understanding of hierarchical system structures", 1981)."""
+"""Layered drawings of acyclic graphs, from top to bottom (Sugiyama, Tagawa and Toda, "Methods for visual understanding
+of hierarchical system structures", 1981)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ SWEEPS = 12
 
 
 def layered(graph: Graph, *, sweeps: int = SWEEPS) -> Tensor:
-    """Positions of the vertices of a directed `graph` without cycles, float64 [n, 2]: the layer of a vertex, by which y
-    falls by one, is the length of the longest path to it, and within a layer vertices stand near the middle of their
-    neighbours (`sweeps` times by the mean over those above and below). Raises ArgumentError for an undirected graph or
-    one with a cycle.
+    """Positions of the vertices of a directed acyclic `graph`, float64 [n, 2]: the layer of a vertex, -y, is the length
+    of the longest path to it, and within a layer vertices are near the mean of their neighbours, by `sweeps` sweeps.
+    Raises ArgumentError for an undirected graph or one with a cycle.
 
     >>> graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3])
     >>> tg.drawing.layered(graph)
@@ -62,7 +61,7 @@ def _depths(graph: Graph) -> Tensor:
 
 
 def _ranked(x: Tensor, depth: Tensor) -> Tensor:
-    """The place of each vertex within its layer in the order of x, layers centred at 0."""
+    """The position of each vertex within its layer in the order of x, with layers centred at 0."""
     order = x.argsort(stable=True)
     order = order[depth[order].argsort(stable=True)]
     size = depth.bincount()

@@ -1,4 +1,4 @@
-"""A page to look around in a graph: it holds the graph itself and needs nothing else."""
+"""A self-contained interactive page of a graph."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tgraph.markup.template import rendered
 def page(
     points: NDArray, src: NDArray, dst: NDArray, paint: NDArray, area: NDArray, names: list[Any], title: str
 ) -> str:
-    """The text of an HTML page that shows the graph, moves and zooms with the mouse, names the vertex below it and its
-    neighbours, and finds vertices by name. Arrays are stored in base64."""
+    """The text of an HTML page with the graph: pan and zoom with the mouse, names of the vertex below it and of its
+    neighbours, and search by name. Arrays are stored in base64."""
     n = len(points)
     low, high = (points.min(0), points.max(0)) if n else (np.zeros(2), np.ones(2))
     unit = (points - (low + high) / 2) / max(float((high - low).max()), 1e-12)

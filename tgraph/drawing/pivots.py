@@ -1,5 +1,5 @@
-"""Where forces begin: places by the distances from some far apart vertices (Harel and Koren, "Graph drawing by
-high-dimensional embedding", 2002), which unfold long graphs such as road networks at once."""
+"""Initial positions of force-directed layouts by the distances from some far apart vertices, which unfold long graphs
+such as road networks (Harel and Koren, "Graph drawing by high-dimensional embedding", 2002)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNREACHED = torch.iinfo(torch.int32).max
 
 
 class Hops(Relaxation):
-    """Edges from a vertex: the minimum over the neighbours of theirs plus one."""
+    """Hops from a vertex: the minimum over the neighbours, plus one."""
 
     reduce, edge, weight = "min", "add", 1
 
@@ -32,9 +32,9 @@ class Hops(Relaxation):
 
 
 def embedded(graph: Graph, seed: int) -> Tensor:
-    """Positions of the vertices of an undirected graph, float64 [n, 2], about 1 from the middle: the two principal
-    components of the distances from PIVOTS vertices, each as far as possible from those before it. Vertices that these
-    do not reach, a ring around the others, and small moves of these are drawn with the `seed`."""
+    """Positions of the vertices of an undirected graph, float64 [n, 2], about 1 from the centre: the two principal
+    components of the distances from PIVOTS vertices, each as far as possible from the previous ones. The `seed`
+    determines small random moves, and the ring of unreached vertices around the others."""
     n = graph.num_vertices
     place = random.uniform(random.key(seed), torch.arange(2 * n, device=graph.device)).reshape(n, 2) - 0.5
     if not n:
@@ -53,7 +53,7 @@ def embedded(graph: Graph, seed: int) -> Tensor:
     place[reached] = 0.05 * place[reached] + torch.nn.functional.pad(found, (0, 2 - found.shape[1]))
     ring = place[~reached]
     place[~reached] = ring / ring.norm(dim=1, keepdim=True).clamp(min=1e-9) * (2 + ring[:, :1])
-    # Twice as much of a vertex's own place as of its neighbours' middle: no two places become one, since 2 I + W has an
-    # inverse (the eigenvalues of a random walk W are at least -1), which I + W has not where a component is bipartite.
+    # 2/3 of a vertex's own position and 1/3 of its neighbours' mean: positions stay distinct, since 2 I + W has an
+    # inverse (the eigenvalues of a random walk W are at least -1), unlike I + W of a bipartite component.
     middle = aggregate(graph, place, "sum") / graph.out_degree.clamp(min=1)[:, None]
     return torch.where(graph.out_degree[:, None] > 0, (2 * place + middle) / 3, place)

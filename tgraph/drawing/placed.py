@@ -1,4 +1,4 @@
-"""Layouts that are computed at once."""
+"""Circular and spectral layouts."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def spectral(graph: Graph, *, iterations: int = 300, seed: int = 0) -> Tensor:
     """Positions of the vertices of `graph` by the two eigenvectors of the normalised Laplacian with the smallest
     eigenvalues above 0, float64 [n, 2], each scaled to -1..1.
 
-    Koren, "Drawing graphs by eigenvectors", 2005: by so many `iterations` of a power iteration on a lazy random walk
-    of a block of vectors drawn with the `seed`, kept orthogonal, with Rayleigh-Ritz in the end. Directions do not
-    count, and a vertex without neighbours stays in the middle. Components of a graph that is not connected are told
-    apart, and the vertices of one then lie on one point. Raises ArgumentError for fewer than 0 iterations.
+    Koren, "Drawing graphs by eigenvectors", 2005: by `iterations` of a block power iteration on a lazy random walk,
+    from vectors drawn with the `seed`, with orthogonalisation, and Rayleigh-Ritz at the end. Directions are ignored,
+    and isolated vertices are in the centre. The components of a disconnected graph are separate points. Raises
+    ArgumentError for fewer than 0 iterations.
 
     >>> x = tg.drawing.spectral(tg.generators.barbell(4, 0))
     >>> (x[0] - x[1]).norm() < (x[0] - x[7]).norm()

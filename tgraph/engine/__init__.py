@@ -1,1 +1,1 @@
-"""What runs a program: the loop of TENSORIZE and COMPUTE, its direction and order, checkpoints and traces."""
+"""Execution of programs: the loop of TENSORIZE and COMPUTE, its direction and order, checkpoints and traces."""

@@ -1,8 +1,8 @@
-"""Checkpoints: the state of a run, written to disk at intervals, from which a run that was killed resumes.
+"""Checkpoints: the state of a run, written to disk at intervals, to resume a killed run.
 
 A checkpoint holds the vertex data, the frontier, the number of iterations done, and the state of the program
 (`Program.state`); to identify the run, the program with its parameters and a digest of the graph. It is a
-safetensors file, written whole or not at all, every byte of it under a checksum.
+safetensors file, written atomically, with a checksum of every byte.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from tgraph.files.atomic_write import remove_leftovers
 from tgraph.model.program import Program
 
 _FORMAT, _VERSION = "tgraph checkpoint", "1"
-REMEDY = "delete the file to begin the run anew, or name another path"
+REMEDY = "delete the file to begin the run again, or name another path"
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where and how often a run keeps its state, for `tgraph.run`.
+    """The file and interval of the checkpoints of a run, for `tgraph.run`.
 
     path : a file of this run alone. Where it exists, the run resumes from it.
     seconds : how long to compute between two writes; 0 writes after every iteration.
 
     The file is deleted once the run is finished. After NotConvergedError it stays, so that a run with more iterations
-    resumes from it. A write that fails is a warning: the run continues, and the last state that was written stays.
+    resumes from it. A failed write is a warning: the run continues, and the last written state stays.
 
     >>> keep = tg.Checkpoint("ranks.ckpt", seconds=60)
     >>> graph = tg.generators.star(4)
@@ -50,7 +50,7 @@ class Checkpoint:
 
 
 def keeper_of(checkpoint: Checkpoint | PathLike, program: Program, graph: Graph) -> Keeper:
-    """What keeps the checkpoint of a run."""
+    """The keeper of the checkpoint of a run."""
     if graph.layout is None or not graph.layout.spreads:
         return Keeper(checkpoint, program, graph)
     assert spread_keeper is not None, "tgraph.distributed sets it"
@@ -79,16 +79,16 @@ class Keeper:
         self._due = 0.0
 
     def begin(self, values: Any) -> dict[str, Any] | None:
-        """The state that an earlier run has left, None where there is none. `values`: the first vertex data.
+        """The state saved by an earlier run, or None. `values`: the initial vertex data.
 
-        Raises FileFormatError for a file that is damaged or no checkpoint; ArgumentError for that of another run,
-        saying what differs, and for data that no file holds.
+        Raises FileFormatError for a file that is damaged or no checkpoint; ArgumentError for a checkpoint of another
+        run, with the difference, and for dtypes without a file format.
         """
         tensors: dict[str, Tensor] = {}
         pytree.encode([values, self._changing(self._program.state())], tensors)
         for tensor in tensors.values():
             if tensor.dtype not in checksummed.DTYPE_NAMES:
-                raise ArgumentError(f"checkpoint: no file holds a tensor of {tensor.dtype}; use torch.float64")
+                raise ArgumentError(f"checkpoint: files hold no tensors of {tensor.dtype}; use torch.float64")
         owner = identity.parameters(self._program, self._given, self._hashed)
         self._owner = dict(identity.digest(self._graph)) | dict(owner) | {"its vertex data": _shapes(values)}
         self._due = time.monotonic() + self._seconds
@@ -98,7 +98,7 @@ class Keeper:
         return self.path.exists()
 
     def _hashed(self, tensor: Tensor) -> str:
-        """A digest of a tensor among the parameters."""
+        """The digest of a parameter."""
         return identity.hash_of(tensor)
 
     def _load(self) -> dict[str, Any]:
@@ -113,17 +113,16 @@ class Keeper:
             then, now = owner.get(name, "missing"), self._owner.get(name, "missing")
             if then != now:
                 raise ArgumentError(
-                    f"checkpoint: {self.path} belongs to another run: {name} was {then} there and is {now} here; "
-                    f"{REMEDY}"
+                    f"checkpoint: {self.path} is of another run: {name} was {then} there and is {now} here; {REMEDY}"
                 )
         return pytree.decode(json.loads(notes["state"]), self._completed(tensors, notes), self._graph.device)
 
     def _completed(self, tensors: dict[str, Tensor], notes: dict[str, str]) -> dict[str, Tensor]:
-        """The tensors of a checkpoint, from those of its file and its notes."""
+        """The tensors of a checkpoint, from the tensors of its file and its metadata."""
         return tensors
 
     def offer(self, latest: Callable[[], dict[str, Any]]) -> None:
-        """The state as it is now, to be written where the time has come; called between iterations."""
+        """Register the present state, and write it once the interval is over; called between iterations."""
         self._latest = latest
         if self._is_due():
             self.save()
@@ -132,7 +131,7 @@ class Keeper:
         return time.monotonic() >= self._due
 
     def save(self) -> None:
-        """Write the state that was offered last. A disk that fails is a warning."""
+        """Write the state of the last `offer`. A failed write is a warning."""
         if self._latest is None:
             return
         latest, tensors = self._latest(), dict[str, Tensor]()
@@ -150,12 +149,11 @@ class Keeper:
         """Write the file. Raises OSError."""
         checksummed.write(self.path, tensors, notes)
 
-    def _changing(self, kept: dict[str, Any]) -> dict[str, Any]:
-        """The state of the program without tensors that are parameters and have not been written to: the program that
-        resumes has them."""
+    def _changing(self, state: dict[str, Any]) -> dict[str, Any]:
+        """The state of the program without unchanged parameter tensors, which the resuming program has."""
         return {
             name: value
-            for name, value in kept.items()
+            for name, value in state.items()
             if not (_counts_writes(value) and self._versions.get(id(value)) == value._version)
         }
 
@@ -181,5 +179,5 @@ def _shapes(values: Any) -> str:
     return ", ".join([*map(str, values), *shapes] if isinstance(values, dict) else shapes)
 
 
-# Keeps runs on graphs that are spread over processes; set by `tgraph.distributed`, which stands above.
+# The keeper of runs on graphs spread over processes; set by `tgraph.distributed`, a higher layer.
 spread_keeper: type[Keeper] | None = None

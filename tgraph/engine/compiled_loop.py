@@ -1,4 +1,4 @@
-"""Relaxations whose whole loop a backend runs: the same rounds as the engine's, without a return to Python for each."""
+"""Relaxations with the whole loop run by a backend: the rounds of the engine, without a return to Python for each."""
 
 from __future__ import annotations
 
@@ -17,21 +17,19 @@ from tgraph.kernels import BACKENDS, Choice, choose, find
 from tgraph.kernels.call import Call
 from tgraph.model.program import Program, Relaxation, check_dtype
 
-# Seconds after which a loop returns, for signals and the progress bar.
-SLICE = 0.1
+SLICE = 0.1  # seconds after which a loop returns, for signals and the progress bar
 
-# Methods that the loop does not call, so that a subclass must not override them.
+# Methods that the loop never calls: a subclass that overrides one is run by the engine.
 HOOKS = {"compute", "bound", "best_weight", "bucket_width", "tensorize", "residual"}
 
 
 def find_loop(
     program: Program, graph: Graph, values: Any, active: Frontier, backend: str, in_rounds: bool = False
 ) -> Choice | None:
-    """The backend that runs the loop of this program, where it is declared; its `backend` is None where none does.
+    """The choice of a backend for the loop of a program; its `backend` is None where no backend supports it.
 
-    None for a program that is not a Relaxation, or that overrides its steps. `in_rounds`: the user sets the direction
-    or the number of rounds. Raises ArgumentError for a backend, given by name, that has neither the loop nor its
-    rounds.
+    None for a program that is not a Relaxation, or overrides its steps. `in_rounds`: the user sets the direction or the
+    number of rounds. Raises ArgumentError for a backend, given by name, that has neither the loop nor its rounds.
     """
     if not isinstance(program, Relaxation) or program.tolerance is not None:
         return None
@@ -41,7 +39,7 @@ def find_loop(
         return None  # rounds in the order of buckets depend on the threads
     if graph.layout is not None and backend in ("auto", LAYOUT):
         if in_rounds or program.rounds is not None or not graph.layout.streams:
-            return None  # the loops walk the rows of a CSR; that of a graph that streams has no rounds
+            return None  # the loops need a CSR; the loop of a streamed graph has no rounds
         backend = LAYOUT
     held = whole(graph, active, "push")
     weights = arc_weights(held, values, program.edge, program.weight)
@@ -58,14 +56,14 @@ def _has_own_steps(kind: type) -> bool:
 
 
 def best_weight(program: Relaxation, graph: Graph) -> float | None:
-    """The best weight of an arc, None where the best message need not come over it."""
+    """The best weight of an arc, None where it does not bound messages."""
     if program.edge == "mul":
         return None
     return program.best_weight(graph) if program.edge != "copy" and graph.num_arcs else 0
 
 
 def begin(plan: Plan, program: Relaxation, graph: Graph, values: Tensor, active: Frontier, mode: str) -> Any:
-    """The loop of a plan at its start; `values` are contiguous, and overwritten."""
+    """The loop of a plan before its first round; `values` are contiguous, and overwritten."""
     loop = cast(Choice, plan.loop)
     run, given = loop.run, (graph, values, active, loop.call.reduction, program.edge, loop.call.weights)
     if graph.layout is not None and loop.is_by(LAYOUT):
@@ -80,8 +78,8 @@ def begin(plan: Plan, program: Relaxation, graph: Graph, values: Tensor, active:
 
 
 def advance(loop: Any, limit: int | None, safe: Callable[[], int] | None = None) -> Iterator[int]:
-    """Run the loop and yield the number of rounds done since the last yield, until no vertex is active or `limit`
-    rounds are done; `loop.rounds()` has what they did. `safe` returns how many may run before it is called again."""
+    """Run the loop and yield the number of rounds since the last yield, until no vertex is active or `limit` rounds are
+    done; `loop.rounds()` has their traces. `safe` returns the number of rounds to run before its next call."""
     finished, done, allowed = False, 0, 0
     while not finished and done != limit:
         left = overflow.ENDLESS if limit is None else limit - done
@@ -93,11 +91,11 @@ def advance(loop: Any, limit: int | None, safe: Callable[[], int] | None = None)
         yield count
 
 
-def unsettled(loop: Any, graph: Graph, first: Frontier, begun: Tensor | None, values: Tensor) -> Frontier:
-    """The active vertices of a loop that has paused, where it has a frontier; else all that have been active.
+def frontier_of(loop: Any, graph: Graph, first: Frontier, begun: Tensor | None, values: Tensor) -> Frontier:
+    """The frontier of a paused loop; without one, all vertices active so far: the `first` ones, and vertices whose
+    value differs from `begun`, the initial one.
 
-    Those are the `first` ones, and those whose value differs from its first one, in `begun`. Relaxing a vertex again
-    changes neither the values nor the number of rounds: its messages have been received.
+    Relaxing a vertex again changes neither the values nor the number of rounds: its messages have been received.
     """
     if begun is None or not loop.active:
         return graph.select(loop.frontier) if loop.active else graph.nothing()

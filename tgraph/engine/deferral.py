@@ -5,16 +5,15 @@ computed once something reads its elements, at the latest when COMPUTE returns. 
 
     alpha * aggregate(scale * x, "sum") + beta * bias
 
-is then one step of an `AffineMap`: a single pass over the arcs that also gives the sum of the new values and how far
-they moved. Everything else is executed as written and in order. COMPUTE runs in each iteration, so that side effects,
-branches, and numbers that differ between iterations are those of the program; an operation that writes to memory, or
-that is not known to be pure, comes after all that was recorded before it.
+is then one step of an `AffineMap`: a single pass over the arcs that also gives the sum of the new values and their L1
+distance to the old ones. All other operations are executed as written and in order. COMPUTE runs in each iteration, so
+side effects, branches and numbers that differ between iterations have their usual meaning; an operation that writes to
+memory, or is not known to be pure, flushes all recorded operations first.
 
-What follows from constants alone, such as 1 / out_degree, is computed once for a run (from the degrees alone, once for
-a graph): it is found again by the tensors
-that it follows from and their versions, as autograd counts them. A tensor whose memory numpy, a file or a process has,
-too, is none of them, and one that torch writes to by another name (`.data`) is forgotten. DLPack and addresses that an
-extension keeps are not seen.
+Functions of constants alone, such as 1 / out_degree, are computed once for a run (of the degrees alone, once for a
+graph) and cached under their operands and the version counters of these. Tensors that share memory with numpy, a file
+or a process are never constants, and a write by another name (`.data`) drops all constants. Writes through DLPack or
+raw addresses are not detected.
 """
 
 from __future__ import annotations
@@ -42,42 +41,44 @@ from tgraph.model import operators
 from tgraph.model.program import Program, Relaxation
 from tgraph.primitives.linear import AffineMap
 
-LEAST_ARCS = 1 << 18  # of smaller graphs, recording takes longer than it saves
+LEAST_ARCS = 1 << 18  # on smaller graphs, recording takes longer than it saves
 LARGEST = 64  # operations of one expression
 NUMBERS = 2.0**-60, 2.0**60  # absolute values of factors, whose products with data neither overflow nor vanish
-KEPT_VERTICES = 1 << 22  # of graphs with more, constants last for one run
+CACHED_VERTICES = 1 << 22  # on larger graphs, constants are cached for one run only
 FLOATS = (torch.float32, torch.float64)
 
-# What is recorded: {name: (function, whether its operands come in reverse)}.
+# Recorded operations: {name: (function, whether its operands are reversed)}.
 RECORDED = {name: (name.strip("_"), False) for name in ("add", "sub", "mul", "div", "neg", "abs", "__add__", "__sub__")}
 RECORDED |= {"__mul__": ("mul", False), "__truediv__": ("div", False), "true_divide": ("div", False)}
 RECORDED |= {"__radd__": ("add", False), "__rmul__": ("mul", False), "rsub": ("sub", True), "__rsub__": ("sub", True)}
 RECORDED |= {"__rdiv__": ("div", True), "__rtruediv__": ("div", True)}
 
-# What is computed once where its operands are constants; all of these give new tensors.
-FOLDED = set(RECORDED) | {
-    "clamp",
-    "clamp_min",
-    "reciprocal",
-    "sqrt",
-    "rsqrt",
-    "pow",
-    "to",
-    "float",
-    "double",
+# Operations computed once on constants; all return new tensors.
+FOLDED = set(RECORDED) | {"clamp", "clamp_min", "reciprocal", "sqrt", "rsqrt", "pow", "to", "float", "double"}
+FOLDED |= {
     "logical_not",
     "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "__eq__",
+    "__ne__",
+    "__lt__",
+    "__le__",
+    "__gt__",
+    "__ge__",
 }
-FOLDED |= {"ne", "lt", "le", "gt", "ge", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
 
-# What reads its arguments alone, and gives new tensors or no tensors.
+# Operations without side effects that return new tensors or no tensors.
 PURE = FOLDED | {"sum", "mean", "max", "min", "amax", "amin", "norm", "dot", "matmul", "any", "all", "argmax", "argmin"}
 PURE |= {"count_nonzero", "exp", "log", "square", "isnan", "isfinite", "isinf", "logical_and", "logical_or", "where"}
 PURE |= {"maximum", "minimum", "index_select", "gather", "clone", "tensor", "zeros", "ones", "full", "arange"}
 PURE |= {"empty", "zeros_like", "ones_like", "full_like", "empty_like", "__float__", "__int__", "__bool__", "item"}
 PURE |= {"tolist", "can_cast", "result_type", "promote_types"}
 
-# What gives access to memory, in which others may then write unseen: nothing is recorded from then on.
+# Operations that expose memory to undetected writes: recording ends there.
 EXPOSES = {"data", "numpy", "__array__", "__dlpack__", "untyped_storage", "storage", "data_ptr", "share_memory_"}
 
 # Attributes of a Deferred that do not need its elements.
@@ -90,7 +91,7 @@ class Deferred(Tensor):
 
     node: Node
     evaluate: Callable[[Node], Tensor]
-    holds_constant: bool  # in memory that other tensors share
+    holds_constant: bool  # sharing memory with other tensors
 
     @staticmethod
     def __new__(cls, node: Node, like: Tensor, evaluate: Callable[[Node], Tensor]) -> Deferred:
@@ -99,7 +100,7 @@ class Deferred(Tensor):
         return made
 
     def computed(self, owned: bool = False) -> Tensor:
-        """The tensor, in memory of its own where it is `owned`."""
+        """The tensor; if `owned`, in memory of its own."""
         value = self.evaluate(self.node)
         if owned and self.holds_constant:
             self.node.value, self.holds_constant = value.clone(), False
@@ -107,7 +108,7 @@ class Deferred(Tensor):
 
     @classmethod
     def __torch_function__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Outside of COMPUTE, or in kernels: as the tensor."""
+        """Outside of COMPUTE, or in kernels: on the computed tensors."""
         return function(*computed(args, True), **computed(kwargs or {}, True))
 
     @classmethod
@@ -116,7 +117,7 @@ class Deferred(Tensor):
 
 
 def computed(tree: Any, owned: bool = False) -> Any:
-    """Tensors in place of those that are deferred."""
+    """A tree of arguments with its deferred tensors computed."""
     if isinstance(tree, Deferred):
         return tree.computed(owned)
     if type(tree) in (tuple, list):
@@ -128,14 +129,14 @@ def computed(tree: Any, owned: bool = False) -> Any:
 
 
 class FusedStep(AffineMap):
-    """An affine map whose bias may change, and whose memory is reused only where nothing else refers to it."""
+    """An affine map with a varying bias, whose memory is reused only where nothing else refers to it."""
 
     _version = _version_before = 0
 
     def next(self, sub: Subgraph, x: Tensor, alpha: float, beta: float, bias: Tensor | float, before: Tensor) -> Tensor:
         """The values after a step."""
         if self._last is not None and self._last.values._version != self._version:
-            self._last = None  # written to since: what was kept with them no longer holds
+            self._last = None  # written to since: sums cached with it are invalid
         self._before = None
         if self._scale is None:
             self._spare = (self._spare[0], None)
@@ -151,17 +152,17 @@ class FusedStep(AffineMap):
         return values
 
     def gave(self, values: Tensor) -> bool:
-        """Whether these are the values of the last step, unchanged."""
+        """Whether `values` are the unchanged result of the last step."""
         return self._last is not None and values is self._last.values and values._version == self._version
 
     def moved(self, before: Tensor, after: Tensor) -> float | None:
-        """The L1 distance of the last step, where `before` and `after` are its values."""
+        """The L1 distance of the last step, None unless it led from `before` to `after`."""
         same = before is self._before and before._version == self._version_before
         return float(self.change(before, after)) if same and self.gave(after) else None
 
 
 def _is_held(tensor: Tensor) -> bool:
-    """Whether anything but the step that wrote it refers to a tensor (a tuple, a local variable, two arguments)."""
+    """Whether anything but its step refers to a tensor; HOLDERS counts a tuple, a local variable and an argument."""
     storage = tensor.untyped_storage()
     return sys.getrefcount(tensor) > HOLDERS or torch._C._storage_Use_Count(storage._cdata) > STORAGE_HOLDERS
 
@@ -178,22 +179,22 @@ class Deferral(TorchFunctionMode):
     def __init__(self, graph: Graph) -> None:
         super().__init__()
         self.graph = graph
-        self.steps: dict[Any, tuple[FusedStep, Any]] = {}  # of the last iteration, and what their keys refer to
-        self.taken: dict[Any, tuple[FusedStep, Any]] = {}  # of this one
+        self.steps: dict[Any, tuple[FusedStep, Any]] = {}  # of the last iteration, with the objects in their keys
+        self.taken: dict[Any, tuple[FusedStep, Any]] = {}  # of this iteration
         self.constants: dict[Any, tuple[Tensor, Any]] = dict(graph.kept("constants", dict))
-        self.used: dict[Any, tuple[Tensor, Any]] = {}  # those of this iteration
+        self.used: dict[Any, tuple[Tensor, Any]] = {}  # the constants of this iteration
         self.variables: dict[int, Tensor] = {}
         self.pending: list[weakref.ref[Deferred]] = []
         self.made: list[weakref.ref[Deferred]] = []  # in this iteration
-        self.versions: dict[int, int] = {}  # of the variables, after the last operation that was seen
+        self.versions: dict[int, int] = {}  # of the variables, after the last intercepted operation
         self.is_exposed = False
         self.iterations = 0
 
-    # ---- what the engine calls ---------------------------------------------------------------------------------------
+    # ---- called by the engine ----------------------------------------------------------------------------------------
 
     @classmethod
     def of(cls, program: Program, graph: Graph, backend: str) -> Deferral | None:
-        """What records a program, None where that would save nothing."""
+        """The recorder of a program, None where fusion would save nothing."""
         names = _names(getattr(type(program).compute, "__code__", None))
         if isinstance(program, Relaxation) or "aggregate" not in names or {"primitives", "run", "run_each"} & names:
             return None
@@ -218,23 +219,23 @@ class Deferral(TorchFunctionMode):
         )
 
     def compute(self, program: Program, sub: Subgraph, values: Any, active: Frontier) -> Any:
-        """What `program.compute` returns."""
+        """The result of `program.compute`."""
         result = self._recorded(values, lambda: program.compute(sub, values, active))
-        if not self.iterations and self.graph.num_vertices <= KEPT_VERTICES:
-            self._keep_constants()
+        if not self.iterations and self.graph.num_vertices <= CACHED_VERTICES:
+            self._cache_constants()
         self.constants, self.used = self.used, {}
         self.steps, self.taken = self.taken, {}
         self.iterations += 1
         return result
 
-    def _keep_constants(self) -> None:
-        """Keep what follows from the degrees alone with the graph, for the next run."""
-        kept: dict[Any, Any] = self.graph.kept("constants", dict)
+    def _cache_constants(self) -> None:
+        """Cache functions of the degrees alone with the graph, for the next run."""
+        cache: dict[Any, Any] = self.graph.kept("constants", dict)
         roots = {id(self.graph.out_degree)}
-        kept.clear()
+        cache.clear()
         for key, (value, (version, held)) in self.used.items():
             if held and all(id(each) in roots for each in held if isinstance(each, Tensor)):
-                kept[key] = value, (version, held)
+                cache[key] = value, (version, held)
                 roots.add(id(value))
 
     @property
@@ -243,14 +244,14 @@ class Deferral(TorchFunctionMode):
         return len(self.steps) > 0
 
     def residual(self, program: Program, before: Any, after: Any) -> Any:
-        """What `program.residual` returns."""
+        """The result of `program.residual`."""
         if self.is_exposed or not any(each.dim() == 1 for each in (*_tensors(before), *_tensors(after))):
             return program.residual(before, after)
         return self._recorded({"before": before, "after": after}, lambda: program.residual(before, after))
 
     def _recorded(self, values: Any, function: Callable[[], Any]) -> Any:
         self.variables = {id(each): each for each in _tensors(values)}
-        self._see()
+        self._note_versions()
         self.like, self.pending = next(each for each in self.variables.values() if each.dim() == 1), []
         self.made = []
         token = operators.recording.set(self)
@@ -265,12 +266,12 @@ class Deferral(TorchFunctionMode):
         finally:
             try:
                 self._flush(owned=True)
-                self._settle([made for reference in self.made if (made := reference()) is not None])
+                self._materialize([made for reference in self.made if (made := reference()) is not None])
             finally:
                 operators.recording.reset(token)
                 self.variables = {}
 
-    # ---- what the operators call -------------------------------------------------------------------------------------
+    # ---- called by the operators -------------------------------------------------------------------------------------
 
     def aggregate(self, sub: Any, data: Tensor, reduce: str, edge: str, weights: Any, dtype: Any) -> Any:
         """`tg.aggregate`: a sum over all arcs is recorded."""
@@ -306,24 +307,25 @@ class Deferral(TorchFunctionMode):
             return False
         if isinstance(weights, Tensor):
             plain = type(weights) is Tensor and not weights.requires_grad and not weights.is_inference()
-            return plain and weights.shape == (graph.num_arcs,) and weights.dtype == dtype and self._is_seen(weights)
+            counted = plain and self._counts_writes(weights)
+            return counted and weights.shape == (graph.num_arcs,) and weights.dtype == dtype
         if edge == "mul" and weights is None and graph.weight_dtype != dtype:
             return False
         own = graph.weights if graph.layout is None else None
         return not isinstance(weights, bool) and not (weights is None and own is not None and own.requires_grad)
 
     def changed(self, old: Tensor, new: Tensor) -> bool | None:
-        """Whether a step that led from `old` to `new` changed anything; None where no step has computed it."""
+        """Whether the step from `old` to `new` changed any value; None where no step has computed it."""
         with torch._C.DisableTorchFunction():
             moved = self._moved(old, computed(new))
         return None if moved is None or moved != moved else moved > 0
 
     def version_of(self, tensor: Tensor) -> int | None:
-        """`operators.version_of` of what may be deferred."""
+        """`operators.version_of` of a tensor, deferred or not."""
         with torch._C.DisableTorchFunction():
             return operators.version_of(computed(tensor))
 
-    # ---- what the program calls --------------------------------------------------------------------------------------
+    # ---- called by the program ---------------------------------------------------------------------------------------
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         by_program = not self.is_exposed and _called_by_program() and _records()
@@ -337,7 +339,7 @@ class Deferral(TorchFunctionMode):
         if args and isinstance(args[0], Deferred) and name in KNOWN and args[0].node.value is None:
             return function(*args, **kwargs)
         if _writes(name):
-            self._settle([each for each in (*args, kwargs.get("out")) if isinstance(each, Deferred)])
+            self._materialize([each for each in (*args, kwargs.get("out")) if isinstance(each, Deferred)])
         if by_program:
             found = self._record(name, args, kwargs)
             if found is None and name in FOLDED:
@@ -353,18 +355,18 @@ class Deferral(TorchFunctionMode):
         roots = self._roots() if (_writes(name) or "out" in kwargs) and _records() else {}
         result = function(*plain, **computed(kwargs, not is_pure))
         if not is_pure:
-            self._see()
+            self._note_versions()
         if roots:
-            self._forget((plain, kwargs.get("out")), roots)
+            self._drop_written((plain, kwargs.get("out")), roots)
         return args[0] if args and isinstance(args[0], Deferred) and result is plain[0] else result
 
-    def _see(self) -> None:
-        """Note the versions of the variables, which recorded operations will read."""
+    def _note_versions(self) -> None:
+        """Note the versions of the variables, to detect writes before recorded operations read them."""
         self.versions = {key: each._version for key, each in self.variables.items() if not each.is_inference()}
 
-    def _forget(self, written: Any, before: dict[int, list[tuple[Tensor, int]]]) -> None:
-        """Drop all constants where one was written to by another name, such as its `.data`, whose writes are not
-        counted. `before` are those at each address, with their versions from before the operation."""
+    def _drop_written(self, written: Any, before: dict[int, list[tuple[Tensor, int]]]) -> None:
+        """Drop all constants where one was written to by another name, such as its `.data`, without a new version.
+        `before` : the constants at each address, with their versions from before the operation."""
         for each in flat(written):
             found = before.get(_address(each), ()) if type(each) is Tensor else ()
             if any(root is not each and root._version == version for root, version in found):
@@ -373,7 +375,7 @@ class Deferral(TorchFunctionMode):
                 return
 
     def _roots(self) -> dict[int, list[tuple[Tensor, int]]]:
-        """The tensors that constants follow from, and their versions, by address."""
+        """The operands of constants, and their versions, by address."""
         found: dict[int, list[tuple[Tensor, int]]] = {}
         for _, held in (*self.constants.values(), *self.used.values(), *self.steps.values(), *self.taken.values()):
             for each in flat(held):
@@ -382,16 +384,16 @@ class Deferral(TorchFunctionMode):
         return found
 
     def _check_unchanged(self) -> None:
-        """Raise RuntimeError where a variable was written to since, by no operation that was seen."""
+        """Raise RuntimeError where a variable was written to by an undetected operation."""
         for key, version in self.versions.items():
             if self.variables[key]._version != version:
                 raise RuntimeError(
-                    "compute: vertex data was written to by something that fusion does not see, such as torch.jit or "
+                    "compute: vertex data was written to outside of recorded operations, such as by torch.jit or "
                     "another thread; use tg.run(fuse=False)"
                 )
 
     def _record(self, name: str, args: Any, kwargs: Any) -> Any:
-        """What the function gives where that is recorded or known, else None."""
+        """The deferred or known result of a function, None if it must be executed."""
         if kwargs or not args:
             return None
         if name in RECORDED:
@@ -400,7 +402,9 @@ class Deferral(TorchFunctionMode):
                 return None
             found = [self._operand(each) for each in args]
             operands = [each for each in found if each is not None]
-            if len(operands) < len(found) or not any(self._varies(each) for each in operands):
+            if len(operands) < len(found) or all(
+                each.is_constant if isinstance(each, Node) else id(each) not in self.variables for each in operands
+            ):
                 return None
             operands = operands[::-1] if reverse else operands
             if recorded == "div" and isinstance(operands[1], (int, float)) and not operands[1]:
@@ -419,7 +423,7 @@ class Deferral(TorchFunctionMode):
         return None
 
     def _operand(self, each: Any) -> Operand | None:
-        """An argument as an operand; None for one that is not recorded."""
+        """An argument as an operand; None if recording does not support it."""
         if isinstance(each, (int, float)):
             return each if type(each) is not bool and (each == 0 or NUMBERS[0] < abs(each) < NUMBERS[1]) else None
         known = type(each) is Deferred
@@ -432,17 +436,14 @@ class Deferral(TorchFunctionMode):
             return None
         if tensor.dim() == 0:
             return self._operand(float(tensor)) if tensor.dtype in FLOATS else None
-        return tensor if tensor.shape == self.like.shape and (known or self._is_seen(tensor)) else None
+        return tensor if tensor.shape == self.like.shape and (known or self._counts_writes(tensor)) else None
 
-    def _is_seen(self, tensor: Tensor) -> bool:
-        """Whether all writes to a tensor are counted: its memory is torch's alone, or the graph's, where none are."""
+    def _counts_writes(self, tensor: Tensor) -> bool:
+        """Whether a tensor's version counts all writes: its memory is torch's alone, or the graph's, never written."""
         storage = _storage(tensor)
         if storage is not None and storage.resizable() and not storage.is_shared():
             return True
         return is_kept(self.graph, tensor) or (self.graph.layout is None and tensor is self.graph.weights)
-
-    def _varies(self, operand: Operand) -> bool:
-        return (isinstance(operand, Node) and not operand.is_constant) or id(operand) in self.variables
 
     def _deferred(self, node: Node) -> Deferred:
         for each in node.operands:
@@ -455,7 +456,7 @@ class Deferral(TorchFunctionMode):
         return made
 
     def _fold(self, name: str, function: Any, args: Any, kwargs: Any) -> Any:
-        """The value of a function of constants, None where it is not one."""
+        """The value of a function of constants, None for any other."""
         if any(isinstance(each, Deferred) and not each.node.is_constant for each in args):
             return None
         if name == "to" and not (len(args) == 2 and isinstance(args[1], torch.dtype)):
@@ -513,7 +514,7 @@ class Deferral(TorchFunctionMode):
         return operand.value
 
     def _fused(self, node: Node) -> Tensor | None:
-        """The value of an expression with one sum over arcs, None for any other."""
+        """The value of an expression with exactly one sum over arcs, None for any other."""
         if not contains_sum(node):
             return None
         parts = terms(node)
@@ -531,7 +532,7 @@ class Deferral(TorchFunctionMode):
         return node.value
 
     def _step(self, node: Sum, alpha: float, beta: float, bias: Tensor | float) -> Tensor:
-        """alpha * node + beta * bias by a step of the map that did so in the last iteration."""
+        """alpha * node + beta * bias by a step of an affine map, the same map in each iteration."""
         x, scale = node.operands[0], None
         parts = terms(x)
         if len(parts) == 1 and parts[0][1] is not None:
@@ -556,7 +557,7 @@ class Deferral(TorchFunctionMode):
         return result
 
     def _total(self, node: Node) -> float | None:
-        """The sum of the values of a node, where a step has computed it, and no gradient is recorded."""
+        """The sum of the values of a node, None where no step has computed it or a gradient is recorded."""
         if node.value is not None and node.value.requires_grad:
             return None
         inner = node.operands[0] if node.function == "abs" and node.operands else None
@@ -572,25 +573,25 @@ class Deferral(TorchFunctionMode):
         return None
 
     def _moved(self, before: Any, after: Any) -> float | None:
-        """The L1 distance, where a step has computed it."""
+        """The L1 distance, None where no step has computed it."""
         for step, _ in (*self.taken.values(), *self.steps.values()):
             if (moved := step.moved(before, after)) is not None:
                 return moved
         return None
 
     def _flush(self, owned: bool = False) -> None:
-        """Compute all that was recorded and may still be read."""
+        """Compute all recorded tensors that are still referenced."""
         for each in [made for reference in self.pending if (made := reference()) is not None]:
             each.computed(owned)
         self.pending.clear()
 
-    def _settle(self, tensors: list[Deferred]) -> None:
-        """Turn these, which are written to or outlive the iteration, into ordinary tensors."""
+    def _materialize(self, tensors: list[Deferred]) -> None:
+        """Turn tensors that are written to or outlive the iteration into ordinary ones."""
         for each in tensors:
             value = each.computed(owned=True).detach()  # the same memory, with the same version
             for references in (self.pending, self.made):
                 references[:] = [reference for reference in references if reference() is not each]
-            with torch._C.DisableTorchFunction(), contextlib.suppress(RuntimeError):  # where the program has weak ones
+            with torch._C.DisableTorchFunction(), contextlib.suppress(RuntimeError):  # of tensors with weak references
                 torch.utils.swap_tensors(each, value)
                 self.variables[id(each)] = each
 
@@ -605,7 +606,7 @@ class Deferral(TorchFunctionMode):
         return type(argument), argument.hex() if isinstance(argument, float) else argument  # 0.0 is not -0.0
 
     def _constant(self, key: Any, function: Callable[[], Tensor], held: Any = ()) -> Tensor:
-        """The value with this key, which says what it follows from: that of this iteration or the last, or computed."""
+        """The value of a key (function and operands), cached in this iteration or the last, or computed."""
         known = self.used.get(key) or self.constants.get(key)
         if known is None or known[0]._version != known[1][0]:
             value = function()
@@ -622,13 +623,13 @@ class Deferral(TorchFunctionMode):
 
 
 def _writes(name: str) -> bool:
-    """Whether a function may write into its first argument, or asks for a tensor of its kind, as Parameter does."""
+    """Whether a function may write into its first argument, or needs its class, as Parameter does."""
     own = name in ("__set__", "__setitem__", "detach") or name.startswith("__i")
     return own or (name.endswith("_") and not name.startswith("__"))
 
 
 def _storage(tensor: Tensor) -> torch.UntypedStorage | None:
-    """The memory of a tensor; None for one that has none of its own, such as a sparse one."""
+    """The storage of a tensor; None without one, as for sparse tensors."""
     try:
         return tensor.untyped_storage()
     except NotImplementedError:
@@ -636,7 +637,7 @@ def _storage(tensor: Tensor) -> torch.UntypedStorage | None:
 
 
 def _address(tensor: Tensor) -> int:
-    """Where the memory of a tensor begins, that of its views and of all other names for it."""
+    """The address of the storage of a tensor, shared with its views."""
     storage = _storage(tensor)
     return 0 if storage is None else storage.data_ptr()
 
@@ -651,20 +652,20 @@ def flat(tree: Any) -> Iterator[Any]:
 
 
 def _names(code: Any) -> set[str]:
-    """The names that a function uses, and those of functions in it."""
+    """The names that a function and its nested functions use."""
     inner = [_names(each) for each in getattr(code, "co_consts", ()) if isinstance(each, CodeType)]
     return set(getattr(code, "co_names", ())).union(*inner)
 
 
 def _tensors(values: Any) -> list[Tensor]:
-    """All tensors of vertex data, which may be nested."""
+    """All tensors of nested vertex data."""
     if isinstance(values, dict):
         return [each for value in values.values() for each in _tensors(value)]
     return [values]
 
 
 def _records() -> bool:
-    """False in inference mode, whose tensors have no version, and in transforms, whose tensors end with them."""
+    """False in inference mode, where tensors have no version, and in functorch transforms."""
     return not torch.is_inference_mode_enabled() and not in_functorch()
 
 

@@ -1,4 +1,4 @@
-"""The order in which a relaxation takes its vertices."""
+"""Delta-stepping: the order of vertices in a relaxation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tgraph.errors import ArgumentError
 
 
 def check_delta(delta: float) -> None:
-    """Raise ArgumentError for what is no width of buckets."""
+    """Raise ArgumentError for a bucket width that is not positive."""
     if not delta > 0:
         raise ArgumentError(f"delta: must be positive, got {delta}")
 
@@ -21,9 +21,8 @@ def check_delta(delta: float) -> None:
 class NearFar:
     """Relax in the order of buckets of width delta: near vertices now, far ones when the near are exhausted.
 
-    A two-bucket form of delta-stepping (Meyer and Sanders 2003; Davidson, Baxter, Garland, Owens 2014). The far pile
-    holds each vertex at the value it had when it was put there; entries that have since moved below the threshold
-    are stale, for they were near at that time.
+    A two-bucket form of delta-stepping (Meyer and Sanders 2003; Davidson, Baxter, Garland, Owens 2014). Entries of the
+    far pile that have since moved below the threshold are stale: they were near at that time.
     """
 
     dtype: torch.dtype
@@ -39,23 +38,23 @@ class NearFar:
         self._far: list[Tensor] = []
 
     def next(self, values: Tensor, changed: Frontier) -> Frontier:
-        """The vertices to relax next, given those that have just changed; empty when nothing is left."""
+        """The vertices to relax next, given the frontier of `changed` ones; empty when nothing is left."""
         close = self.near(values, changed)
         return close if len(close) else self.open(values, changed.graph, self.lowest(values))
 
     def near(self, values: Tensor, changed: Frontier) -> Frontier:
-        """Those of the vertices that have just changed which are in the present bucket; the others are put aside."""
+        """The `changed` vertices in the present bucket; the others join the far pile."""
         close, far = Frontier.split(changed.graph, changed.ids, values.index_select(0, changed.ids) < self.threshold)
         if len(far):
             self._far.append(far)
         return close
 
     def with_far(self, near: Frontier) -> Frontier:
-        """The vertices that have something to send still: a frontier that `next` gave, and the far pile."""
+        """All vertices with unsent messages: the `near` ones, and the far pile."""
         return near.graph.select(torch.cat([near.ids, *self._far])) if self._far else near
 
     def lowest(self, values: Tensor) -> Tensor | None:
-        """The smallest value of the far pile, [], or None where that is empty."""
+        """The smallest value of the far pile, [], or None if it is empty."""
         if not self._far:
             return None
         pile = torch.cat(self._far)
@@ -68,7 +67,7 @@ class NearFar:
         return values.index_select(0, self._far[0]).min()
 
     def open(self, values: Tensor, graph: Vertices, lowest: Tensor | None) -> Frontier:
-        """The far vertices of the bucket that the value `lowest` is in; none where it is None."""
+        """The far vertices in the bucket of the value `lowest`; none for None."""
         if lowest is None:
             return graph.nothing()
         self.threshold = self._border_above(lowest)

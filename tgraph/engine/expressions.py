@@ -1,4 +1,4 @@
-"""Expressions of vertex data, and the affine form of those that contain a sum over arcs."""
+"""Expressions of vertex data, and their affine form around a sum over arcs."""
 
 from __future__ import annotations
 
@@ -15,21 +15,14 @@ from tgraph.primitives.linear import AffineMap
 
 Operand: TypeAlias = Union["Node", Tensor, float]
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": operator.truediv,
-    "neg": operator.neg,
-    "abs": operator.abs,
-    "to": Tensor.to,
-}
+FUNCTIONS: dict[str, Callable[..., Any]] = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
+FUNCTIONS |= {"div": operator.truediv, "neg": operator.neg, "abs": operator.abs, "to": Tensor.to}
 
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """An element-wise function of operands, or a sum over arcs of one; its `value` [n] once computed, by a step of
-    `origin` where it was fused. Constants follow from tensors that are not vertex data."""
+    """An element-wise function of operands, or a sum over arcs; its `value` [n] once computed, by a step of `origin` if
+    fused. Constants are functions of tensors other than vertex data."""
 
     function: str
     operands: tuple[Operand, ...]
@@ -49,11 +42,11 @@ class Sum(Node):
     weights: Tensor | float | None = None
 
 
-Term: TypeAlias = tuple[float, "Operand | None"]  # a factor, and what it multiplies; None for 1
+Term: TypeAlias = tuple[float, "Operand | None"]  # (factor, operand), None for the operand 1
 
 
 def terms(operand: Operand) -> list[Term]:
-    """The operand as a linear combination. An operand that occurs more than once is one term."""
+    """The operand as a linear combination, with equal operands merged."""
     merged: dict[int, Term] = {}
     for factor, base in _terms(operand):
         known = merged.get(id(base))
@@ -88,7 +81,7 @@ def _times(number: float, operand: Operand) -> list[Term]:
 
 
 def factors(operand: Operand, is_variable: Callable[[Tensor], bool]) -> tuple[Operand | None, Operand | None]:
-    """(variable, constant) whose product the operand is; None for 1."""
+    """The operand as a product (variable, constant), None for 1."""
     if isinstance(operand, Node) and operand.value is not None:
         operand = operand.value
     if not isinstance(operand, Node):
@@ -105,14 +98,14 @@ def factors(operand: Operand, is_variable: Callable[[Tensor], bool]) -> tuple[Op
 
 
 def times(first: Operand | None, second: Operand | None) -> Operand | None:
-    """The product of two constants, None being 1."""
+    """The product of two constants, None for 1."""
     if first is None or second is None:
         return second if first is None else first
     return combined("mul", first, second)
 
 
 def combined(function: str, *operands: Any) -> Operand:
-    """A function of constants, computed in float64; a number where all of them are."""
+    """A function of constants, computed in float64; of numbers, a number."""
     if all(isinstance(each, (int, float)) for each in operands):
         return FUNCTIONS[function](*operands)
     return Node(function, operands, torch.float64, is_constant=True)
@@ -140,7 +133,7 @@ def grouped(rest: list[Term], is_variable: Callable[[Tensor], bool], dtype: torc
 
 
 def contains_sum(operand: Operand | None) -> bool:
-    """Whether a sum over arcs has to be computed for the operand."""
+    """Whether the operand depends on a sum over arcs that is not computed yet."""
     if not isinstance(operand, Node) or operand.value is not None:
         return False
     return isinstance(operand, Sum) or any(contains_sum(each) for each in operand.operands)

@@ -1,4 +1,4 @@
-"""What tells a run from others: its program with the parameters, and the graph."""
+"""The identity of a run: its program with the parameters, and a digest of the graph."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tgraph.files import checksummed, pytree
 from tgraph.model.program import Program, Relaxation
 
 _CONSTANTS = (torch.dtype, torch.device, range, type)  # attributes that are parameters
-_CHUNK = 1 << 24  # elements of a tensor that are hashed at a time
+_CHUNK = 1 << 24  # elements hashed at a time
 
 
 def parameters(program: Program, given: list[Any], hashed: Callable[[Tensor], str]) -> Iterator[tuple[str, str]]:
-    """What identifies a program: its class, and its attributes, except the limit of iterations and tensors that `init`
-    has made. `given` are the attributes from before `init`; `hashed` gives a digest of a tensor.
+    """(name, description) of a program's class and of its attributes, except the limit of iterations and tensors made
+    by `init`. `given` : the attributes from before `init`; `hashed` : the digest of a tensor.
     """
     kind = type(program)
     yield "the program", f"{kind.__module__}.{kind.__qualname__}"
@@ -33,7 +33,7 @@ def parameters(program: Program, given: list[Any], hashed: Callable[[Tensor], st
 
 
 def _described(value: Any, hashed: Callable[[Tensor], str]) -> str:
-    """A value, or a digest of one that is long."""
+    """The text of a value, abridged with a digest if long."""
     tensors: dict[str, Tensor] = {}
     if not isinstance(value, _CONSTANTS):
         form = pytree.encode(value.detach() if isinstance(value, Tensor) else value, tensors)
@@ -43,7 +43,7 @@ def _described(value: Any, hashed: Callable[[Tensor], str]) -> str:
 
 
 def digest(graph: Graph) -> Iterator[tuple[str, str]]:
-    """What identifies a graph: its sizes, and a hash of all of its arcs, or of the checksums of its file."""
+    """(name, description) of a graph's sizes, and of a hash of its arcs or of the checksums of its file."""
     yield "the number of vertices", str(graph.num_vertices)
     yield "the number of arcs", str(graph.num_arcs)
     yield "directed", str(graph.directed)

@@ -1,5 +1,4 @@
-"""Relaxations on integers, whose messages have to fit: proven before the first round where that is possible, and else
-looked at while the rounds go on."""
+"""Overflow checks of relaxations on integers: a proof before the first round if possible, else between rounds."""
 
 from __future__ import annotations
 
@@ -17,16 +16,13 @@ from tgraph.kernels.messages import column
 from tgraph.kernels.operators.aggregation.aggregation import sent_data
 from tgraph.model.program import Program, Relaxation
 
-# More rounds than any run has.
-ENDLESS = 2**62
+ENDLESS = 2**62  # more rounds than any run has
 
-# Frontiers of so few values are looked at as Python numbers, which takes less than two calls of torch.
-FEW = 16
+FEW = 16  # values of a frontier: fewer are checked as Python numbers, faster than two calls of torch
 
 
 def growth(program: Relaxation, graph: Graph, rounds: int | None) -> float | None:
-    """How far a value can move away from the first values in so many rounds (None: until nothing changes); None where
-    that is not known."""
+    """A bound on the change of a value from the initial ones in `rounds` (None: until convergence), or None."""
     if program.edge == "copy":
         return 0
     if program.edge == "mul":
@@ -38,8 +34,8 @@ def growth(program: Relaxation, graph: Graph, rounds: int | None) -> float | Non
 
 
 def watch(program: Program, graph: Graph, values: Tensor, active: Frontier, rounds: int | None) -> Watch | None:
-    """The `Watch` of a relaxation in which `active` vertices send first; None where none of at most `rounds` rounds can
-    overflow, or the program overrides `compute`."""
+    """The `Watch` of a relaxation that begins with the `active` vertices; None where no overflow is possible in
+    `rounds` rounds, or the program overrides `compute`."""
     if not isinstance(program, Relaxation) or type(program).compute is not Relaxation.compute:
         return None
     if program.edge not in ("add", "mul") or values.is_floating_point() or not graph.num_arcs:
@@ -51,7 +47,7 @@ def watch(program: Program, graph: Graph, values: Tensor, active: Frontier, roun
 
 
 class Watch:
-    """How many rounds of a relaxation cannot overflow, from the values before them."""
+    """Bounds on the number of rounds of a relaxation without overflow, from the values before them."""
 
     def __init__(self, program: Relaxation, graph: Graph, dtype: torch.dtype):
         limits = torch.iinfo(dtype)
@@ -63,8 +59,7 @@ class Watch:
         self._weights = math.floor(smallest), math.ceil(largest)
 
     def rounds(self, values: Tensor, active: Frontier) -> int:
-        """How many rounds from these values on fit the dtype, at least one. Raises ArgumentError where the next one
-        does not."""
+        """The number of rounds without overflow, at least 1. Raises ArgumentError for an overflow in the next."""
         sent, count = self.range_of_sent(values, active), 1
         if sent is None:
             return count
@@ -76,7 +71,7 @@ class Watch:
         return count
 
     def range_of_sent(self, values: Tensor, active: Frontier) -> tuple[int, int] | None:
-        """(least, greatest) value that the active vertices send, None where they send none."""
+        """(least, greatest) value sent by the active vertices, None without any."""
         sent = values if active.is_everything else values.index_select(0, active.ids)
         if sent.numel() <= FEW:
             numbers = (sent if sent.dim() == 1 else sent.flatten()).tolist()
@@ -89,13 +84,13 @@ class Watch:
         return least, greatest
 
     def fits(self, sent: tuple[int, int], rounds: int) -> bool:
-        """Whether values of this range stay within the dtype over so many rounds."""
+        """Whether values in the range `sent` stay within the dtype for `rounds` rounds."""
         least, greatest = sent
         if self._program.edge == "add":
             least += rounds * min(self._weights[0], 0)
             greatest += rounds * max(self._weights[1], 0)
         else:
-            for _ in range(min(rounds, 64)):  # what still grows then has left 64 bits
+            for _ in range(min(rounds, 64)):  # values that still grow then exceed 64 bits
                 corners = [value * weight for value in (least, greatest) for weight in self._weights]
                 before, (least, greatest) = (least, greatest), (min(least, *corners), max(greatest, *corners))
                 if before == (least, greatest):
@@ -103,8 +98,8 @@ class Watch:
         return self._least <= least and greatest <= self._most
 
     def _check_arcs(self, values: Tensor, active: Frontier, sent: tuple[int, int]) -> None:
-        """Raise ArgumentError for the first arc along which a message does not fit. On a graph that streams, whose arcs
-        are not held, one that may exist will do."""
+        """Raise ArgumentError for the first arc with a message that does not fit. On a streamed graph, without arcs in
+        memory, for a possible one."""
         graph, program = self._graph, self._program
         sign = "+" if program.edge == "add" else "*"
         if graph.layout is not None and graph.layout.streams:
@@ -132,8 +127,7 @@ class Watch:
 
 
 def _longest(program: Relaxation, graph: Graph, rounds: int | None) -> int:
-    """How many arcs a message may have crossed. Where no arc makes a value better none crosses a vertex twice, however
-    many rounds there are."""
+    """The largest number of arcs on the path of a message: at most n where no arc improves a value."""
     smallest, largest = program.weight_range(graph)
     gains_nothing = smallest >= 0 if program.reduction.name == "min" else largest <= 0
     longest = ENDLESS if rounds is None else rounds

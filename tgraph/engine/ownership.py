@@ -1,4 +1,4 @@
-"""Ownership of the vertex data of a run, and whether it was written to: by the counters of autograd, in O(1)."""
+"""Ownership of the vertex data of a run, and writes to it by the version counters of autograd, in O(1)."""
 
 from __future__ import annotations
 
@@ -13,25 +13,24 @@ from tgraph.errors import ArgumentError
 from tgraph.model.operators import version_of
 from tgraph.model.program import Program, Relaxation
 
-# The tensors of vertex data, and how often each was written to.
-Versions = list[tuple[Tensor, "int | None"]]
+Versions = list[tuple[Tensor, "int | None"]]  # the tensors of vertex data, with their version counters
 
 
 @functools.lru_cache(256)
 def makes_its_own(step: Callable[..., Any]) -> bool:
-    """Whether a method gives tensors that nothing else holds: those of this package do, a user's may return a tensor of
-    the graph, or one that it keeps."""
+    """Whether the tensors that a method returns are referenced by nothing else: true of methods of this package; a
+    user's may return a tensor of the graph, or of the program."""
     return (getattr(step, "__module__", None) or "").startswith("tgraph.")
 
 
 def is_checked(program: Program) -> bool:
-    """Whether a program has a residual, and steps that a user wrote."""
+    """Whether a program has a residual, and steps written by a user."""
     has_residual = getattr(program.residual, "__func__", None) is not Program.residual
     return has_residual and not (makes_its_own(type(program).compute) and makes_its_own(type(program).residual))
 
 
 def copied(values: Any, function: Callable[[Tensor], Any] = Tensor.clone) -> Any:
-    """The vertex data, a tensor or dicts of tensors, in memory of its own; or a function of each of its tensors."""
+    """A copy of vertex data, a tensor or nested dicts of tensors; or a function of each of its tensors."""
     if not isinstance(values, dict):
         return function(values)
     made = copy.copy(values)
@@ -55,8 +54,7 @@ def are_of(values: Any, before: Any) -> bool:
 
 
 def before_step(program: Program, values: Any) -> tuple[Any, Versions]:
-    """The vertex data from before an iteration, which a residual compares, with its versions: copied where the steps
-    write into it, or writes are not counted."""
+    """Vertex data before an iteration, for `residual`, and versions: copied where writes occur or are not counted."""
     if makes_its_own(type(program).compute) and not isinstance(program, Relaxation):
         return values, []
     found = versions(values)
@@ -66,21 +64,19 @@ def before_step(program: Program, values: Any) -> tuple[Any, Versions]:
 
 
 def check_before(program: Program, before: Versions, after: Any) -> None:
-    """Raise ArgumentError where COMPUTE has written the values `after` over those `before`."""
+    """Raise ArgumentError where COMPUTE has overwritten the values `before` by the values `after`."""
     for each, version in before:
         if version_of(each) != version and any(_shares(each, other) for other, _ in versions(after)):
             raise ArgumentError(
-                f"{type(program).__name__}.compute: wrote into the values that it was given, which residual compares "
-                "with those that it returned; return new tensors"
+                f"{type(program).__name__}.compute: wrote into the given values, which residual compares with the "
+                "returned ones; return new tensors"
             )
 
 
 def check_after(program: Program, after: Versions) -> None:
     """Raise ArgumentError where `residual` has written into the new values."""
     if any(version_of(each) != version for each, version in after):
-        raise ArgumentError(
-            f"{type(program).__name__}.residual: wrote into the values, which it is to compare; use new tensors"
-        )
+        raise ArgumentError(f"{type(program).__name__}.residual: wrote into the values it compares; use new tensors")
 
 
 def _shares(one: Tensor, other: Tensor) -> bool:

@@ -1,4 +1,4 @@
-"""What is settled about a run before its first round."""
+"""The decisions about a run before its first iteration."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from tgraph.kernels import Choice
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """limit : beyond so many rounds the run has failed, None for no limit.
-    width : of the buckets in which to relax, None for no order.
-    watch : what looks at the integers that are sent while the rounds go on; None where none can overflow.
-    loop : the backend that runs the whole loop, or why none does; None for programs that bring their own steps.
-    best : the weight of an arc that no other beats, None where that says nothing about messages.
-    growth : how far a value can move away from the first ones, None where that is not known.
+    """limit : the number of rounds after which the run fails, None for no limit.
+    width : of the buckets, None for no order.
+    watch : the overflow check between rounds, None where no overflow is possible.
+    loop : the choice of a backend for the whole loop, or why none supports it; None for programs with steps of their
+        own.
+    best : the best weight of an arc, None where it does not bound messages.
+    growth : a bound on the distance of a value to the initial values, None if unknown.
     """
 
     limit: int | None

@@ -1,5 +1,5 @@
-"""The plan of a run, made before its first round. That of a relaxation follows from its declaration: it is computed
-once for a graph and reused by later runs."""
+"""The plan of a run, made before its first round. The plan of a relaxation follows from its declaration: it is cached
+with the graph for later runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tgraph.errors import ArgumentError
 from tgraph.kernels.call import Call
 from tgraph.model.program import Program, Relaxation
 
-KEPT = 64  # plans of a graph: a program with another weight or limit in each run does not fill the memory
+CACHED = 64  # plans of a graph: a program with another weight or limit in each run does not fill the memory
 
 
 def plan(
@@ -34,9 +34,9 @@ def plan(
     mode: str,
     max_iterations: int | None,
 ) -> Plan:
-    """The plan of a run that begins with these values, of which `active` vertices send.
+    """The plan of a run from the initial values and frontier.
 
-    Raises ArgumentError for limits, weights and first values that do not fit.
+    Raises ArgumentError for invalid limits, weights and initial values.
     """
     limit = program.max_iterations if max_iterations is None else max_iterations
     if not isinstance(program, Relaxation):
@@ -50,27 +50,27 @@ def plan(
     program.check(graph, values)
     made = _made(program, graph, values, active, backend, mode, limit)
     lasts = made.watch is None and made.loop is not None and _is_declared(type(program))
-    if key is not None and lasts and len(plans) < KEPT:
-        plans[key] = _for(made, None, values[:0].clone())  # without the graph, which keeps it
+    if key is not None and lasts and len(plans) < CACHED:
+        plans[key] = _for(made, None, values[:0].clone())  # without the graph, which holds the cache
     return made
 
 
 def _key(program: Relaxation, graph: Graph, values: Any, backend: str, mode: str, limit: int | None) -> Hashable | None:
-    """The cache key of a plan, or None for one that does not follow from the declaration alone."""
+    """The cache key of a plan, or None where the plan does not follow from the declaration alone."""
     weight = program.weight
     if isinstance(weight, Tensor) or graph.layout is not None or not isinstance(values, Tensor):
         return None
     integers = not values.is_floating_point()
     if (integers and program.first is None) or watchers() or torch.compiler.is_compiling():
         return None
-    kernels = native.ENVIRONMENT.get(native.VARIABLE)  # which are loaded, or none
+    kernels = native.ENVIRONMENT.get(native.VARIABLE)
     own = type(program), program.reduce, program.edge, type(weight), weight, program.delta, program.first
     ends = program.rounds, limit, program.tolerance
     return own, ends, backend, mode, values.dtype, values.dim(), values.requires_grad, kernels
 
 
 def _is_declared(kind: type[Relaxation]) -> bool:
-    """Whether a class of programs overrides none of the methods that a plan depends on."""
+    """Whether a class of programs inherits all methods that a plan depends on."""
     methods = ("check", "weight_range", "best_weight", "bucket_width")
     return all(getattr(kind, method) is getattr(Relaxation, method) for method in methods)
 
@@ -89,7 +89,7 @@ def _made(
     if loop is None or loop.backend is None:
         return Plan(limit, width, watch, loop)
     if loop.is_by(LAYOUT):
-        return Plan(None, width, watch, loop)  # blocks are visited as often as it takes
+        return Plan(None, width, watch, loop)  # visits to blocks are not limited
     best = compiled_loop.best_weight(program, graph) if watch is None else None
     return Plan(limit, width, watch, loop, best, overflow.growth(program, graph, most))
 
@@ -104,7 +104,7 @@ def _for(known: Plan, graph: Graph | None, values: Tensor) -> Plan:
 
 
 def _bucket_width(program: Relaxation, graph: Graph, values: Tensor) -> float | None:
-    """The width of the buckets in which to relax, None for no order."""
+    """The width of the buckets, None for no order."""
     if (width := program.bucket_width(graph, values)) is None:
         return None
     check_delta(width)
@@ -114,7 +114,7 @@ def _bucket_width(program: Relaxation, graph: Graph, values: Tensor) -> float | 
         raise ArgumentError("delta: buckets need weights that are not negative; set delta = None")
     if graph.layout is not None and graph.layout.spreads:
         return None  # the loop of the layout has buckets of its own
-    return None if devices.compiles_each_shape(graph.device) else width  # buckets are of another size in each round
+    return None if devices.compiles_each_shape(graph.device) else width  # the size of buckets varies
 
 
 def _limit(program: Program, graph: Graph, limit: int | None, ordered: bool) -> int | None:
@@ -124,11 +124,11 @@ def _limit(program: Program, graph: Graph, limit: int | None, ordered: bool) -> 
     if program.tolerance is not None and not program.tolerance >= 0:
         raise ArgumentError(f"tolerance: must not be negative, got {program.tolerance}")
     if limit is None and isinstance(program, Relaxation) and not ordered:
-        # The best path visits no vertex twice; but a min of minima may go out of its way for the least weight.
+        # A best path visits no vertex twice, except for a min of minima: it may detour to the least weight.
         return (2 if program.edge == program.reduce else 1) * graph.num_vertices + 1
     return limit
 
 
 def fewest(*bounds: int | None) -> int | None:
-    """The least of the bounds that there are."""
+    """The least of the bounds that are not None, None without any."""
     return min((bound for bound in bounds if bound is not None), default=None)

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from tgraph.engine.state import State
 from tgraph.progress import bar
 
-Advance = Callable[[int, int], None]  # given how many iterations were done, and how many vertices are active
+Advance = Callable[[int, int], None]  # of the number of iterations done, and of active vertices
 
 
 @contextmanager
 def progress_bar(state: State, asked: bool) -> Iterator[Advance]:
-    """A function to call after each iteration, which counts it on a bar that was `asked` for, or is wanted."""
+    """A function to call after each iteration, which advances a bar; `asked` : whether the user asked for it."""
     layout = state.graph.layout
-    counts = getattr(layout, "counts", None)  # of a graph that streams: what was read
+    counts = getattr(layout, "counts", None)  # reads of a streamed graph
     name = type(state.program).__name__
     with bar(name, unit=" iterations", asked=asked, initial=state.iterations) as shown:
 

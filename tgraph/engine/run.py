@@ -33,7 +33,7 @@ from tgraph.kernels.messages import is_per_arc
 from tgraph.model.program import Program, Relaxation
 from tgraph.progress import is_wanted
 
-# Brings a graph to a device and within a budget of memory; set by `tgraph.stream`, which stands above.
+# Moves a graph to a device and within a memory budget; set by `tgraph.stream`, a higher layer.
 place: Callable[[Graph, str | int | None, torch.device | str | None], Graph] | None = None
 
 
@@ -55,25 +55,25 @@ def run(
 
     mode : "push" (active vertices send along their out-arcs), "pull" (vertices read their in-arcs), or "auto",
         which chooses for each iteration by the work ahead. All three give the same values where the function given to
-        `update` leaves a vertex as it is that receives the identity of the reduction; see there.
-    backend : which kernels serve the operators: "auto", or "native", "scatter", "sparse" or "portable"; those that
-        offer no more than `aggregate` serve a `Program` that calls nothing else.
-    fuse : sums over all arcs that a Program's `compute` aggregates become one pass over the arcs with the element-wise
-        operations around them, where the graph is large and compiled kernels serve it (`tgraph.engine.deferral`; the
-        trace then has steps called "affine_step") and no checkpoint is kept. The values are those of the program as it
-        is written, to rounding; sums are taken in float64, where less overflows. False executes each operation by
-        itself: for extensions that write into torch's memory unseen, by an address or DLPack.
-    trace : record what each iteration did.
-    progress : show a progress bar on stderr; `tgraph.progress` says where one is shown without.
-    max_iterations : raise NotConvergedError, which carries the partial Run, after so many; by default the program's
-        own limit, and for a Relaxation n + 1 (2n + 1 where reduce and edge are alike), which only a cycle that improves
-        without end exceeds.
+        `update` does not change a vertex that receives the identity of the reduction; see there.
+    backend : the kernels of the operators: "auto", or "native", "scatter", "sparse" or "portable"; a backend with
+        `aggregate` alone supports a `Program` that calls nothing else.
+    fuse : sums over all arcs in a Program's `compute` become one pass over the arcs with the element-wise operations
+        around them, where the graph is large, compiled kernels support it (`tgraph.engine.deferral`; the trace then has
+        steps called "affine_step") and there is no checkpoint. The values are unchanged up to rounding; sums are taken
+        in float64, with less overflow. False executes each operation by itself: for extensions that write into torch's
+        memory undetected, by an address or DLPack.
+    trace : record each iteration in a `Trace`.
+    progress : show a progress bar on stderr; see `tgraph.progress` for the default.
+    max_iterations : raise NotConvergedError, with the partial Run, after this number; by default the program's own
+        limit, and for a Relaxation n + 1 (2n + 1 where reduce and edge are alike), exceeded only by a cycle that
+        improves without end.
     device : where to run, by default where the graph is.
-    memory : what the arcs and the data of the vertices may take there, such as "4GB" or bytes as an int. A graph that
-        is larger is read block by block (`tgraph.stream`); see `tgraph.open` for one in a file. By default no limit.
-    checkpoint : a file in which to keep the state of the run every half minute, between iterations, and to go on from
-        where it is there; a `tgraph.Checkpoint` sets the time. The result is that of a run that was not interrupted,
-        bit for bit where that one is the same every time. The trace has the iterations since.
+    memory : budget of the arcs and the data of the vertices there, such as "4GB" or bytes as an int. A larger graph is
+        read block by block (`tgraph.stream`); see `tgraph.open` for a graph in a file. By default no limit.
+    checkpoint : a file to save the state of the run to every half minute, between iterations, and to resume from if it
+        exists; a `tgraph.Checkpoint` sets the interval. The result equals that of an uninterrupted run, bit for bit
+        where runs are deterministic. The trace has the iterations since.
 
     With `memory` a Relaxation may visit blocks in an order of its own, until nothing is active: to count or limit its
     rounds, or to fix their direction, set `rounds`, `max_iterations` or mode="pull".
@@ -96,7 +96,7 @@ def run(
         assert place is not None, "tgraph.stream sets it"
         graph = place(graph, memory, device)
     options = {"mode": mode, "backend": backend, "fuse": fuse, "trace": trace, "max_iterations": max_iterations}
-    # Elsewhere torch may be what computes: a program's own operations.
+    # Programs with operations of their own may need torch's threads.
     one_thread = one_torch_thread(backend) if program.one_torch_thread else nullcontext()
     with one_thread, _together(program, graph, options | {"checkpoint": checkpoint}):
         keeper = None if checkpoint is None else keeper_of(checkpoint, program, graph)
@@ -104,8 +104,8 @@ def run(
         by_backend = state.policy is None
         state.deferral = Deferral.of(program, graph, backend) if fuse and not by_backend and keeper is None else None
         shown = is_wanted(progress) and (graph.layout is None or graph.layout.leads)
-        showing = progress_bar(state, progress) if shown else nullcontext(_show_nothing)
-        with showing as advance, _recording(state):
+        showing = progress_bar(state, progress) if shown else nullcontext(lambda steps, active: None)
+        with showing as advance, _recording(graph, state.trace):
             remaining = (_run_loop if by_backend else _run_rounds)(state, advance, keeper)
         unfinished = remaining and state.iterations != program.rounds
         if keeper is not None:
@@ -117,20 +117,15 @@ def run(
 
 
 def _together(program: Program, graph: Graph, options: dict[str, Any]) -> AbstractContextManager[None]:
-    """The processes that a graph is spread over run one program, and fail together."""
+    """A context: the processes of a spread graph run one program and fail together."""
     if not (isinstance(graph, Graph) and graph.layout is not None and graph.layout.spreads):
         return nullcontext()
-    given = dict(identity.parameters(program, list(vars(program).values()), _told_of))
+
+    def hashed(tensor: Tensor) -> str:  # no process has all of a tensor spread over ranks
+        return "spread over ranks" if type(tensor) is not Tensor else identity.hash_of(tensor)
+
+    given = dict(identity.parameters(program, list(vars(program).values()), hashed))
     return graph.layout.together(given | {name: str(value) for name, value in options.items()})
-
-
-def _told_of(tensor: Tensor) -> str:
-    """A digest of a parameter; of one that is spread over processes none without the others."""
-    return "spread over ranks" if type(tensor) is not Tensor else identity.hash_of(tensor)
-
-
-def _show_nothing(steps: int, active: int) -> None:
-    """The progress of a run that shows no bar."""
 
 
 def _begun(
@@ -142,7 +137,7 @@ def _begun(
     max_iterations: int | None,
     keeper: Keeper | None,
 ) -> State:
-    """INIT, or what an earlier run has left."""
+    """The state after INIT, or of a checkpoint."""
     values, active = _first(program, graph)
     if graph.layout is not None:
         values = graph.layout.spread_out(values)
@@ -167,7 +162,7 @@ def _begun(
 
 def _run_rounds(state: State, advance: Advance, keeper: Keeper | None) -> int:
     """TENSORIZE and COMPUTE until nothing is active, the tolerance is met, or the rounds or the limit are reached.
-    With a width, in the order of buckets. Returns how many vertices are still active."""
+    With a width, in the order of buckets. Returns the number of vertices still active."""
     plan = state.plan
     if plan.loop is not None and len(state.active) and state.trace is not None:
         state.trace.note(plan.loop)
@@ -176,7 +171,7 @@ def _run_rounds(state: State, advance: Advance, keeper: Keeper | None) -> int:
         state.active = state.order.next(state.values, state.active)
     checked, device = ownership.is_checked(state.program), state.graph.device
     compiles = devices.compiles_each_shape(device)
-    safe = 0  # so many rounds need no look at the integers that they send
+    safe = 0  # rounds without possible overflow
     while not state.is_done:
         if plan.watch is not None:
             safe = (safe or plan.watch.rounds(state.values, state.active)) - 1
@@ -191,12 +186,12 @@ def _run_rounds(state: State, advance: Advance, keeper: Keeper | None) -> int:
             return 0
         state.active = changed if state.order is None else state.order.next(state.values, changed)
         if keeper is not None:
-            keeper.offer(state.kept)
+            keeper.offer(state.saved)
     return len(state.active)
 
 
 def _iterate(state: State) -> Frontier:
-    """TENSORIZE and COMPUTE once; returns the frontier that COMPUTE gave."""
+    """TENSORIZE and COMPUTE once; returns the new frontier."""
     if state.trace is None:
         return _step(state)[1]
     with watched() as choices:
@@ -222,7 +217,7 @@ def _step(state: State) -> tuple[Subgraph, Frontier]:
 
 
 def _run_loop(state: State, advance: Advance, keeper: Keeper | None) -> int:
-    """The same in the loop of a backend, which returns at intervals. Returns how many vertices are still active."""
+    """As `_run_rounds`, in the loop of a backend, which returns at intervals."""
     plan, watch, first = state.plan, state.plan.watch, state.active
     state.values = state.values.contiguous()
     loop = compiled_loop.begin(plan, cast(Relaxation, state.program), state.graph, state.values, first, state.mode)
@@ -230,12 +225,12 @@ def _run_loop(state: State, advance: Advance, keeper: Keeper | None) -> int:
     begun = state.values.clone() if compared else None
 
     def rounds_that_fit() -> int:
-        state.active = compiled_loop.unsettled(loop, state.graph, first, begun, state.values)
+        state.active = compiled_loop.frontier_of(loop, state.graph, first, begun, state.values)
         return cast(Watch, watch).rounds(state.values, state.active)
 
-    def kept() -> dict[str, Any]:
-        state.active = compiled_loop.unsettled(loop, state.graph, first, begun, state.values)
-        return state.kept()
+    def saved() -> dict[str, Any]:
+        state.active = compiled_loop.frontier_of(loop, state.graph, first, begun, state.values)
+        return state.saved()
 
     rounds = plan.limit if state.program.rounds is None else planning.fewest(plan.limit, state.program.rounds)
     left, active = None if rounds is None else rounds - state.iterations, None
@@ -249,7 +244,7 @@ def _run_loop(state: State, advance: Advance, keeper: Keeper | None) -> int:
             active = loop.active
             advance(count, active)
             if keeper is not None:
-                keeper.offer(kept)
+                keeper.offer(saved)
     return cast(int, loop.active) if active is None else active
 
 
@@ -276,7 +271,7 @@ def _first(program: Program, graph: Graph) -> tuple[Any, Frontier]:
 
 
 def _checked(program: Program, graph: Graph, result: Any, step: str = "compute") -> tuple[Any, Frontier]:
-    """The pair of vertex data and frontier that `init` and `compute` must return."""
+    """The `result` of `init` or `compute`. Raises ArgumentError unless it is (vertex data, Frontier)."""
     if not (isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], Frontier)):
         raise ArgumentError(
             f"{type(program).__name__}.{step}: must return (vertex data, Frontier); graph.select(...), "
@@ -315,7 +310,7 @@ def _writable(state: State, mode: str) -> Any:
 
 
 def _meets_tolerance(state: State, before: Any, versions: ownership.Versions | None) -> bool:
-    """Whether the residual does. With the `versions` of `before`, what the program writes is looked at."""
+    """Whether the residual is within the tolerance. With the `versions` of `before`, writes to values are checked."""
     noted: ownership.Versions = []
     if versions is not None:
         ownership.check_before(state.program, versions, state.values)
@@ -342,13 +337,12 @@ def _not_converged(state: State, active: int) -> str:
     return f"{type(program).__name__} has not converged after {state.plan.limit} iterations ({left}); {hint}"
 
 
-def _recording(state: State) -> AbstractContextManager[None]:
-    """What a graph reads from outside of memory, or from other processes, goes to the trace."""
-    return nullcontext() if state.trace is None else _recorded(state.graph, state.trace)
-
-
 @contextmanager
-def _recorded(graph: Graph, trace: Trace) -> Iterator[None]:
+def _recording(graph: Graph, trace: Trace | None) -> Iterator[None]:
+    """A context in which block reads and exchanges between processes are added to the trace."""
+    if trace is None:
+        yield
+        return
     before = graph.caches.keys()
     with nullcontext() if graph.layout is None else graph.layout.recording(trace):
         yield

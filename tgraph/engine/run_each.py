@@ -1,4 +1,4 @@
-"""Several programs on one graph at the same time: searches from many sources, say."""
+"""Independent programs on one graph in parallel, such as searches from many sources."""
 
 from __future__ import annotations
 
@@ -14,19 +14,17 @@ from tgraph.engine.run import Run, run
 from tgraph.errors import ArgumentError
 from tgraph.model.program import Program
 
-# Below so many arcs a program spends its time in Python, where threads wait for each other.
-ARCS_WORTH_A_THREAD = 1 << 18
+ARCS_WORTH_A_THREAD = 1 << 18  # on smaller graphs a program runs mostly in Python, where threads wait for each other
 
 
 def run_each(programs: Iterable[Program], graph: Graph, **options: Any) -> list[Run]:
-    """Run `programs` that are independent of each other, and return what `tgraph.run` returns for each, in order.
+    """Run independent `programs`, and return the `Run` of each, in order.
 
     On the CPU every core runs whole programs, where the graph is large and there are as many programs as cores: a
     second core speeds up a search with small frontiers less than it does by running another search. `options` are
     those of `tgraph.run`; with `trace` or `progress` the programs run one after the other.
 
-    Raises what `tgraph.run` raises, for the first program that fails; ArgumentError for a checkpoint, which belongs to
-    one run.
+    Raises the errors of `tgraph.run`, for the first program that fails; ArgumentError for a checkpoint.
 
     >>> graph = tg.generators.path(4)
     >>> runs = tg.run_each([tg.algorithms.BFS(source) for source in (0, 3)], graph)
@@ -34,12 +32,10 @@ def run_each(programs: Iterable[Program], graph: Graph, **options: Any) -> list[
     [[0, 1, 2, 3], [3, 2, 1, 0]]
     """
     if options.get("checkpoint") is not None:
-        raise ArgumentError(
-            "checkpoint: belongs to one run, these are several; pass each to tgraph.run with a checkpoint of its own"
-        )
+        raise ArgumentError("checkpoint: is of one run, these are several; pass each to tgraph.run with its own")
     chosen, threads = list(programs), torch.get_num_threads()
     watched = options.get("trace") or options.get("progress")
-    watched = watched or (graph.layout is not None and graph.layout.spreads)  # whose processes exchange in one order
+    watched = watched or (graph.layout is not None and graph.layout.spreads)  # processes exchange in one order
     if watched or graph.device.type != "cpu" or len(chosen) < threads or graph.num_arcs < ARCS_WORTH_A_THREAD:
         return [run(program, graph, **options) for program in chosen]
     with ThreadPoolExecutor(threads, initializer=native.use_one_thread) as pool:

@@ -1,4 +1,4 @@
-"""The state of a run: what one iteration leaves to the next, and what a checkpoint keeps."""
+"""The result of a run, and its state between iterations, saved by checkpoints."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tgraph.model.program import Program
 
 @dataclass
 class Run:
-    """What a run gave.
+    """The result of a run.
 
-    values : the vertex data, as the program shapes it.
+    values : the vertex data, in the form returned by the program.
     iterations : how many times TENSORIZE and COMPUTE ran.
     converged : True where no vertex was active any more, the tolerance was met, or the program's rounds are done.
     residual : the last residual, for a program that has one.
-    trace : what each iteration did, where asked for.
+    trace : the `Trace`, with trace=True.
 
     >>> run = tg.run(tg.algorithms.BFS(0), tg.generators.path(4))
     >>> run.values, run.iterations, run.converged
@@ -52,7 +52,7 @@ class Run:
 
 
 def _shape(values: Any) -> str:
-    """What vertex data is like, without looking at it."""
+    """The dtype, shape and device of vertex data, in words."""
     if isinstance(values, dict):
         return "; ".join(f"{name}: {_shape(data)}" for name, data in values.items())
     if not isinstance(values, Tensor):
@@ -65,12 +65,12 @@ class State:
     """A program on a graph, between two iterations.
 
     values, active : the vertex data, and the vertices that send next.
-    iterations, residual : how many iterations are done, and the residual of the last.
-    policy, order : the direction, and the order of buckets, of iterations that the engine runs itself; None before the
-        first, and where a backend runs the whole loop.
-    is_own : whether nothing else has the memory of the values, so that steps may write into it. trusts : whether that
-        holds after each COMPUTE, as one of this package keeps nothing.
-    deferral : records what the program computes, to fuse it; None where that would save nothing.
+    iterations, residual : the number of iterations so far, and the residual of the last.
+    policy, order : the direction, and the order of buckets, of iterations run by the engine; None before the first, and
+        where a backend runs the whole loop.
+    is_own : whether nothing else refers to the memory of the values, so that steps may write into it. trusts : whether
+        that holds after each COMPUTE, as for all of this package.
+    deferral : the recorder of COMPUTE, for fusion; None where fusion would save nothing.
     """
 
     program: Program
@@ -91,7 +91,7 @@ class State:
 
     @computed_once
     def scratch(self) -> Scratch:
-        """Working memory that the iterations share."""
+        """Working memory shared by the iterations."""
         return Scratch(self.graph.num_vertices)
 
     @property
@@ -99,8 +99,8 @@ class State:
         """True where nothing is active, or the program's rounds or the limit are reached."""
         return not len(self.active) or self.iterations in (self.program.rounds, self.plan.limit)
 
-    def kept(self) -> dict[str, Any]:
-        """What a checkpoint keeps."""
+    def saved(self) -> dict[str, Any]:
+        """The contents of a checkpoint."""
         return {
             "values": self.values,
             "frontier": (self.active if self.order is None else self.order.with_far(self.active)).forms(),
@@ -111,8 +111,7 @@ class State:
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """Go on from what `kept` gave. Vertex data and frontier are taken out of it: they last no longer than they are
-        used."""
+        """Continue from the result of `saved`. Vertex data and frontier are removed from it, to free them early."""
         self.values, self.active = saved.pop("values"), Frontier(self.graph, **saved.pop("frontier"))
         self.iterations, self.residual = saved["iterations"], saved["residual"]
         self.program.restore(saved.pop("program"))

@@ -7,6 +7,6 @@ from collections.abc import Callable
 
 PathLike = str | os.PathLike[str]
 
-# Asked after each part of a large file that is written or removed. None where nobody else waits for the disk: then the
-# parts may be large. Else the disk is left to the others for so many times as long as the part took.
+# Called after each part of a large write or removal: None if no other reader waits for the disk, so that parts may be
+# large; else the length of the following pause, as a multiple of the time of the part.
 Pause = Callable[[], float | None]

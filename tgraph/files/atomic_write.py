@@ -17,13 +17,12 @@ from typing import Any
 
 from tgraph.files import PathLike
 
-_LONG = 200  # bytes of a name, to which others are added
+_LONG = 200  # bytes of a name, before affixes
 
 
 @contextmanager
 def replacing(path: PathLike, mode: int = 0o666) -> Iterator[Path]:
-    """A new, empty file beside `path`, of these permissions without those of the umask, which is renamed to it at the
-    end of the block, and removed on failure."""
+    """A new file beside `path`, of mode & ~umask, renamed to it at the end of the block, removed on failure."""
     with _beside(path, mode) as (file, temporary):
         os.close(file)
         yield temporary
@@ -31,15 +30,14 @@ def replacing(path: PathLike, mode: int = 0o666) -> Iterator[Path]:
 
 @contextmanager
 def replacing_by(path: PathLike) -> Iterator[Any]:
-    """The same, opened to write bytes."""
+    """As `replacing`, opened to write bytes."""
     with _beside(path) as (descriptor, temporary), open(temporary, "wb", opener=lambda *_: descriptor) as file:
         yield file
 
 
 @contextmanager
 def _beside(path: PathLike, mode: int = 0o666) -> Iterator[tuple[int, Path]]:
-    """A new file, open and by its path. Its name is its own, so that threads do not share it, and no link that was
-    there is followed."""
+    """(descriptor, path) of a new file, with a name unique among threads, without following links."""
     path = Path(path)
     remove_leftovers(path, "part")
     temporary = path.with_name(f"{prefix(path)}{secrets.token_hex(4)}.part")
@@ -53,20 +51,20 @@ def _beside(path: PathLike, mode: int = 0o666) -> Iterator[tuple[int, Path]]:
 
 
 def prefix(path: Path) -> str:
-    """Names of temporary files beside a path begin with this: hidden, and with the id of the process."""
+    """The prefix of temporary files beside a path: hidden, with the id of the process."""
     return f".{_stem(path)}.{os.getpid()}."
 
 
 def _stem(path: Path) -> str:
-    """The name of the file, or of a long one its digest, since file systems have names of at most 255 bytes."""
+    """The name of the file, or its digest if long, since file systems limit names to 255 bytes."""
     name = os.fsencode(path.name)
     return path.name if len(name) <= _LONG else hashlib.sha256(name).hexdigest()
 
 
 @contextmanager
 def whole_file(path: PathLike, nbytes: int) -> Iterator[Any]:
-    """A new file of `nbytes` bytes that replaces `path` once it is written and synced to disk, and is removed on
-    failure. Raises OSError, naming path and bytes, where the disk has too little space."""
+    """A new file of `nbytes` bytes, which replaces `path` once written and synced, and is removed on failure. Raises
+    OSError, naming path and bytes, where the disk has too little space."""
     with room_for(path, nbytes), replacing_by(path) as file:
         reserve(file.fileno(), nbytes)
         yield file
@@ -76,7 +74,7 @@ def whole_file(path: PathLike, nbytes: int) -> Iterator[Any]:
 
 
 def reserve(file: int, nbytes: int) -> None:
-    """Allocate the disk space at once, so that a lack of it shows before the data is written."""
+    """Allocate the disk space, to detect a lack of it before the data is written."""
     if nbytes and hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file, 0, nbytes)
 
@@ -96,8 +94,7 @@ def room_for(path: PathLike, nbytes: int | str) -> Iterator[None]:
 
 
 def remove_leftovers(path: PathLike, suffix: str) -> None:
-    """Remove temporary files and folders of killed processes beside `path`: hidden, named after it, the id of a process
-    that no longer runs, and `suffix`."""
+    """Remove temporary files and folders of killed processes beside `path`, by `prefix` and `suffix`."""
     path = Path(path)
     stem = _stem(path)
     for left in path.parent.glob(f".{glob.escape(stem)}.*.{suffix}"):
@@ -111,7 +108,7 @@ def remove_leftovers(path: PathLike, suffix: str) -> None:
 
 
 def _runs(process: int) -> bool:
-    """Whether a process with this id exists, for any user; True where to ask would end it."""
+    """Whether a process with this id exists, for any user; True on Windows, where os.kill ends it."""
     if sys.platform == "win32":
         return True
     try:
@@ -124,7 +121,7 @@ def _runs(process: int) -> bool:
 
 
 def sync_folder(folder: Path) -> None:
-    """Sync the folder, so that a renamed file survives a loss of power."""
+    """Sync a folder, so that a renamed file survives a power failure."""
     try:
         opened = os.open(folder, os.O_RDONLY)
     except OSError:  # some systems cannot open folders

@@ -1,4 +1,4 @@
-"""Files as byte streams: decompressed and split at line ends; written compressed and atomically."""
+"""Files as byte streams: reading with decompression and line splitting, writing with compression, atomically."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tgraph.progress import bar, is_wanted
 
 CODECS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-LONGEST_LINE = 1 << 26  # bytes; a compressed file of nothing but zeros would fill the memory
+LONGEST_LINE = 1 << 26  # bytes; a compressed file of zeros would fill the memory
 _MAGIC = {
     "gzip": re.compile(rb"\x1f\x8b"),
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
@@ -28,13 +28,12 @@ _MAGIC = {
 
 
 class LineTooLong(Exception):
-    """A line that no text file has. `open_bytes` makes it a FileFormatError."""
+    """A line longer than LONGEST_LINE; in `open_bytes`, a FileFormatError."""
 
 
 @contextmanager
 def open_bytes(path: PathLike, progress: bool = False) -> Iterator[Any]:
-    """The decompressed content, as a stream with `read(size)`; `progress` shows a bar over the compressed bytes, which
-    `tgraph.progress` may do without.
+    """The decompressed content, as a stream with `read(size)`; `progress` shows a bar over compressed bytes.
 
     The compression is detected from the first bytes, not the extension. Errors of the compressed data inside the `with`
     block become a FileFormatError.
@@ -51,7 +50,7 @@ def open_bytes(path: PathLike, progress: bool = False) -> Iterator[Any]:
         problem = f"a line has more than {LONGEST_LINE >> 20} MiB"
         raise FileFormatError(path, problem, "the file is damaged, or no text: fetch it again") from fault
     except (OSError, EOFError, lzma.LZMAError) as fault:
-        if getattr(fault, "errno", None) is not None:  # an error of the operating system, such as a failing disk
+        if getattr(fault, "errno", None) is not None:  # of the operating system, such as a failing disk
             raise
         problem = f"the {codec} data cannot be decompressed ({fault})" if codec else f"cannot be read ({fault})"
         raise FileFormatError(path, problem, "the file is truncated or damaged, fetch it again") from fault
@@ -98,7 +97,7 @@ def _with_line_feeds(block: bytes) -> bytes:
 def lines(stream: Any, size: int = 1 << 16, blank: bool = True) -> Iterator[tuple[int, bytes]]:
     """(1-based number, line without its end) for every line, without a leading byte order mark.
 
-    Slow: only for headers and for explaining errors. Without `blank`, long runs of blank lines are passed over.
+    Slow: only for headers and for explaining errors. Without `blank`, long runs of blank lines are skipped.
     """
     number = 0
     for block in blocks(stream, size):
@@ -111,7 +110,7 @@ def lines(stream: Any, size: int = 1 << 16, blank: bool = True) -> Iterator[tupl
 
 
 def stem(path: PathLike) -> Path:
-    """The path without the suffix of its compression."""
+    """The path without the suffix of compression."""
     path = Path(path)
     return path.with_suffix("") if path.suffix.lower() in CODECS else path
 

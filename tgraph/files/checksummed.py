@@ -1,6 +1,6 @@
 """safetensors files with checksums (XXH3, 64 bits) over every byte: the header, and each tensor in pieces.
 
-The metadata hold the bytes per piece and the checksums of the pieces of every tensor, 16 hexadecimal digits each. Parts
+The metadata have the bytes per piece and the checksums of the pieces of every tensor, 16 hexadecimal digits each. Parts
 of a tensor can be verified alone, and damage is located to within a piece.
 """
 
@@ -48,8 +48,7 @@ def signed(value: int) -> int:
 
 
 def seal(header: dict[str, Any], size: int = 0) -> bytes:
-    """The encoded header, padded to whole pages, and to `size`: its length, and the JSON with its own checksum in the
-    metadata."""
+    """The encoded header, padded to whole pages and to `size`: its length, and JSON with its own checksum."""
     header["__metadata__"] |= {"checksum": _NO_SUM}
     text = json.dumps(header).encode()
     text += b" " * max(-(8 + len(text)) % PAGE, size - 8 - len(text))
@@ -58,7 +57,7 @@ def seal(header: dict[str, Any], size: int = 0) -> bytes:
 
 
 def unseal(head: bytes) -> dict[str, Any]:
-    """The header from its encoding. Raises ValueError where its checksum differs."""
+    """The decoded header. Raises ValueError where its checksum differs."""
     try:
         header = json.loads(head[8:])
         found = header["__metadata__"]["checksum"]
@@ -77,8 +76,7 @@ def write(path: PathLike, tensors: Mapping[str, Tensor], notes: dict[str, str], 
     """Write tensors of any shape and device, and text metadata `notes`, atomically, with a checksum for each `piece`
     bytes, a multiple of the element size; by default PIECE.
 
-    Raises ArgumentError for a dtype that such files cannot hold; OSError, with the bytes needed, where the disk is
-    full.
+    Raises ArgumentError for a dtype that safetensors cannot represent; OSError, with the bytes needed, for a full disk.
     """
     piece = PIECE if piece is None else piece
     # by descending element size, so that every tensor is aligned without gaps
@@ -109,8 +107,7 @@ class Contents:
     """The header of a safetensors file.
 
     notes : its metadata. entries : dtype and shape of each tensor, as in safetensors. begin : the file position of the
-    data. piece : bytes per checksum. sums : the checksums of each tensor, None for a file without, which cannot be
-    verified. remedy : for error messages.
+    data. piece : bytes per checksum. sums : the checksums of each tensor, None without. remedy : for errors.
     """
 
     path: PathLike
@@ -132,7 +129,7 @@ class Contents:
     def check(self, name: str, data: memoryview, first: int = 0) -> None:
         """Verify bytes of a tensor, from byte `first`, the start of a piece, to the end of a piece.
 
-        Raises FileFormatError that names the file, the tensor and the position of the first damaged piece.
+        Raises FileFormatError with the file, the tensor and the position of the first damaged piece.
         """
         if self.sums is None:
             return
@@ -153,7 +150,7 @@ class Contents:
         )
 
     def digests(self, name: str) -> str:
-        """The checksums of a tensor, computed from its data where the file has none."""
+        """The checksums of a tensor, computed from its data for a file without checksums."""
         return self.sums[name] if self.sums is not None else "".join(_digests(as_bytes(self.load(name)), self.piece))
 
     def load(self, name: str) -> Tensor:
@@ -172,8 +169,7 @@ class Contents:
 
 
 def contents(path: PathLike, remedy: str) -> Contents:
-    """The header of a safetensors file, verified if it has a checksum. Raises FileFormatError where it is damaged,
-    truncated or not such a file."""
+    """The header of a safetensors file, verified if possible. Raises FileFormatError for invalid files."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         first = file.read(8)
@@ -184,7 +180,7 @@ def contents(path: PathLike, remedy: str) -> Contents:
             head = first + file.read(length)
             header = json.loads(head[8:])
             notes = header.pop("__metadata__", {})
-            # either key marks a header with checksum, so that one damaged bit cannot hide it
+            # either key marks a header with a checksum, so that one damaged bit cannot hide it
             is_sealed = "checksum" in notes or "sums" in notes
             if is_sealed:
                 unseal(head)
@@ -197,17 +193,17 @@ def contents(path: PathLike, remedy: str) -> Contents:
     if size != whole:
         raise FileFormatError(path, f"the file has {size} bytes where its header announces {whole}", remedy)
     if is_sealed and "piece" not in notes:
-        raise FileFormatError(path, "its checksums are of a kind that only earlier versions write", remedy)
+        raise FileFormatError(path, "its checksums are of an earlier version", remedy)
     return Contents(path, notes, header, 8 + length, piece, sums, remedy)
 
 
 def _check_entry(name: str, entry: dict[str, Any]) -> None:
-    """Raise ValueError for a tensor that does not take the bytes between its ends."""
+    """Raise ValueError unless the shape and dtype of a tensor match its bytes."""
     (begin, end), shape = entry["data_offsets"], entry["shape"]
     if not all(type(number) is int and number >= 0 for number in (begin, end, *shape)):
-        raise ValueError(f"{name}: its shape and its place are no numbers of 0 or more")
+        raise ValueError(f"{name}: its shape and offsets are not numbers from 0 on")
     if end - begin != math.prod(shape) * DTYPES[entry["dtype"]].itemsize:
-        raise ValueError(f"{name}: {end - begin} bytes hold no {shape} of {entry['dtype']}")
+        raise ValueError(f"{name}: {end - begin} bytes do not match {shape} of {entry['dtype']}")
 
 
 def _sums_of(header: dict[str, dict[str, Any]], notes: dict[str, str]) -> tuple[int, dict[str, str]]:
@@ -223,8 +219,7 @@ def _sums_of(header: dict[str, dict[str, Any]], notes: dict[str, str]) -> tuple[
 
 
 def read(path: PathLike, remedy: str) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """(tensors, notes) of a file written by `write`. Raises FileFormatError, naming the tensor, where it is damaged,
-    truncated or not such a file."""
+    """(tensors, notes) of a file by `write`. Raises FileFormatError, naming the tensor, for invalid files."""
     held = contents(path, remedy)
     if held.sums is None:
         raise FileFormatError(path, "the file has no checksums", remedy)

@@ -1,4 +1,4 @@
-"""Folders where files are expected, and files where folders are."""
+"""Errors for folders where files are expected, and files where folders are."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MANIFEST = "manifest.json"  # of a store
 
 
 def check_no_folder(path: PathLike) -> None:
-    """Raise ArgumentError for a folder, which may be that of a store."""
+    """Raise ArgumentError for a folder, such as a store's."""
     if os.path.isdir(path):
         folder = Path(path)
         if (folder / MANIFEST).exists():

@@ -1,4 +1,4 @@
-"""Locks on open files, which processes that open the same file share."""
+"""Advisory locks on open files, between processes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-_PLACE = 1 << 40  # of the byte that Windows locks, past all contents: what is locked there cannot be read
+_PLACE = 1 << 40  # of the byte that Windows locks, past all contents, since locked bytes cannot be read
 _WAIT = 0.01  # seconds between two tries
 
 
 def lock(file: BinaryIO, *, wait: bool = True) -> None:
-    """Lock a file for whoever has it open here, until `unlock` or until it is closed. Where another has locked it,
-    wait, or raise BlockingIOError."""
+    """Lock an open file, until `unlock` or until it is closed. Where another process has locked it, wait, or without
+    `wait` raise BlockingIOError."""
     if fcntl is not None:
         fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         return
@@ -31,7 +31,7 @@ def lock(file: BinaryIO, *, wait: bool = True) -> None:
 
 
 def unlock(file: BinaryIO) -> None:
-    """Let others lock it, also where processes that were forked meanwhile have the file open."""
+    """Release the lock, even if forked processes have the file open."""
     if fcntl is not None:
         fcntl.flock(file, fcntl.LOCK_UN)
     else:

@@ -1,4 +1,4 @@
-"""Files without a name, which vanish with the process."""
+"""Anonymous files, freed when the process ends."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 
 
 def without_name(folder: Path) -> int:
-    """A new file, read and written past the page cache; -1 where the system has no such thing, or the folder is not
-    ours to write in."""
+    """The descriptor of a new file for direct reads and writes; -1 without support or permission."""
     if not hasattr(os, "O_TMPFILE") or not hasattr(os, "O_DIRECT"):
         return -1
     with suppress(OSError):

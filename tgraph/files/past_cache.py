@@ -1,5 +1,4 @@
-"""A large file written from its beginning on past the page cache, which would evict what others read and have them wait
-when it is full."""
+"""Sequential direct writes of a large file, which would evict others' pages from the page cache."""
 
 from __future__ import annotations
 
@@ -15,16 +14,16 @@ from typing import Any
 from tgraph.files import Pause
 from tgraph.files.positioned import write_at
 
-STAGED = 1 << 22  # bytes that are written at a time, whole pages
-PIECE = 1 << 20  # the same where others wait for the disk
+STAGED = 1 << 22  # bytes written at a time, whole pages
+PIECE = 1 << 20  # the same, while others wait for the disk
 
 
 class PastCache:
-    """Appends bytes to a file open for writing, from a position that begins a page on.
+    """Appends bytes to a file open for writing, from a `position` at the start of a page.
 
-    They are gathered in one buffer while another is written by a thread. What is left at the end, and everything where
-    the system or the disk knows no direct writes, goes through the page cache. Where others wait for the disk, by
-    `pause`, it is given a piece at a time, since it does not take turns. Use it in `with`.
+    One buffer is filled while a thread writes the other. The remainder, and everything where the system or disk does
+    not support direct writes, goes through the page cache. While others wait for the disk, by `pause`, writes are
+    pieces with pauses, since a disk is not fair. Use it in `with`.
     """
 
     def __init__(self, file: Any, position: int, pause: Pause | None = None):
@@ -41,7 +40,7 @@ class PastCache:
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
         try:
             if kind is None:
-                self._settle()
+                self._wait()
                 self._file.seek(self._position)
                 if self._filled:
                     self._file.write(memoryview(self._buffers[0])[: self._filled])
@@ -52,7 +51,7 @@ class PastCache:
                 os.close(self._direct)
 
     def write(self, data: memoryview) -> None:
-        """Append bytes. Raises OSError where earlier ones could not be written."""
+        """Append bytes. Raises OSError where earlier writes failed."""
         done = 0
         while done < len(data):
             if not self._buffers:
@@ -64,15 +63,15 @@ class PastCache:
                 self._flush()
 
     def _flush(self) -> None:
-        """Have the full buffer written, and go on with the other."""
-        self._settle()
+        """Start writing the full buffer, and continue with the other."""
+        self._wait()
         if self._writer is None:
             self._writer, self._direct = ThreadPoolExecutor(1, "tgraph writing"), _direct(self._file.name)
         self._writing = self._writer.submit(self._put, self._buffers[0], self._position)
         self._buffers.reverse()
         self._position, self._filled = self._position + STAGED, 0
 
-    def _settle(self) -> None:
+    def _wait(self) -> None:
         if self._writing is not None:
             self._writing.result()
 
@@ -91,12 +90,12 @@ class PastCache:
             except OSError as fault:
                 if self._direct < 0 or fault.errno != errno.EINVAL:
                     raise
-                os.close(self._direct)  # the file system opens files so, but does not write them
+                os.close(self._direct)  # a file system with O_DIRECT for open, but not for writes
                 self._direct = -1
 
 
 def _direct(path: str) -> int:
-    """The file opened for direct writes, -1 where that is not possible."""
+    """The descriptor for direct writes, -1 without support."""
     if hasattr(os, "O_DIRECT"):
         with suppress(OSError):
             return os.open(path, os.O_WRONLY | os.O_DIRECT | os.O_CLOEXEC)

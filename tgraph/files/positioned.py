@@ -1,4 +1,4 @@
-"""Reads and writes at positions of open files, where the system has calls for these and where it has not."""
+"""Positioned reads and writes of open files, by preadv and pwrite, or by seeks where the system lacks them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import threading
 
 from tgraph.files import PathLike
 
-_seeking = threading.Lock()  # of systems that only read and write where a file stands
+_seeking = threading.Lock()  # of seeks, on systems without positioned calls
 
 
 def open_to_read(path: PathLike, flags: int = 0) -> int:
@@ -17,8 +17,7 @@ def open_to_read(path: PathLike, flags: int = 0) -> int:
 
 
 def read_at(file: int, target: memoryview, position: int) -> int:
-    """Read into `target` from byte `position` of a file on. Returns how many bytes, which may be fewer than it has room
-    for. Raises OSError."""
+    """Read into `target` from byte `position`. Returns the number of bytes, maybe fewer. Raises OSError."""
     if hasattr(os, "preadv"):
         return os.preadv(file, [target], position)
     with _seeking, io.FileIO(file, closefd=False) as stream:
@@ -27,7 +26,7 @@ def read_at(file: int, target: memoryview, position: int) -> int:
 
 
 def write_at(file: int, data: memoryview, position: int) -> int:
-    """Write `data` at byte `position` of a file. Returns how many bytes were, which may not be all. Raises OSError."""
+    """Write `data` at byte `position` of a file. Returns the number of bytes written, maybe fewer. Raises OSError."""
     if hasattr(os, "pwrite"):
         return os.pwrite(file, data, position)
     with _seeking:

@@ -36,7 +36,7 @@ def encode(value: Any, tensors: dict[str, Tensor]) -> Any:
     """
     if isinstance(value, Tensor):
         if value.requires_grad and torch.is_grad_enabled():
-            raise ArgumentError("checkpoint: keeps numbers, not their gradients; run under torch.no_grad()")
+            raise ArgumentError("checkpoint: stores numbers, not their gradients; run under torch.no_grad()")
         return {"tensor": _name(value, tensors), "cpu": value.device.type == "cpu"}
     if isinstance(value, np.ndarray) and value.dtype.kind in _KINDS:
         return {"array": _name(torch.from_numpy(np.ascontiguousarray(value)), tensors)}
@@ -45,7 +45,7 @@ def encode(value: Any, tensors: dict[str, Tensor]) -> Any:
     if isinstance(value, (list, tuple)):
         return {"list" if isinstance(value, list) else "tuple": [encode(item, tensors) for item in value]}
     if not isinstance(value, _SIMPLE):
-        raise ArgumentError(f"checkpoint: keeps numbers, text and tensors, not {type(value).__name__}")
+        raise ArgumentError(f"checkpoint: stores numbers, text and tensors, not {type(value).__name__}")
     return value
 
 
@@ -59,8 +59,7 @@ def _name(tensor: Tensor, tensors: dict[str, Tensor]) -> str:
 
 
 def decode(form: Any, tensors: dict[str, Tensor], device: torch.device) -> Any:
-    """The value of a JSON form. Tensors that were not on the CPU are moved to `device`; a repeated one is shared
-    again."""
+    """The value of a JSON form. Tensors not from the CPU are moved to `device`; repeated ones are shared."""
     if not isinstance(form, dict):
         return form
     kind, content = next(iter(form.items()))

@@ -1,4 +1,4 @@
-"""Removal of large files while others wait for the disk."""
+"""Removal of large files in parts, while others wait for the disk."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-_PART = 1 << 22  # bytes that are freed at a time
-_FORGET = 5e-3  # seconds that a disk takes for it, generously
+_PART = 1 << 22  # bytes freed at a time
+_FORGET = 5e-3  # seconds of the disk for it, generously
 
 
 def remove(path: Path, pause: Pause | None = None) -> None:
-    """Remove a file, if it is there: a part at a time where others wait for the disk, and where no process has it open
-    or mapped, which would miss the part.
+    """Remove a file, if it exists: in parts while others wait for the disk, unless a process has it open or mapped.
 
-    Some file systems tell the disk what they free, which then does nothing else for a while: 50 ms for 100 MB, say.
+    Some file systems pass freed blocks to the disk (TRIM), which stalls it: for about 50 ms for 100 MB.
     """
-    if fcntl is None:  # on Windows, where nobody can remove what is open
+    if fcntl is None:  # on Windows, where open files cannot be removed
         path.unlink(missing_ok=True)
         return
     try:
@@ -32,7 +31,7 @@ def remove(path: Path, pause: Pause | None = None) -> None:
     except FileNotFoundError:
         return
     try:
-        path.unlink(missing_ok=True)  # now nobody can open it any more
+        path.unlink(missing_ok=True)  # from here on no process can open it
         if pause is not None and _is_ours_alone(file):
             _shorten(file, pause)
     finally:
@@ -48,8 +47,7 @@ def _shorten(file: int, pause: Pause) -> None:
 
 
 def _is_ours_alone(file: int) -> bool:
-    """Whether no other file description or memory map has the file; False where that cannot be told. The system grants
-    a lease for writing only then."""
+    """Whether nothing else has the file open or mapped, by a write lease (F_SETLEASE); False if unknown."""
     if not hasattr(fcntl, "F_SETLEASE"):
         return False
     with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Temporary folders beside a file, or where the system has them."""
+"""Temporary folders beside a file, or in the system's place for them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from tgraph.files.atomic_write import prefix, remove_leftovers
 
 @contextmanager
 def temporary_folder(path: PathLike, suffix: str = "converting", beside: Path | None = None) -> Iterator[Path]:
-    """A temporary folder beside `path`, or in the folder `beside`, removed at the end; the leftovers of killed
-    processes are removed first."""
+    """A temporary folder beside `path` or in `beside`, removed at the end, as are killed processes' leftovers."""
     path = Path(path).absolute()
     path = path if beside is None else beside / path.name
     remove_leftovers(path, suffix)
@@ -28,8 +27,7 @@ def temporary_folder(path: PathLike, suffix: str = "converting", beside: Path | 
 
 
 def writable_folder(path: PathLike) -> Path:
-    """The folder of a file that is read, for temporary files; where nothing can be written there, that of TMPDIR.
-    Raises OSError, which names both, where neither can be written."""
+    """The folder of an input file, or TMPDIR if not writable. Raises OSError, naming both, if neither is."""
     folder = Path(path).absolute().parent
     if os.access(folder, os.W_OK | os.X_OK):
         return folder

@@ -1,4 +1,4 @@
-"""A file of one tensor with checksums, as in `checksummed`, written from its beginning on without holding it."""
+"""Streaming writes of a file of one tensor with checksums, as in `checksummed`, without the tensor in memory."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ from tgraph.files.past_cache import PastCache
 def writing(
     path: PathLike, name: str, dtype: torch.dtype, most: int, notes: dict[str, str], pause: Pause | None = None
 ) -> Iterator[Callable[[Tensor], None]]:
-    """A function that appends [k] numbers to the tensor `name` of a new file, which is there, and on the disk, after
-    the block.
+    """A function that appends [k] numbers to the tensor `name` of a new file, atomic and synced at the end.
 
-    most : how many there are at most. notes : text metadata. pause : asked after each MiB.
-    Raises OSError, with the bytes needed, where the disk is full; the file is there wholly or not at all.
+    most : the largest number of elements. notes : text metadata. pause : called after each MiB.
+    Raises OSError, with the bytes needed, where the disk is full.
     """
     sums: list[str] = []
     head = len(_header(name, dtype, most, ["0" * 16] * -(-most * dtype.itemsize // PIECE), notes))
@@ -55,7 +54,7 @@ def writing(
 
 
 def _pieces(begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """The parts of a range of bytes that lie in one piece each."""
+    """The parts of a range of bytes, split at the bounds of pieces."""
     while begin < end:
         last = min((begin // PIECE + 1) * PIECE, end)
         yield begin, last
@@ -71,9 +70,8 @@ def _header(name: str, dtype: torch.dtype, count: int, sums: list[str], notes: d
 
 
 def mapped(contents: Contents, name: str) -> Tensor:
-    """A tensor of a file on a memory map, which stays readable when the file is removed or replaced; what is written to
-    it stays in memory. It is not verified. The file is not kept open, as the maps of Python keep theirs. Raises OSError
-    where it cannot be mapped."""
+    """A tensor of a file on a private memory map, readable even after the file is removed or replaced, not verified.
+    Unlike mmap.mmap, it holds no descriptor. Raises OSError where it cannot be mapped."""
     entry = contents.entries[name]
     count = entry["data_offsets"][1] - entry["data_offsets"][0]
     if not count:

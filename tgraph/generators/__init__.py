@@ -1,9 +1,9 @@
 """Synthetic graphs: random models, trees, lattices and well-known small ones.
 
 The same arguments give the same graph on every machine, with any number of threads and with every version of the
-libraries: what is drawn for an edge or a vertex is a function of the seed and of its number (`tgraph.random`), in
-integers or in operations that IEEE 754 rounds exactly. Vertices are numbered 0..n-1. Graphs are simple unless said
-otherwise: where a model may draw a self-loop or an edge twice, it is dropped.
+libraries: the draw of an edge or a vertex is a function of the seed and of its number (`tgraph.random`), in integers or
+in operations that IEEE 754 rounds exactly. Vertices are numbered 0..n-1. Graphs are simple by default: self-loops and
+parallel edges of a model are dropped.
 """
 
 from tgraph.generators.blocks import lfr, stochastic_block_model

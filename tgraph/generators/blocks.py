@@ -17,15 +17,15 @@ from tgraph.generators.degrees import pair_stubs, stubs
 from tgraph.generators.pairs import ends_of, joined, num_pairs
 from tgraph.generators.simple import EDGES, SHUFFLE, VERTICES, check_count, on_cpu, simple
 
-ROUNDS = 40  # after which some edges in a thousand are still repeated
+ROUNDS = 40  # of pairing; a few edges in a thousand are still repeated then
 
 
 @on_cpu
 def stochastic_block_model(
     sizes: Sequence[int], probabilities: Any, seed: int = 0, *, directed: bool = False, weighted: bool = False
 ) -> Graph:
-    """Consecutive vertices are blocks of these `sizes`, and a pair of vertices of blocks a and b is joined with the
-    probability `probabilities`[a][b].
+    """Blocks of consecutive vertices of these `sizes`; a pair of vertices of blocks a and b is joined with probability
+    `probabilities`[a][b].
 
     Holland, Laskey and Leinhardt, Social Networks 1983. O(n + m + blocks^2). Another `seed` gives another graph;
     `directed` edges are drawn for ordered pairs; `weighted` ones have int32 weights in 1..255. Raises ArgumentError for
@@ -40,7 +40,7 @@ def stochastic_block_model(
     if p.shape != (len(counts),) * 2 or not ((p >= 0) & (p <= 1)).all():
         raise ArgumentError(f"probabilities: expected [{len(counts)}, {len(counts)}] numbers in 0..1, got {p.tolist()}")
     if not directed and not (p == p.T).all():
-        raise ArgumentError("probabilities: not symmetric, as they are in an undirected graph; pass directed=True")
+        raise ArgumentError("probabilities: not symmetric, as an undirected graph needs; pass directed=True")
     first = np.concatenate(([0], np.cumsum(counts))).tolist()
     ends = [(torch.empty(0, dtype=torch.int64),) * 2]
     for a in range(len(counts)):
@@ -66,14 +66,14 @@ def lfr(
     max_community: int | None = None,
     seed: int = 0,
 ) -> tuple[Graph, Tensor]:
-    """A benchmark graph for the detection of communities: the graph, and the community of each vertex, int64 [n].
+    """An LFR benchmark of community detection: the graph, and the community of each vertex, int64 [n].
 
     Lancichinetti, Fortunato and Radicchi, Physical Review E 2008. Degrees of the `n` vertices follow a power law of
     exponent `tau1` in `min_degree`..`max_degree` (default: the root of 10 n), sizes of communities one of `tau2` in
-    `min_community`..`max_community` (default: n / 10 or more); each vertex has the part `mu` of its edges outside of
-    its community. Stubs are paired at random within communities and between them; edges that would be repeated, and
-    those between that would fall into a community, are drawn again, and the few left in the end are dropped. Another
-    `seed` gives another graph. Raises ArgumentError for arguments that no graph can meet.
+    `min_community`..`max_community` (default: n / 10 or more); each vertex has the fraction `mu` of its edges outside
+    of its community. Stubs are paired at random within communities and between them; repeated edges, and outside edges
+    within a community, are drawn again, and the few left are dropped. Another `seed` gives another graph. Raises
+    ArgumentError for inconsistent arguments.
 
     >>> graph, community = tg.generators.lfr(200, seed=1)
     >>> len(community), tg.algorithms.modularity(graph, community) > 0.5
@@ -81,7 +81,7 @@ def lfr(
     """
     n = check_count(n, "n")
     if not 0 <= mu <= 1:
-        raise ArgumentError(f"mu: {mu} is no part; give a number in 0..1")
+        raise ArgumentError(f"mu: {mu} is not a fraction; give a number in 0..1")
     max_degree = max(min_degree, int((10 * n) ** 0.5)) if max_degree is None else max_degree
     degree = _power_law(random.key(seed, VERTICES), n, tau1, min_degree, max_degree, "degree").sort(descending=True)[0]
     inside = ((1 - mu) * degree.to(torch.float64)).round().to(torch.int64)
@@ -96,24 +96,24 @@ def lfr(
     community = _assigned(random.key(seed, SHUFFLE + 10), inside, size)
     odd = torch.zeros(len(size), dtype=torch.int64).index_add_(0, community, inside) % 2
     leader = torch.full((len(size),), n).scatter_reduce_(0, community, torch.arange(n), "amin")
-    inside[leader[odd == 1]] -= 1  # its vertex of largest degree: a sum of degrees is even
+    inside[leader[odd == 1]] -= 1  # of the vertex of largest degree: a sum of degrees is even
     within = pair_stubs(stubs(inside), n, random.key(seed, EDGES), group=community, rounds=ROUNDS)
     outside = degree - inside
     if n and int(outside.sum()) % 2:
         outside[0] += 1
     apart = lambda src, dst: community[src] == community[dst]  # noqa: E731
     between = pair_stubs(stubs(outside), n, random.key(seed, EDGES + 10), unwanted=apart, rounds=ROUNDS)
-    ends = torch.cat([_right(*pairs) for pairs in (within, between)], dim=1)
-    order = random.permutation(random.key(seed, SHUFFLE + 20), n)  # so that numbers do not tell degrees
+    ends = torch.cat([_valid(*pairs) for pairs in (within, between)], dim=1)
+    order = random.permutation(random.key(seed, SHUFFLE + 20), n)  # so that numbers are independent of degrees
     labels = torch.empty_like(community)
     labels[order] = community
     return simple(order[ends[0]], order[ends[1]], n, seed=seed), labels
 
 
 def _power_law(key: int, count: int, exponent: float, low: int, high: int, what: str) -> Tensor:
-    """Integers in low..high, k with a probability in proportion to k**-exponent, int64 [count]."""
+    """Integers in low..high, k with probability proportional to k**-exponent, int64 [count]."""
     if not 1 <= low <= high:
-        raise ArgumentError(f"min_{what}, max_{what}: {low}..{high} is no range of positive numbers")
+        raise ArgumentError(f"min_{what}, max_{what}: {low}..{high} is not a range of positive numbers")
     weight = exact.power(np.arange(low, high + 1, dtype=np.float64), -exponent)
     bounds = torch.from_numpy(weight.cumsum() / weight.cumsum()[-1])
     drawn = random.uniform(key, torch.arange(count))
@@ -121,7 +121,7 @@ def _power_law(key: int, count: int, exponent: float, low: int, high: int, what:
 
 
 def _community_sizes(key: int, n: int, exponent: float, low: int, high: int, least: int) -> Tensor:
-    """Sizes that add up to n, descending; the largest holds `least` vertices or more, by merging it with others."""
+    """Sizes that sum to n, descending; the largest has at least `least` vertices, by merging."""
     drawn = _power_law(key, n // max(low, 1) + 1, exponent, low, high, "community")
     count = int((drawn.cumsum(0) < n).sum()) + 1
     size = drawn[:count].tolist() if n else []
@@ -136,10 +136,10 @@ def _community_sizes(key: int, n: int, exponent: float, low: int, high: int, lea
 
 
 def _assigned(key: int, inside: Tensor, size: Tensor) -> Tensor:
-    """The community of each vertex: vertices in descending order of their degree `inside` draw a place among those free
-    in communities with more vertices than that. Each place taken changes what is free: one after the other."""
+    """The community of each vertex: vertices in descending order of their degree `inside` draw, one after the other, a
+    free place in a community with more vertices than that."""
     place = torch.repeat_interleave(torch.arange(len(size)), size)
-    fitting = torch.searchsorted(-size[place], -inside)  # so many places are in communities that are large enough
+    fitting = torch.searchsorted(-size[place], -inside)  # number of places in communities that are large enough
     draws = random.uniform(key, torch.arange(len(inside))).tolist()
     free, taken = place.tolist(), []
     for i, (last, drawn) in enumerate(zip(fitting.clamp(min=1).tolist(), draws, strict=True)):
@@ -149,8 +149,8 @@ def _assigned(key: int, inside: Tensor, size: Tensor) -> Tensor:
     return torch.tensor(taken, dtype=torch.int64)
 
 
-def _right(src: Tensor, dst: Tensor, wrong: Tensor) -> Tensor:
-    """The pairs that did not stay wrong, [2, k]."""
-    kept = torch.ones(len(src), dtype=torch.bool)
-    kept[wrong] = False
-    return torch.stack((src[kept], dst[kept]))
+def _valid(src: Tensor, dst: Tensor, wrong: Tensor) -> Tensor:
+    """The pairs at positions not in `wrong`, [2, k]."""
+    valid = torch.ones(len(src), dtype=torch.bool)
+    valid[wrong] = False
+    return torch.stack((src[valid], dst[valid]))

@@ -15,7 +15,7 @@ from tgraph.generators.simple import check_count, on_cpu, simple
 
 @on_cpu
 def path(n: int) -> Graph:
-    """Of `n` vertices i is joined to i + 1.
+    """A path of `n` vertices: i is joined to i + 1.
 
     >>> tg.generators.path(3).to_edge_index()
     tensor([[0, 1, 1, 2],
@@ -27,8 +27,7 @@ def path(n: int) -> Graph:
 
 @on_cpu
 def cycle(n: int) -> Graph:
-    """Of `n` vertices i is joined to i + 1, and the last one to the first. Two vertices have one edge, one vertex has
-    none.
+    """A cycle of `n` vertices: i is joined to i + 1, the last to the first. Two vertices have one edge, one none.
 
     >>> tg.generators.cycle(4).to_edge_index()
     tensor([[0, 0, 1, 1, 2, 2, 3, 3],
@@ -40,7 +39,7 @@ def cycle(n: int) -> Graph:
 
 @on_cpu
 def star(leaves: int) -> Graph:
-    """Vertex 0 is joined to `leaves` others.
+    """A star: vertex 0 is joined to `leaves` others.
 
     >>> tg.generators.star(3).out_degree
     tensor([3, 1, 1, 1])
@@ -51,7 +50,7 @@ def star(leaves: int) -> Graph:
 
 @on_cpu
 def wheel(n: int) -> Graph:
-    """Vertex 0 is joined to the `n` - 1 others, which are a cycle.
+    """A wheel: vertex 0 is joined to all vertices of a cycle of `n` - 1 others.
 
     >>> tg.generators.wheel(5).out_degree
     tensor([4, 3, 3, 3, 3])
@@ -62,7 +61,7 @@ def wheel(n: int) -> Graph:
 
 @on_cpu
 def complete(n: int, *, directed: bool = False) -> Graph:
-    """Each pair of `n` vertices is joined, both ways if `directed`.
+    """The complete graph of `n` vertices: each pair is joined, both ways if `directed`.
 
     >>> tg.generators.complete(5).num_edges
     10
@@ -73,7 +72,7 @@ def complete(n: int, *, directed: bool = False) -> Graph:
 
 @on_cpu
 def complete_bipartite(left: int, right: int) -> Graph:
-    """Each of the first `left` vertices is joined to each of the `right` after them.
+    """The complete bipartite graph: each of the first `left` vertices is joined to each of the `right` after them.
 
     >>> tg.generators.complete_bipartite(2, 3).out_degree
     tensor([3, 3, 2, 2, 2])
@@ -83,7 +82,7 @@ def complete_bipartite(left: int, right: int) -> Graph:
 
 @on_cpu
 def complete_multipartite(sizes: Sequence[int]) -> Graph:
-    """Consecutive vertices are parts of these `sizes`, and two vertices are joined where their parts differ.
+    """The complete multipartite graph: parts of these `sizes`, with all pairs between parts joined.
 
     >>> tg.generators.complete_multipartite([1, 1, 2]).out_degree
     tensor([3, 3, 2, 2])
@@ -98,7 +97,7 @@ def complete_multipartite(sizes: Sequence[int]) -> Graph:
 
 @on_cpu
 def ladder(rungs: int, *, circular: bool = False) -> Graph:
-    """Two paths of `rungs` vertices, 0..rungs - 1 and the next ones, joined vertex by vertex; two cycles where
+    """A ladder: two paths of `rungs` vertices, 0..rungs - 1 and the next ones, joined vertex by vertex; two cycles if
     `circular`.
 
     >>> tg.generators.ladder(3).num_edges, tg.generators.ladder(3, circular=True).num_edges
@@ -112,7 +111,7 @@ def ladder(rungs: int, *, circular: bool = False) -> Graph:
 
 @on_cpu
 def lollipop(clique: int, tail: int) -> Graph:
-    """A complete graph of `clique` vertices, 2 or more, whose last one begins a path of `tail` more.
+    """A complete graph of `clique` vertices, 2 or more, with a path of `tail` more at its last vertex.
 
     >>> tg.generators.lollipop(3, 2).out_degree
     tensor([2, 2, 3, 2, 1])
@@ -141,8 +140,7 @@ def barbell(clique: int, path: int) -> Graph:
 
 @on_cpu
 def hypercube(dimensions: int) -> Graph:
-    """The vertices are the numbers of so many bits, `dimensions`, joined where they differ in one. Raises ArgumentError
-    for more than 31.
+    """The hypercube of 2**`dimensions` vertices; an edge flips a bit. Raises ArgumentError for more than 31 dimensions.
 
     >>> tg.algorithms.bfs(tg.generators.hypercube(3), 0)
     tensor([0, 1, 1, 2, 1, 2, 2, 3], dtype=torch.int32)

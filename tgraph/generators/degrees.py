@@ -1,5 +1,4 @@
-"""Random graphs of given degrees: stubs, as many at a vertex as its degree, are paired at random (Bollobás, European
-Journal of Combinatorics 1980)."""
+"""Random graphs of given degrees: pairings of stubs (Bollobás, European Journal of Combinatorics 1980)."""
 
 from __future__ import annotations
 
@@ -23,9 +22,9 @@ PATIENCE = 50
 def configuration_model(degrees: Any, seed: int = 0, *, multi: bool = False) -> Graph:
     """An undirected graph with the `degrees` [n]: their stubs paired at random.
 
-    `multi` keeps the parallel edges and self-loops that this gives, and all degrees with them (a self-loop takes two
-    stubs); otherwise they are dropped, and some degrees are smaller. Another `seed` gives another graph. Raises
-    ArgumentError for a negative degree, or an odd sum of them.
+    `multi` preserves parallel edges and self-loops, and so all degrees (a self-loop takes two stubs); otherwise they
+    are dropped, and some degrees are smaller. Another `seed` gives another graph. Raises ArgumentError for a negative
+    degree, or an odd sum.
 
     >>> tg.generators.configuration_model([3, 2, 2, 1], multi=True).num_edges
     4
@@ -44,7 +43,7 @@ def configuration_model(degrees: Any, seed: int = 0, *, multi: bool = False) -> 
 
 @on_cpu
 def random_regular(n: int, degree: int, seed: int = 0) -> Graph:
-    """A simple graph in which each of the `n` vertices has exactly this `degree`.
+    """A random simple graph of `n` vertices, all of this `degree`.
 
     Stubs are paired at random; self-loops and parallel edges exchange ends with other edges until there are none (the
     graphs are nearly equally likely). Another `seed` gives another graph. Raises ArgumentError for a degree of n or
@@ -56,10 +55,10 @@ def random_regular(n: int, degree: int, seed: int = 0) -> Graph:
     n, degree = check_count(n, "n"), check_count(degree, "degree")
     if degree >= max(n, 1) or n * degree % 2:
         raise ArgumentError(
-            f"degree: no simple graph of {n} vertices has degree {degree} at each; it takes a degree "
-            "below n and an even n * degree"
+            f"degree: no simple graph of {n} vertices has degree {degree} at each; give a degree below n, and an even "
+            "n * degree"
         )
-    if degree > n // 2:  # what is not joined is such a graph, too, and easier to find
+    if degree > n // 2:  # the complement is sparse, and easier to find
         every, sparse = complete(n), random_regular(n, n - 1 - degree, seed)
         keys = [_keys(torch.repeat_interleave(torch.arange(n), g.out_degree), g.neighbors, n) for g in (every, sparse)]
         left = keys[0][~torch.isin(keys[0], keys[1])].unique()
@@ -71,7 +70,7 @@ def random_regular(n: int, degree: int, seed: int = 0) -> Graph:
 
 
 def stubs(degree: Tensor) -> Tensor:
-    """Each vertex as often as its degree, int64."""
+    """Each vertex repeated degree times, int64."""
     return torch.repeat_interleave(torch.arange(len(degree)), degree)
 
 
@@ -84,10 +83,10 @@ def pair_stubs(
     unwanted: Callable[[Tensor, Tensor], Tensor] | None = None,
     rounds: int = 1000,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Pairs (src, dst) of stubs, of which there is an even number, and the positions of pairs that stayed wrong:
-    self-loops, repeated pairs, and those that are `unwanted`. With a `group` [n] of each vertex pairs stay within
-    groups, each of which has an even number. In each round wrong pairs exchange an end with random pairs of their
-    group, where both are right after it; after so many `rounds`, or some without progress, the rest is given up."""
+    """Pairs (src, dst) of an even number of stubs, and the positions of remaining wrong pairs: self-loops, repeated and
+    `unwanted` ones. With a `group` [n] of each vertex, pairs are within groups, each of even size. In each round wrong
+    pairs exchange an end with random pairs of their group if both become right; `rounds` limits them, and PATIENCE
+    those without progress."""
     group = torch.zeros(n, dtype=torch.int64) if group is None else group
     src, dst = _paired(stubs, key, group)
     count = group[src].bincount(minlength=1)
@@ -112,7 +111,7 @@ def _exchange(
     n: int,
     unwanted: Callable[[Tensor, Tensor], Tensor] | None,
 ) -> None:
-    """The wrong pairs (a, b) and the others (c, d) become (a, d) and (c, b), in place, where that is right."""
+    """Turn wrong pairs (a, b) and others (c, d) into (a, d) and (c, b), in place, where both become right."""
     present = _keys(src, dst, n).sort().values
     mixed = torch.stack((src[wrong], src[other])), torch.stack((dst[other], dst[wrong]))
     made = _keys(*mixed, n)
@@ -130,7 +129,7 @@ def _exchange(
 
 
 def _first_occurrences(values: Tensor) -> Tensor:
-    """Which of the values [k] occur for the first time, bool [k]."""
+    """Mask of first occurrences, bool [k], of values [k]."""
     ordered, position = values.sort(stable=True)
     first = torch.ones(len(values), dtype=torch.bool)
     first[position[1:]] = ordered[1:] != ordered[:-1]
@@ -145,7 +144,7 @@ def _paired(stubs: Tensor, key: int, group: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _wrong(src: Tensor, dst: Tensor, n: int, unwanted: Callable[[Tensor, Tensor], Tensor] | None) -> Tensor:
-    """The positions of self-loops, of repeated pairs but the first, and of unwanted ones."""
+    """The positions of self-loops, repetitions of pairs, and unwanted pairs."""
     wrong = (src == dst) | ~_first_occurrences(_keys(src, dst, n))
     if unwanted is not None:
         wrong |= unwanted(src, dst)
@@ -153,5 +152,5 @@ def _wrong(src: Tensor, dst: Tensor, n: int, unwanted: Callable[[Tensor, Tensor]
 
 
 def _keys(src: Tensor, dst: Tensor, n: int) -> Tensor:
-    """A number for each pair of vertices, whatever their order."""
+    """A number for each unordered pair of vertices."""
     return torch.minimum(src, dst).to(torch.int64) * n + torch.maximum(src, dst)

@@ -1,5 +1,5 @@
-"""Elementary functions that give the same bits on every machine: made of operations that IEEE 754 rounds exactly, one
-at a time, which the functions of a mathematical library are not."""
+"""Elementary functions with the same bits on every machine, unlike a mathematical library's: sequences of operations
+that IEEE 754 rounds exactly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT_HALF = math.sqrt(0.5)
 
 
 def log(x: Floats) -> Floats:
-    """The natural logarithm of positive numbers: of x = 2**e * f by the series of (f - 1) / (f + 1)."""
+    """The natural logarithm of positive numbers x = 2**e * f, by the series in (f - 1) / (f + 1)."""
     fraction, exponent = np.frexp(x)
     small = fraction < ROOT_HALF
     fraction, exponent = np.where(small, fraction * 2, fraction), exponent - small
@@ -27,7 +27,7 @@ def log(x: Floats) -> Floats:
 
 
 def exp(x: Floats) -> Floats:
-    """The exponential function: 2**k times the Taylor series of what is left."""
+    """The exponential function: 2**k times the Taylor series of the remainder."""
     k = np.rint(x * (1 / (LN2_HIGH + LN2_LOW)))
     rest = (x - k * LN2_HIGH) - k * LN2_LOW
     total = np.ones_like(rest)

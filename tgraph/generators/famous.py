@@ -8,8 +8,8 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.generators.simple import on_cpu, simple
 
-# Cubic graphs in LCF notation (Lederberg; Coxeter and Frucht): a cycle, and a chord of so many steps at each vertex,
-# the steps repeated so many times.
+# Cubic graphs in LCF notation (Lederberg; Coxeter and Frucht): a cycle, and the steps of the chord at each vertex, with
+# their number of repetitions.
 LCF: dict[str, tuple[tuple[int, ...], int]] = {
     "desargues": ((5, -5, 9, -9), 5),
     "dodecahedral": ((10, 7, 4, -4, -7, 10, -4, 7, -7, 4), 2),

@@ -1,4 +1,4 @@
-"""Random graphs in space: vertices are points, and those that are near are joined."""
+"""Random geometric graphs: vertices are points, joined where they are near."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def random_geometric(n: int, radius: float, seed: int = 0, *, dim: int = 2) -> t
     """`n` random points of the unit cube of `dim` dimensions, joined where they are at most `radius` apart (Euclidean
     distance): the graph, and the points, float64 [n, dim].
 
-    Gilbert, "Random plane networks", 1961. Points are sorted into cells as wide as the radius, and compared with those
-    of neighbouring cells: O(n + m) where the points of a cell are few. Another `seed` gives other points. Raises
-    ArgumentError for a radius that is not positive or dim < 1.
+    Gilbert, "Random plane networks", 1961. Points are sorted into cells as wide as the radius, and compared with points
+    of neighbouring cells: O(n + m) where cells have few points. Another `seed` gives other points. Raises ArgumentError
+    for a radius that is not positive or dim < 1.
 
     >>> graph, points = tg.generators.random_geometric(100, 0.2, seed=1)
     >>> source, target = graph.to_edge_index()
@@ -40,14 +40,14 @@ def random_geometric(n: int, radius: float, seed: int = 0, *, dim: int = 2) -> t
     points = random.uniform(random.key(seed, VERTICES), torch.arange(n * dim)).reshape(n, dim)
     side = max(1, min(math.floor(1 / radius), int(max(n, 1) ** (1 / dim))))
     cell = (points * side).to(torch.int64).clamp_(max=side - 1)
-    strides = (side + 2) ** torch.arange(dim)  # a border of empty cells, so that no neighbour is on the other side
+    strides = (side + 2) ** torch.arange(dim)  # with a border of empty cells, so that neighbours do not wrap around
     code = ((cell + 1) * strides).sum(1)
     sorted_code, order = code.sort(stable=True)
     src, dst = [], []
     for step in itertools.product((-1, 0, 1), repeat=dim):
         shift = int((torch.tensor(step) * strides).sum())
         if shift < 0:
-            continue  # the neighbour finds it
+            continue  # found from the neighbour
         low = torch.searchsorted(sorted_code, sorted_code + shift)
         high = torch.searchsorted(sorted_code, sorted_code + shift, right=True)
         if shift == 0:
@@ -69,11 +69,10 @@ def hyperbolic(n: int, degree: float = 10.0, exponent: float = 3.0, seed: int = 
     """`n` random points of a hyperbolic disk, joined where they are at most its radius apart: the graph, and the radius
     and the angle of each point, float64 [n, 2].
 
-    Krioukov, Papadopoulos, Kitsak, Vahdat and Boguñá, Physical Review E 2010: a scale-free graph with many triangles,
-    whose degrees follow a power law of this `exponent` > 2 and have about the average `degree`. Points are sorted by
-    angle in rings, and compared with those of each ring in the range of angles that may be near (von Looz, Meyerhenke
-    and Prutkin, ISAAC 2015). Another `seed` gives other points. Raises ArgumentError for an exponent of 2 or less, or a
-    degree that is not positive.
+    Krioukov, Papadopoulos, Kitsak, Vahdat and Boguñá, Physical Review E 2010: a scale-free graph with many triangles, a
+    power law of degrees with this `exponent` > 2, and about the average `degree`. Points are sorted by angle in rings,
+    and compared with points of each ring in the range of angles that may be near (von Looz, Meyerhenke and Prutkin,
+    ISAAC 2015). Another `seed` gives other points. Raises ArgumentError for an exponent <= 2 or a degree <= 0.
 
     >>> graph, points = tg.generators.hyperbolic(500, degree=8, seed=1)
     >>> graph.num_vertices, points.shape
@@ -81,9 +80,7 @@ def hyperbolic(n: int, degree: float = 10.0, exponent: float = 3.0, seed: int = 
     """
     n = check_count(n, "n")
     if not exponent > 2 or not degree > 0:
-        raise ArgumentError(
-            f"exponent, degree: {exponent} and {degree}; give an exponent above 2 and a positive degree"
-        )
+        raise ArgumentError(f"exponent, degree: {exponent} and {degree}; give an exponent > 2 and a positive degree")
     alpha = (exponent - 1) / 2
     xi = alpha / (alpha - 0.5)
     disk = max(2 * float(exact.log(np.array([max(2 * n * xi * xi / (math.pi * degree), 1.0)]))[0]), 1.0)
@@ -103,7 +100,7 @@ def hyperbolic(n: int, degree: float = 10.0, exponent: float = 3.0, seed: int = 
         members = order[rings[ring] : rings[ring + 1]]
         if not len(members):
             continue
-        inner = order[rings[ring] :]  # each pair is found from its point in the outer ring, or in the same one
+        inner = order[rings[ring] :]  # a pair is found from its point in the outer ring, or in the same one
         for low, high in _angular_ranges(radius[inner], radius[members].min(), angle[inner], angle[members], disk):
             for a, b in _pairs(torch.from_numpy(low), torch.from_numpy(high)):
                 u, v = inner[a.numpy()], members[b.numpy()]
@@ -118,16 +115,15 @@ def hyperbolic(n: int, degree: float = 10.0, exponent: float = 3.0, seed: int = 
 
 
 def _ring(radius: NDArray, disk: float) -> NDArray:
-    """The ring of each point: 0 is the inner half of the disk, and those further out are 1 wide, as far as the rim."""
+    """The ring of each point: 0 for the inner half of the disk, and rings of width 1 outside."""
     return np.ceil(np.maximum(radius - disk / 2, 0)).astype(np.int64)
 
 
 def _angular_ranges(
     radius: NDArray, least: float, angle: NDArray, sorted_angles: NDArray, disk: float
 ) -> list[tuple[NDArray, NDArray]]:
-    """For each point, ranges low..high - 1 of the points of a ring, sorted by angle and at least `least` from the
-    centre, that may be near: no point at a larger angle is. Wider than needed by the SLACK, so that rounding in
-    library functions does not matter."""
+    """For each point, ranges low..high - 1 of candidates in a ring, sorted by angle and at least `least` from the
+    centre: no other point is near. The SLACK covers rounding in library functions."""
     reach = np.full(len(radius), math.pi)
     r = np.maximum(radius, 1e-12)
     if least > 0:

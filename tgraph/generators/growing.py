@@ -1,4 +1,4 @@
-"""Models in which edges are moved or attached one by one, drawn all at once."""
+"""Models of sequential edge rewiring or attachment, drawn in parallel."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tgraph.generators.simple import EDGES, VERTICES, check_count, check_probabi
 
 @on_cpu
 def barabasi_albert(n: int, m: int, seed: int = 0, *, weighted: bool = False) -> Graph:
-    """A scale-free graph of `n` vertices: each new one is joined to `m` others drawn in proportion to their degree.
+    """A scale-free graph of `n` vertices: each new one is joined to `m` others drawn proportionally to their degree.
 
-    Barabási and Albert, Science 1999, as Batagelj and Brandes (Physical Review E 2005) draw it: the list of the ends of
-    all edges holds each vertex as often as its degree, so that an edge's target is a random earlier entry, which may be
-    a target itself. The chains of these are followed for all edges at once (Sanders and Schulz, Information Processing
-    Letters 2016). The first vertices have no others to join: vertex 0 has a self-loop in the model, which is dropped,
-    as are parallel edges, so that there are somewhat fewer than n * m. Another `seed` gives another graph; `weighted`
-    edges have int32 weights in 1..255. Raises ArgumentError for m < 1.
+    Barabási and Albert, Science 1999, by the method of Batagelj and Brandes (Physical Review E 2005): in the list of
+    the ends of all edges each vertex occurs degree times, so an edge's target is a random earlier entry, possibly a
+    target itself. The chains of these are followed for all edges at once (Sanders and Schulz, Information Processing
+    Letters 2016). Self-loops, as of vertex 0, and parallel edges are dropped, so that there are somewhat fewer than
+    n * m edges. Another `seed` gives another graph; `weighted` edges have int32 weights in 1..255. Raises ArgumentError
+    for m < 1.
 
     >>> graph = tg.generators.barabasi_albert(1000, 2, seed=1)
     >>> graph.num_vertices, graph.num_edges, int(graph.out_degree.max())
@@ -36,12 +36,11 @@ def barabasi_albert(n: int, m: int, seed: int = 0, *, weighted: bool = False) ->
 
 @on_cpu
 def watts_strogatz(n: int, k: int, p: float, seed: int = 0, *, weighted: bool = False) -> Graph:
-    """A small world: a ring of `n` vertices in which each vertex is joined to its `k` nearest, an even number, and then
-    each edge has its far end moved to a random vertex with probability `p`.
+    """A small world: a ring of `n` vertices, each joined to its `k` nearest, an even number; then the far end of each
+    edge is moved to a random vertex with probability `p`.
 
-    Watts and Strogatz, Nature 1998. An edge that would be a self-loop or is there twice is dropped. Another `seed`
-    gives another graph; `weighted` edges have int32 weights in 1..255. Raises ArgumentError for a k that is odd or not
-    below n, or a p outside 0..1.
+    Watts and Strogatz, Nature 1998. Self-loops and parallel edges are dropped. Another `seed` gives another graph;
+    `weighted` edges have int32 weights in 1..255. ArgumentError for an odd k, k >= n, or p outside 0..1.
 
     >>> tg.generators.watts_strogatz(100, 4, 0.0).num_edges
     200

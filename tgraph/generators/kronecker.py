@@ -1,6 +1,6 @@
-"""Kronecker graphs: R-MAT as the GAP benchmark suite has it, and stochastic ones of any initiator matrix.
+"""Kronecker graphs: R-MAT as in the GAP benchmark suite, and stochastic ones of any initiator matrix.
 
-As GAP's builder does, self-loops and parallel edges are dropped, so that a random graph has somewhat fewer edges than
+As in GAP's builder, self-loops and parallel edges are dropped, so that a graph has somewhat fewer edges than
 `edge_factor` per vertex.
 """
 
@@ -18,8 +18,8 @@ from tgraph.errors import ArgumentError
 from tgraph.generators.chunks import in_chunks
 from tgraph.generators.simple import EDGES, SHUFFLE, check_count, on_cpu, simple
 
-# Probabilities of the upper left, upper right and lower left quadrant (the Graph500 and GAP parameters), accumulated:
-# the quadrant of a draw is the number of bounds that it reaches. Bounds lie in the upper 32 bits of a 64-bit word.
+# Running sums of the probabilities of the upper left, upper right and lower left quadrant (Graph500 and GAP): the
+# quadrant of a draw is the number of bounds that it reaches. Bounds are in the upper 32 bits of a 64-bit word.
 RMAT_BOUNDS = [np.uint64(round(p * 2**32) << 32) for p in (0.57, 0.57 + 0.19, 0.57 + 0.19 + 0.19)]
 
 MAX_SCALE = 31
@@ -51,12 +51,12 @@ def rmat(scale: int, edge_factor: int = 16, seed: int = 0, *, directed: bool = F
 
 @on_cpu
 def kronecker(initiator: Any, power: int, num_edges: int, seed: int = 0, *, directed: bool = False) -> Graph:
-    """The stochastic Kronecker graph of k**power vertices from an `initiator` [k, k] of numbers of 0 or more.
+    """The stochastic Kronecker graph of k**power vertices from a nonnegative `initiator` [k, k].
 
     Leskovec, Chakrabarti, Kleinberg, Faloutsos and Ghahramani, JMLR 2010: each of `num_edges` edges descends `power`
-    times into one of the k * k cells with the probability in the initiator over its sum; `directed` edges point one
-    way, and another `seed` gives another graph. Raises ArgumentError for an initiator that is not square, has a
-    negative or no positive number, or gives more than 2**31 vertices.
+    times into one of the k * k cells with probability proportional to the initiator; `directed` edges point one way,
+    and another `seed` gives another graph. Raises ArgumentError for an initiator that is not square, has a negative or
+    no positive number, or gives more than 2**31 vertices.
 
     >>> graph = tg.generators.kronecker([[0.9, 0.5], [0.5, 0.1]], 6, 200)
     >>> graph.num_vertices
@@ -113,7 +113,7 @@ def _even_bits(word: Words) -> Words:
 
 
 def count_edges(scale: int, edge_factor: int) -> int:
-    """How many edges are drawn for 2**scale vertices. Raises ArgumentError."""
+    """The number of edges to draw for 2**scale vertices. Raises ArgumentError for arguments out of range."""
     if not 0 <= scale <= MAX_SCALE:
         raise ArgumentError(f"scale: {scale} is not in 0..{MAX_SCALE}; the graph has 2**scale vertices")
     if edge_factor < 0:

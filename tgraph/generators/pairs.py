@@ -1,5 +1,4 @@
-"""Random graphs whose pairs of vertices are joined independently: Erdős and Rényi, "On random graphs I", 1959; Gilbert,
-"Random graphs", 1959."""
+"""Random graphs of independent pairs: Erdős and Rényi, "On random graphs I", 1959; Gilbert, "Random graphs", 1959."""
 
 from __future__ import annotations
 
@@ -15,18 +14,17 @@ from tgraph.generators.chunks import in_chunks
 from tgraph.generators.kronecker import count_edges
 from tgraph.generators.simple import EDGES, check_count, check_probability, on_cpu, simple
 
-GAP_BITS = 62  # of the longest gap between two pairs that are joined
+GAP_BITS = 62  # of the longest gap between two joined pairs
 
 
 @on_cpu
 def uniform(
     scale: int, edge_factor: int = 16, seed: int = 0, *, directed: bool = False, weighted: bool = False
 ) -> Graph:
-    """A graph of `2**scale` vertices and about `edge_factor * 2**scale` edges, whose ends are uniformly random.
+    """A graph of `2**scale` vertices and about `edge_factor * 2**scale` edges with uniformly random ends.
 
     Erdős and Rényi, "On random graphs I", 1959; GAP's "urand". Another `seed` gives another graph; `directed` edges
-    point one way; `weighted` ones have int32 weights in 1..255. Raises ArgumentError for a scale outside 0..31 or a
-    negative edge_factor.
+    point one way; `weighted` ones have int32 weights in 1..255. Raises ArgumentError for sizes out of range.
 
     >>> graph = tg.generators.uniform(10, edge_factor=4)
     >>> graph.num_vertices, round(graph.num_edges / 1024)
@@ -40,10 +38,10 @@ def uniform(
 
 @on_cpu
 def erdos_renyi(n: int, p: float, seed: int = 0, *, directed: bool = False, weighted: bool = False) -> Graph:
-    """The graph of `n` vertices in which each pair is joined with probability `p`, each by itself: G(n, p).
+    """The random graph G(n, p): each pair of `n` vertices is joined with probability `p`, independently.
 
-    O(n + m): the gaps between pairs that are joined are drawn (Batagelj and Brandes, Physical Review E 2005). Another
-    `seed` gives another graph; `directed` takes ordered pairs; `weighted` edges have int32 weights in 1..255. Raises
+    O(n + m): the gaps between joined pairs are drawn (Batagelj and Brandes, Physical Review E 2005). Another `seed`
+    gives another graph; `directed` takes ordered pairs; `weighted` edges have int32 weights in 1..255. Raises
     ArgumentError for a negative n or a p outside 0..1.
 
     >>> graph = tg.generators.erdos_renyi(100, 0.1, seed=1)
@@ -57,10 +55,9 @@ def erdos_renyi(n: int, p: float, seed: int = 0, *, directed: bool = False, weig
 
 @on_cpu
 def random_edges(n: int, m: int, seed: int = 0, *, directed: bool = False, weighted: bool = False) -> Graph:
-    """The graph of `n` vertices and exactly `m` edges, each set of these with the same probability: G(n, m).
+    """The random graph G(n, m): `n` vertices and exactly `m` edges, a uniformly random set of pairs.
 
-    `seed`, `directed` and `weighted` are those of `erdos_renyi`. Raises ArgumentError for more edges than there are
-    pairs.
+    `seed`, `directed` and `weighted` are those of `erdos_renyi`. Raises ArgumentError for more edges than pairs.
 
     >>> tg.generators.random_edges(100, 250, seed=1).num_edges
     250
@@ -69,7 +66,7 @@ def random_edges(n: int, m: int, seed: int = 0, *, directed: bool = False, weigh
     total = num_pairs(n, directed)
     if m > total:
         raise ArgumentError(f"m: {n} vertices have {total} pairs; {m} of them cannot be joined")
-    fewer = min(m, total - m)  # those that are not joined, where they are fewer
+    fewer = min(m, total - m)  # or the pairs to leave out, if fewer
     pair = _distinct(random.key(seed, EDGES), fewer, total)
     if fewer < m:
         joined = torch.ones(total, dtype=torch.bool)
@@ -79,13 +76,12 @@ def random_edges(n: int, m: int, seed: int = 0, *, directed: bool = False, weigh
 
 
 def num_pairs(n: int, directed: bool) -> int:
-    """How many pairs of different vertices there are, ordered ones if `directed`."""
+    """The number of pairs of different vertices, ordered if `directed`."""
     return n * (n - 1) if directed else n * (n - 1) // 2
 
 
 def ends_of(pair: Tensor, n: int, directed: bool) -> tuple[Tensor, Tensor]:
-    """The vertices of each pair by its number, int64 [k]: row by row of the matrix without its diagonal, or of the part
-    below it."""
+    """The vertices of each pair by its number, int64 [k]: row by row of the matrix, off or below its diagonal."""
     if directed:
         src = pair // max(n - 1, 1)
         dst = pair - src * (n - 1)
@@ -97,7 +93,7 @@ def ends_of(pair: Tensor, n: int, directed: bool) -> tuple[Tensor, Tensor]:
 
 
 def joined(key: int, p: float, total: int) -> Tensor:
-    """The numbers in 0..total - 1 that are drawn, each with probability `p`, int64 ascending."""
+    """A random subset of 0..total - 1, each number with probability `p`, int64 ascending."""
     if p == 0 or total == 0:
         return torch.empty(0, dtype=torch.int64)
     if p == 1:
@@ -107,7 +103,7 @@ def joined(key: int, p: float, total: int) -> Tensor:
         left = (total - 1 - last) * p
         count = int(left + 5 * left**0.5) + 16
         gap = _gaps(random.uniform(key, torch.arange(drawn, drawn + count)), p).clamp_(max=total)
-        fitting = gap.to(torch.float64).cumsum(0) < 2.0**62  # beyond which the sums would overflow, and pass the end
+        fitting = gap.to(torch.float64).cumsum(0) < 2.0**62  # larger sums would overflow, and pass the end
         position = last + (gap[: max(int(fitting.sum()), 1)] + 1).cumsum(0)
         parts.append(position[position < total])
         last, drawn = int(position[-1]), drawn + count
@@ -117,8 +113,8 @@ def joined(key: int, p: float, total: int) -> Tensor:
 
 
 def _gaps(drawn: Tensor, p: float) -> Tensor:
-    """How many pairs are passed before the next one is joined, from numbers in [0, 1): the largest k with
-    (1 - p)**k > drawn, by its bits. Multiplications are rounded the same everywhere, which logarithms are not."""
+    """The numbers of pairs before the next joined one, from numbers in [0, 1): the largest k with (1 - p)**k > drawn,
+    by its bits. Multiplications, unlike logarithms, are rounded the same everywhere."""
     powers = [1 - p]
     while len(powers) < GAP_BITS and powers[-1] > 0:
         powers.append(powers[-1] * powers[-1])

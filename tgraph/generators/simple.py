@@ -1,4 +1,4 @@
-"""What the generators share: a simple graph from edges that were drawn, its weights, and checks of arguments."""
+"""Shared parts of the generators: a simple graph from drawn edges, its weights, and checks of arguments."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from tgraph.generators.chunks import for_chunks
 
 MAX_WEIGHT = 255
 
-# What a draw is for; each purpose has a random stream of its own.
-EDGES, SHUFFLE, WEIGHTS, VERTICES = 0, 1, 2, 3
+EDGES, SHUFFLE, WEIGHTS, VERTICES = 0, 1, 2, 3  # the purposes of draws, each with a random stream of its own
 
 
 P = ParamSpec("P")
@@ -28,7 +27,7 @@ R = TypeVar("R")
 
 
 def on_cpu(generator: Callable[P, R]) -> Callable[P, R]:
-    """The generator, whose tensors are on the CPU whatever the default device of torch is."""
+    """The generator with its tensors on the CPU, whatever torch's default device."""
 
     @wraps(generator)
     def generate(*arguments: P.args, **named: P.kwargs) -> R:
@@ -51,7 +50,7 @@ def simple(
 
 
 def _pair_weights(key: int, src: Tensor, dst: Tensor, directed: bool) -> Tensor:
-    """A weight for every pair of ends: parallel edges agree, and so do both directions of an undirected one."""
+    """A weight for every pair of ends, the same for parallel edges and for both directions of an undirected one."""
     from_, to = (src, dst) if directed else (torch.minimum(src, dst), torch.maximum(src, dst))
     pair: NDArray[np.uint64] = (from_ << 32 | to).numpy().view(np.uint64)
     weights = np.empty(len(pair), dtype=np.int32)
@@ -65,14 +64,14 @@ def _pair_weights(key: int, src: Tensor, dst: Tensor, directed: bool) -> Tensor:
 
 
 def check_count(value: int, name: str, least: int = 0) -> int:
-    """An int of at least `least`. Raises ArgumentError."""
+    """The `value`. Raises ArgumentError unless it is an int of at least `least`."""
     if (count := inputs.as_count(value, name)) < least:
         raise ArgumentError(f"{name}: {value} is too small; give at least {least}")
     return count
 
 
 def check_probability(value: float, name: str) -> float:
-    """A number in 0..1. Raises ArgumentError."""
+    """The `value`. Raises ArgumentError unless it is in 0..1."""
     if not 0 <= value <= 1:
-        raise ArgumentError(f"{name}: {value} is no probability; give a number in 0..1")
+        raise ArgumentError(f"{name}: {value} is not a probability; give a number in 0..1")
     return float(value)

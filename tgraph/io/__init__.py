@@ -55,28 +55,27 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
     `format` names one of `FORMATS`; without it the extension decides. `progress=True` shows a bar over the bytes of a
     text file. A format accepts those of the following `options` that apply to it; see the `read` of its module.
 
-    directed : True or False; None follows the file, and where it does not say, the graph is directed. With False
-        every line is one undirected edge, unless the file lists all edges in both directions (with equal weights),
-        which is detected, so that no edge is duplicated. True reads the edges of an undirected file as arcs.
-    weights : None reads weights where the file has them (the third column of an edge list, whatever it means; the
+    directed : True or False; None follows the file, and is directed by default. With False every line is one undirected
+        edge; a file with all edges in both directions (with equal weights) is detected, so that no edge is duplicated.
+        True reads the edges of an undirected file as arcs.
+    weights : None reads weights where the file has them (the third column of an edge list, whatever its meaning; the
         column weight of a table; the values of a matrix), and warns where other columns hold numbers. False ignores
         them, as for a column of time stamps. An integer from 3 up names another column of an edge list. Integers
         become int64, other numbers float64.
     multi : how parallel edges are handled, "keep", "first", "sum", "min", "max" or "error", as in Graph.from_edges.
     self_loops : "keep" or "drop".
     ids : "auto" reads integers where the first line has them, else text. Integers are relabelled 0..n-1 in ascending
-        order and kept in `graph.vertices`; only vertices with an edge count. "keep" takes integers as the vertex
-        numbers 0..largest; "compact" requires integers; "text" reads all ids as text, 007 apart from 7 too.
-    source, target, weight : names of columns, for tables; else source, src, from, u and target, dst, to, v and
+        order, with the ids in `graph.vertices`; only vertices with an edge count. "keep" takes integers as the vertex
+        numbers 0..largest; "compact" requires integers; "text" reads all ids as text, with 007 different from 7.
+    source, target, weight : names of columns, for tables; by default source, src, from, u and target, dst, to, v and
         weight, w are recognised.
-    delimiter : the character between columns, for edge lists and CSV; else it is detected from the first line.
+    delimiter : the character between columns, for edge lists and CSV; by default detected from the first line.
     skip : the number of leading lines to ignore, for edge lists and CSV.
-    verify : for .tg files, whether each tensor is compared with its checksums at first use (one pass over it), True;
-        False skips that. See `tgraph.verify`.
+    verify : for .tg files, whether each tensor is verified at first use, in one pass. See `tgraph.verify`.
 
-    Raises FileFormatError, which names the file, the invalid line and the remedy; ArgumentError for an unknown
-    extension or option; OSError where the file cannot be opened. Files of other formats, and pages and pointers in
-    place of a file, are told by how they begin, unless `skip` is given.
+    Raises FileFormatError with the file, the invalid line and the remedy; ArgumentError for an unknown extension or
+    option; OSError where the file cannot be opened. Files of other formats, and web pages or pointers in place of a
+    file, are recognised by their first bytes, unless `skip` is given.
 
     >>> with open("trust.wel", "w") as file:
     ...     print("100 7 0.5", file=file)
@@ -139,10 +138,10 @@ def columns_of(path: PathLike, *, format: str | None = None, progress: bool = Fa
 def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
     """Write a graph to a file, atomically.
 
-    `format` names one of `FORMATS`; without it the extension decides. .tg and .npz keep everything; formats that
-    cannot represent isolated vertices, original ids or the direction warn where these are lost.
+    `format` names one of `FORMATS`; without it the extension decides. .tg and .npz are lossless; formats that cannot
+    represent isolated vertices, original ids or the direction warn where these are lost.
     Raises ArgumentError for an unknown extension, for a binary format with the extension of a compressed file, and for
-    a graph that the format cannot represent, or whose labels its reader would take for something else.
+    a graph that the format cannot represent, or labels that would be misread.
 
     >>> from pathlib import Path
     >>> graph = tg.Graph.from_edges([0, 1], [1, 2], [0.5, 2.0], vertices=["ann", "bob", "eve"])
@@ -155,7 +154,7 @@ def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
     module = format_module(path, format)
     suffix = Path(path).suffix.lower()
     if suffix in CODECS and module.__name__.endswith(BINARY):
-        raise ArgumentError(f"path: binary formats are not compressed once more; write {stem(path).name!r} instead")
+        raise ArgumentError(f"path: binary formats are not compressed again; write {stem(path).name!r} instead")
     with busy(f"write {Path(path).name}"):
         module.write(graph if module.__name__ == "tgraph.io.tg" else graph.to_csr(), path)  # .tg holds layouts
 
@@ -163,8 +162,8 @@ def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
 def verify(path: PathLike) -> int:
     """Read a whole .tg file, partitioned or not, and compare it with its checksums; returns the number of bytes.
 
-    Raises FileFormatError that names the tensor, or block, and the position of a difference; ArgumentError for a file
-    of another format, and for one without checksums, which earlier versions wrote.
+    Raises FileFormatError with the tensor, or block, and the position of a difference; ArgumentError for a file of
+    another format, and for a file without checksums, of earlier versions.
 
     >>> from pathlib import Path
     >>> tg.write(tg.generators.cycle(1000), "cycle.tg")

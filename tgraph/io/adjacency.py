@@ -1,8 +1,7 @@
 """The dicts of a networkx graph as tensors, and back.
 
-networkx keeps, for every node, a dict of its neighbours in the order in which edges were added, and for every edge a
-dict of attributes. They become the rows of a Graph, which ascend, with the order of the dicts beside, and a column for
-each attribute.
+networkx has, for every node, a dict of its neighbours in the order of insertion, and for every edge a dict of
+attributes. They become the ascending rows of a Graph, the order of the dicts, and a column for each attribute.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ class Adjacency:
     """A networkx graph as tensors.
 
     graph : the Graph of its nodes 0..n-1, without ids and weights; an undirected edge is two arcs, a self-loop one.
-    nodes : the nodes in networkx's order, range(n) where they are these numbers.
-    order : int64 [m], the arcs of every row of `graph` in the order of the dicts; None where that ascends.
+    nodes : the nodes in networkx's order, range(n) where they equal it.
+    order : int64 [m], the arcs of every row of `graph` in the order of the dicts; None for ascending order.
     back_order : the same for the rows of `graph.transpose()`, the dicts of predecessors of a directed graph.
     edge_columns : the attributes of edges by name, a value for each arc of `graph`.
     node_columns : the attributes of nodes.
@@ -60,8 +59,8 @@ class Adjacency:
 
 
 def read(G: networkx.Graph, edge_attrs: Iterable[Any] | None = (), node_attrs: Iterable[Any] | None = ()) -> Adjacency:
-    """The tensors of a networkx graph, with the attributes of edges and nodes that are named; None names all. Those of
-    a `tgraph.networkx.Graph` are the ones that it holds."""
+    """The tensors of a networkx graph, with the named attributes of edges and nodes; None for all. The tensors of a
+    `tgraph.networkx.Graph` are shared. Raises ArgumentError for an undirected graph with an edge in one dict only."""
     if isinstance(held := getattr(G, "_tensors", None), Adjacency):
         return held
     nodes = _nodes(G)
@@ -91,7 +90,7 @@ def _nodes(G: networkx.Graph) -> Sequence[Any]:
 
 
 def _in_order(dicts: Mapping[Any, Any], nodes: Sequence[Any]) -> list[Any]:
-    """The dicts of all nodes; what networkx's views filter becomes dicts, since their lengths count what they hide."""
+    """The dicts of all nodes; filtered views of networkx become dicts, since their lengths count hidden entries."""
     rows = list(dicts.values()) if list(dicts) == list(nodes) else [dicts[node] for node in nodes]
     return rows if set(map(type, rows)) <= {dict} else list(map(dict, rows))
 
@@ -99,7 +98,7 @@ def _in_order(dicts: Mapping[Any, Any], nodes: Sequence[Any]) -> list[Any]:
 def _read_rows(
     rows: list[Any], index: dict[Any, int] | None, multigraph: bool
 ) -> tuple[Tensor, Tensor, tuple[Tensor, bool] | None]:
-    """(offset, neighbors, of a multigraph the number of edges between each pair of nodes and whether their keys are
+    """(offset, neighbors, and for a multigraph the number of parallel edges of each pair and whether their keys are
     0, 1, 2, ...), in the order of the dicts."""
     degree = dict_lengths(rows)
     count = int(degree.sum())
@@ -120,8 +119,8 @@ def _read_rows(
 def _ascending(
     offset: Tensor, neighbors: Tensor, directed: bool, nodes: Sequence[Any]
 ) -> tuple[Graph, Tensor | None, Tensor]:
-    """The graph of these rows, the place of each of its arcs in them, None where they ascend already, and that of each
-    arc of its transpose. What is transposed twice is sorted."""
+    """(the graph of these rows, the position of each of its arcs in them or None if they ascend, the position of each
+    arc of its transpose). Rows are sorted by two transpositions."""
     back_offset, back_neighbors, back_place = sorting.transpose(offset, neighbors, permutation=True)
     assert back_place is not None
     place = None
@@ -134,8 +133,8 @@ def _ascending(
         differ = (mine != theirs) | (neighbors != back_neighbors)
         row = int(torch.minimum(mine, theirs)[differ][0])
         raise ArgumentError(
-            f"G: it is undirected, but an edge of node {nodes[row]!r} is in the dict of only one of its ends; where it "
-            "is a view, let its filter give the same for (u, v) and (v, u)"
+            f"G: it is undirected, but an edge of node {nodes[row]!r} is in the dict of only one of its ends; the "
+            "filter of a view must be the same for (u, v) and (v, u)"
         )
     return Graph(offset, neighbors, directed=directed), place, back_place
 
@@ -149,8 +148,8 @@ def _inverse(place: Tensor | None) -> Tensor | None:
 
 
 def _edge_of_arc(graph: Graph, upper: Tensor, place: Tensor | None, back_place: Tensor) -> Tensor:
-    """The edge of each arc of an undirected graph, int64 [arcs]. Edges are numbered as networkx lists them: the arcs
-    that are `upper` in the order of the dicts. An arc that is not has the number of its reverse."""
+    """The edge of each arc of an undirected graph, int64 [arcs]. Edges are numbered in networkx's order: the `upper`
+    arcs in the order of the dicts. Another arc has the number of its reverse."""
     number = upper.cumsum(0).sub_(1)
     own = number if place is None else sorting.take(number, place)
     lower = graph.neighbors < sorting.expand_rows(graph.offset, graph.neighbors.dtype)
@@ -160,7 +159,7 @@ def _edge_of_arc(graph: Graph, upper: Tensor, place: Tensor | None, back_place: 
 def _read_edges(
     rows: list[Any], parallel: tuple[Tensor, bool] | None, taken: Tensor | None, names: Iterable[Any] | None
 ) -> tuple[dict[Any, Column], np.ndarray | None]:
-    """The columns of the edges, those `taken` of the arcs, in the order of the dicts; their keys in a multigraph."""
+    """(columns of the edges, the arcs in the mask `taken`, in the dicts' order; keys in a multigraph or None)"""
     if parallel is None:
         count = int((dict_lengths(rows) if taken is None else taken).sum())
         return _columns(rows, taken, count, names), None
@@ -179,7 +178,7 @@ def _read_edges(
 
 
 def _columns(dicts: list[Any], taken: Tensor | None, count: int, names: Iterable[Any] | None) -> dict[Any, Column]:
-    """The attributes of these `names`, or all, in the dicts that are the values of `dicts`."""
+    """The attributes of these `names`, or all, in the inner dicts of `dicts`."""
     if names is None:
         return columns_of(dict_values(dicts, taken, count), None)
     found = {name: entry_column(dicts, taken, count, name) for name in names}
@@ -190,7 +189,7 @@ def _columns(dicts: list[Any], taken: Tensor | None, count: int, names: Iterable
 
 
 def write(tensors: Adjacency, kind: type[networkx.Graph], attributes: dict[Any, Any]) -> networkx.Graph:
-    """The graph of networkx's class `kind` whose dicts these tensors are, in the same order."""
+    """The graph of networkx's class `kind` with the dicts of these tensors, in the same order."""
     G = object.__new__(kind)  # networkx's own, whatever classes its configuration prefers
     kind.__init__(G)
     G.graph.update(attributes)
@@ -207,13 +206,13 @@ def write(tensors: Adjacency, kind: type[networkx.Graph], attributes: dict[Any, 
     return G
 
 
-MANY = 100_000  # to count frozen objects, of which there may be millions, takes longer than to look through fewer
+MANY = 100_000  # of fewer objects, counting the frozen ones takes longer than a collection
 
 
 @contextmanager
 def without_collections(count: int) -> Iterator[None]:
-    """As `paused_collections`, for about so many dicts that stay. Where they are many, what is made here counts as old
-    at once, so that the first collection afterwards does not look through it either."""
+    """As `paused_collections`, for about `count` new dicts. Many of them are promoted to the oldest generation, so that
+    the next collection skips them."""
     with paused_collections():
         yield
         if count > MANY and not gc.get_freeze_count():
@@ -222,8 +221,7 @@ def without_collections(count: int) -> Iterator[None]:
 
 
 class paused_collections:
-    """A `with` block in which Python does not look for garbage: while many objects are made that stay, it would look
-    through all that there are, again and again, and one of networkx's graphs is millions."""
+    """A `with` block without garbage collection: building millions of dicts would trigger it again and again."""
 
     __slots__ = ("_was_enabled",)
 
@@ -237,10 +235,12 @@ class paused_collections:
 
 
 def _edge_dicts(tensors: Adjacency, multigraph: bool) -> tuple[Tensor, list[Any]]:
-    """The dicts of edges and which of them each arc has: those of attributes, or of the parallel edges by key. The two
-    arcs of an edge share it."""
+    """(the number of each arc's dict, the dicts of edges: of attributes, or of the parallel edges by key). The two arcs
+    of an edge share its dict."""
     graph = tensors.graph.decoded()
-    upper = torch.ones(graph.num_arcs, dtype=torch.bool) if graph.directed else _upper(graph)
+    upper = torch.ones(graph.num_arcs, dtype=torch.bool)
+    if not graph.directed:  # each edge once, self-loops too
+        upper = graph.neighbors >= sorting.expand_rows(graph.offset, graph.neighbors.dtype)
     arcs = upper.nonzero().squeeze(1)
     dicts = dicts_of(tensors.edge_columns, len(arcs), arcs.numpy())
     starts = upper & _first_of_run(graph) if multigraph else upper
@@ -251,7 +251,7 @@ def _edge_dicts(tensors: Adjacency, multigraph: bool) -> tuple[Tensor, list[Any]
 
 
 def _by_key(keys: np.ndarray | None, starts: Tensor, arcs: Tensor, dicts: list[Any]) -> list[Any]:
-    """The dicts of attributes of each run of parallel arcs by key, where `starts` tells the first of each run."""
+    """The dicts {key: attributes} of each run of parallel arcs; `starts` : mask of the first of each run."""
     places = torch.arange(len(arcs))
     first = starts.nonzero().squeeze(1)
     offset = torch.cat([first, first.new_tensor([len(arcs)])])
@@ -264,7 +264,7 @@ def _by_key(keys: np.ndarray | None, starts: Tensor, arcs: Tensor, dicts: list[A
 def _rows_of_dicts(
     graph: Graph, nodes: list[Any], order: Tensor | None, number: Tensor, values: list[Any], multigraph: bool
 ) -> list[dict[Any, Any]]:
-    """The dict of neighbours of each node, with those of `values` that the arcs have by `number`."""
+    """The dict of neighbours of each node, with the value of each arc by `number`."""
     offset, neighbors = graph.offset, graph.neighbors
     if multigraph:  # an entry for each neighbour
         first = _first_of_run(graph)
@@ -277,13 +277,8 @@ def _rows_of_dicts(
     return dicts_of_rows(offset, nodes, neighbors, values, number)
 
 
-def _upper(graph: Graph) -> Tensor:
-    """The arcs of an undirected graph that stand for its edges: each edge once, a self-loop too."""
-    return graph.neighbors >= sorting.expand_rows(graph.offset, graph.neighbors.dtype)
-
-
 def _first_of_run(graph: Graph) -> Tensor:
-    """The first of each run of parallel arcs, bool [arcs]."""
+    """Mask of the first of each run of parallel arcs, bool [arcs]."""
     first = torch.ones(graph.num_arcs, dtype=torch.bool)
     torch.ne(graph.neighbors[1:], graph.neighbors[:-1], out=first[1:])
     starts = graph.offset[:-1]

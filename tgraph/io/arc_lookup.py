@@ -1,4 +1,4 @@
-"""Single arcs of rows that ascend: what views that stand for dicts are asked."""
+"""Look-up of single arcs in ascending rows, for views that replace dicts."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from tgraph.core.dispatch import setup_operator
 
 
 class ArcLookup:
-    """Rows that ascend, as sequences of Python's numbers; the compiled kernels have one with the same methods, which
-    does not keep the tensors."""
+    """Ascending rows as sequences of Python's numbers; the compiled one holds no references to tensors."""
 
     def __init__(self, offset: Tensor, neighbors: Tensor):
         self._offset, self._neighbors = memoryview(offset.numpy()), memoryview(neighbors.numpy())  # type: ignore[arg-type]
 
     def find(self, begin: int, end: int, target: int) -> int:
-        """The first arc to `target` among those from `begin` to `end` of a row, -1 where there is none."""
+        """The first arc to `target` among the arcs from `begin` to `end` of a row, -1 without any."""
         arc = bisect_left(self._neighbors, target, begin, end)
         return arc if arc < end and self._neighbors[arc] == target else -1
 
     def arc(self, source: int, target: int) -> int:
-        """The first arc from `source` to `target`, -1 where there is none or `source` is no vertex."""
+        """The first arc from `source` to `target`, -1 without any, or for `source` out of range."""
         if not 0 <= source < len(self._offset) - 1:
             return -1
         return self.find(self._offset[source], self._offset[source + 1], target)

@@ -1,4 +1,4 @@
-"""Tables of Arrow, from wherever they come: Parquet and other files, pyarrow, pandas, polars, queries of DuckDB."""
+"""Tables of Arrow: from Parquet and other files, pyarrow, pandas, polars, queries of DuckDB."""
 
 from __future__ import annotations
 
@@ -36,15 +36,12 @@ def from_table(
     self_loops: SelfLoops = "keep",
     ids: Ids = "auto",
 ) -> Graph:
-    """The graph of a `table` with one row per edge: what `read_columns` takes, such as the files of a table or a query
-    of DuckDB.
+    """The graph of a `table` with one row per edge, of any kind in `read_columns`, such as files or a query of DuckDB.
 
-    source, target, weight : names of columns; else conventional ones are recognised, but none for weights with
-    `weights=False`. directed : whether a row is an arc, or an undirected edge. multi, self_loops, ids : as of
-    `tgraph.read`.
+    source, target, weight : names of columns; by default conventional ones are recognised, without weights for
+    `weights=False`. directed : whether rows are arcs or undirected edges. multi, self_loops, ids : as of `tgraph.read`.
 
-    Raises ArgumentError for columns that the table does not have, FileFormatError for missing values, and ids that are
-    neither integers nor text.
+    Raises ArgumentError for missing columns, FileFormatError for missing values, and other ids than integers or text.
 
     >>> import pyarrow
     >>> table = pyarrow.table({"source": ["ann", "bob"], "target": ["bob", "eve"], "weight": [1.5, 2.5]})
@@ -58,12 +55,12 @@ def from_table(
 
 
 def read_columns(table: Any, columns: Sequence[str] | None = None) -> pyarrow.Table:
-    """The columns of a table, by default all, which are all that is read.
+    """The columns of a table, by default all; others are not read.
 
-    table : the path of a file, a folder or a pattern such as "edges-*.parquet", or a list of paths; or what has columns
-    of Arrow: tables, datasets and readers of pyarrow, frames of pandas and polars, relations of DuckDB.
+    table : the path of a file, a folder or a pattern such as "edges-*.parquet", or a list of paths; or an object with
+    columns of Arrow: tables, datasets and readers of pyarrow, frames of pandas and polars, relations of DuckDB.
 
-    Raises ArgumentError for other objects, patterns without a file, and columns that the table does not have.
+    Raises ArgumentError for other objects, patterns without a file, and missing columns.
     """
     import pyarrow as pa
     from pyarrow import dataset
@@ -81,14 +78,14 @@ def read_columns(table: Any, columns: Sequence[str] | None = None) -> pyarrow.Ta
         return table.to_table(columns=names)
     if not isinstance(table, (pa.Table, pa.RecordBatchReader)):
         if names is not None and hasattr(table, "select"):
-            table = table.select(*names)  # so that DuckDB and polars compute no others
+            table = table.select(*names)  # DuckDB and polars then compute no others
         table = pa.RecordBatchReader.from_stream(table)
     found = table.read_all() if isinstance(table, pa.RecordBatchReader) else table
     return found if names is None else found.select(names)
 
 
 def column_names(table: Any) -> list[str]:
-    """The names of the columns of a table; arguments and errors are those of `read_columns`."""
+    """The names of the columns of a table; `table` and errors are those of `read_columns`."""
     if is_path(table):
         table = _files(table)
     if any(hasattr(table, how) for how in ("__arrow_c_stream__", "__arrow_c_array__", "to_table")):
@@ -100,7 +97,7 @@ def column_names(table: Any) -> list[str]:
 
 
 def is_path(table: Any) -> bool:
-    """Whether a table is given by the paths of its files."""
+    """Whether a table is given as paths."""
     paths = table if isinstance(table, (list, tuple)) else [table]
     return all(isinstance(each, (str, os.PathLike)) for each in paths)
 
@@ -115,15 +112,13 @@ def _files(table: Any) -> Any:
     for given in map(os.fspath, table if isinstance(table, (list, tuple)) else [table]):
         found = sorted(glob.glob(given)) if glob.has_magic(given) and not os.path.exists(given) else [given]
         if not found:
-            raise ArgumentError(f"table: no file is called {given!r}")
+            raise ArgumentError(f"table: no file matches {given!r}")
         paths += found
     if len(paths) == 1 and os.path.isdir(paths[0]):
         return dataset.dataset(paths[0], format="parquet")
     formats = {Path(path).suffix.lower() for path in paths}
     if len(formats) > 1 or not formats <= set(_FORMATS):
-        raise ArgumentError(
-            f"table: expected files of one format of {', '.join(_FORMATS)}, got {', '.join(sorted(formats))}"
-        )
+        raise ArgumentError(f"table: expected one format of {', '.join(_FORMATS)}, got {', '.join(sorted(formats))}")
     return dataset.dataset(paths, format=_FORMATS[formats.pop()])
 
 

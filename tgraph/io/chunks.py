@@ -1,4 +1,4 @@
-"""The edges of a file chunk by chunk, for what does not need all of them at once."""
+"""The edges of a file chunk by chunk, for use without all of them in memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ROWS = 1 << 18
 
 
 class Fold(Protocol):
-    """Reads a file: gives the result of a function of its chunks."""
+    """Reads a file, and returns the result of a function of its chunks."""
 
     def __call__(self, function: Callable[[Iterator[Chunk]], T], progress: bool = False) -> T: ...
 
@@ -32,8 +32,8 @@ class Fold(Protocol):
 class EdgeFile:
     """A file of edges.
 
-    directed : as it says, or the caller. has_weights : whether chunks have weights. fold : reads it; where numbers turn
-    out to be of another type late, the function is called again, from the first chunk on.
+    directed : by the file, or the caller. has_weights : whether chunks have weights. fold : reads it; where a later
+    chunk has numbers of another type, the function is called again, from the first chunk on.
     """
 
     directed: bool
@@ -44,8 +44,8 @@ class EdgeFile:
 def open_edges(path: PathLike, *, format: str | None = None, **options: Any) -> EdgeFile:
     """The edges of a file, with the original ids of vertices.
 
-    format, options : as of `tgraph.read`, but for `multi`, `self_loops` and `ids`. Edge lists, CSV and Parquet are read
-    chunk by chunk; files of other formats are one. Raises as `tgraph.read`.
+    format, options : as of `tgraph.read`, except `multi`, `self_loops` and `ids`. Edge lists, CSV and Parquet are read
+    chunk by chunk; files of other formats are one chunk. Raises as `tgraph.read`.
     """
     module = io.format_module(path, format)
     if hasattr(module, "plan"):
@@ -102,7 +102,7 @@ def _whole(graph: Graph) -> Iterator[Chunk]:
 
 
 def _plain(ids: Any) -> Any:
-    """Arrays of integers as they are, text in a list."""
+    """Ids as an array of integers, or a list of text."""
     if hasattr(ids, "to_pylist"):
         return ids.to_pylist()
     return ids if ids.dtype != object else ids.tolist()

@@ -1,4 +1,4 @@
-"""A column: the values of one attribute of all edges or nodes, as networkx keeps them in dicts."""
+"""A column: the values of one attribute of all edges or nodes of a networkx graph."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ EXACT = 2**53  # integers up to this are floats of the same value
 class Column:
     """Values in the order of arcs, edges or nodes.
 
-    values : tensor [k] where all are int, all float or all bool, so that Python's values come back; else an array of
-        objects, MISSING where there is none.
-    present : bool tensor [k], which of the values of a tensor are there; None where all are.
+    values : tensor [k] where all are int, all float or all bool, for an exact round trip; else an array of objects,
+        MISSING where there is none.
+    present : mask of the values of a tensor that exist, bool [k]; None for all.
     """
 
     values: Tensor | np.ndarray
@@ -39,7 +39,7 @@ class Column:
         return Column(self.values[positions], present)
 
     def tolist(self, positions: Any = slice(None)) -> list[Any]:
-        """Python's values at `positions`, a slice or an array of indices; MISSING where there is none."""
+        """The values at `positions`, a slice or an array of indices, as Python objects; MISSING where there is none."""
         if isinstance(self.values, np.ndarray):
             return self.values[positions].tolist()
         values = self.values[positions].tolist()
@@ -50,10 +50,9 @@ class Column:
         ]
 
     def numbers(self, default: Any = 1) -> Tensor:
-        """The values as a tensor, `default` where there is none: int64 where all are integers, bool where all are, else
-        float64.
+        """The values as a tensor, `default` where missing: int64 if all are integers, bool if all are, else float64.
 
-        Raises TypeError for values that are not numbers, OverflowError for integers that the result cannot hold.
+        Raises TypeError for values that are not numbers, OverflowError for integers that the dtype cannot represent.
         """
         if isinstance(self.values, Tensor) and self.present is None:
             return self.values
@@ -65,7 +64,7 @@ class Column:
 
 
 def columns_of(dicts: list[dict[Any, Any]], names: Iterable[Any] | None) -> dict[Any, Column]:
-    """The attributes of these `names`, or all, where any of the `dicts` has them."""
+    """The attributes of these `names`, or all, that occur in the `dicts`."""
     if names is None:
         names = dict.fromkeys(chain.from_iterable(dicts)) if any(dicts) else ()
     found = {name: dict_column(dicts, name) for name in names}
@@ -77,12 +76,12 @@ def columns_of(dicts: list[dict[Any, Any]], names: Iterable[Any] | None) -> dict
 
 
 def _has_nan(values: Tensor | np.ndarray) -> bool:
-    """Whether floats have a NaN, which equals itself in networkx's dicts only where it is the same object."""
+    """Whether floats have a NaN, whose identity as an object matters in networkx's dicts."""
     return isinstance(values, Tensor) and values.is_floating_point() and bool(values.isnan().any())
 
 
 def dicts_of(columns: Mapping[Any, Column], count: int, positions: Any = slice(None), kind: type = dict) -> list[Any]:
-    """A dict of attributes, of this `kind`, for each of `count` positions, a slice or an array of indices."""
+    """A dict of attributes, of class `kind`, for each of the `count` `positions`, a slice or an array of indices."""
     if not columns:
         return [kind() for _ in range(count)]
     return dicts_of_columns(list(columns), [column.tolist(positions) for column in columns.values()], kind, MISSING)

@@ -1,4 +1,4 @@
-"""To and from networkx, scipy, PyG's edge_index and pandas; vertex order, ids and weights survive both ways."""
+"""Conversion from and to networkx, scipy, PyG's edge_index and pandas; vertex order, ids and weights are preserved."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
-    """The graph of `G`, a networkx Graph, DiGraph, MultiGraph or MultiDiGraph; the tensors of one of
-    `tgraph.networkx` are shared, not copied.
+    """The graph of `G`, a networkx Graph, DiGraph, MultiGraph or MultiDiGraph; a graph of `tgraph.networkx` shares its
+    tensors, without a copy.
 
-    Vertices come in the order of G's nodes, isolated ones included; node names are kept as ids unless they are
-    0..n-1 in order. `weight` names the edge attribute that becomes `weights`: int64 where all values are integers,
-    else float64, 1 for edges without it, None where no edge has it (or `weight=None`).
-    Raises ArgumentError for a weight that is not a number, and for what is no graph of networkx.
+    Vertices are in the order of G's nodes, isolated ones included; node names become ids unless they are 0..n-1 in
+    order. `weight` names the edge attribute of `weights`: int64 where all values are integers, else float64, 1 for
+    edges without it, None where no edge has it (or `weight=None`).
+    Raises ArgumentError for a weight that is not a number, and for anything but a networkx graph.
 
     >>> import networkx
     >>> G = networkx.Graph([("ann", "bob"), ("bob", "eve")])
@@ -54,7 +54,7 @@ def _networkx_ids(nodes: Sequence[Any]) -> list[Any] | None:
     if isinstance(nodes, range):
         return None
     if all(isinstance(node, numbers.Integral) and not isinstance(node, bool) for node in nodes):
-        nodes = [int(node) for node in nodes]  # numpy's integers too
+        nodes = [int(node) for node in nodes]  # of numpy's integers too
     plain = all(type(node) is int and node == i for i, node in enumerate(nodes))
     return None if plain else list(nodes)
 
@@ -90,7 +90,7 @@ def to_networkx(graph: Graph) -> networkx.Graph:
     import networkx as nx
 
     arcs = graph.decoded().to("cpu")
-    bare = Graph(arcs.offset, arcs.neighbors, directed=graph.directed)  # whose caches go with it
+    bare = Graph(arcs.offset, arcs.neighbors, directed=graph.directed)  # its caches are freed with it
     kinds = {(False, 0): nx.Graph, (True, 0): nx.DiGraph, (False, 1): nx.MultiGraph, (True, 1): nx.MultiDiGraph}
     kind = kinds[graph.directed, sorting.has_parallel_arcs(bare.offset, bare.neighbors)]
     columns = {} if arcs.weights is None else {"weight": Column(arcs.weights.detach())}
@@ -126,8 +126,8 @@ def from_scipy(matrix: scipy.sparse.sparray, *, directed: bool = True, weighted:
 def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
     """The adjacency matrix as a csr_array [n, n] of the weights, or of True where there are none.
 
-    Its arrays are copies, which scipy's functions may write into. Call `.astype(float)` before multiplying boolean
-    matrices, whose sums saturate at True.
+    Its arrays are copies, as scipy's functions may write into them. Call `.astype(float)` before multiplying boolean
+    matrices: their sums saturate at True.
 
     >>> tg.Graph.from_edges([0, 1], [1, 2], [2, 3]).to_scipy().todense()
     array([[0, 2, 0],
@@ -187,11 +187,11 @@ def from_pandas(
     *,
     directed: bool = True,
 ) -> Graph:
-    """The graph of a `frame` with one row per edge, whose ends are in the columns `source` and `target`.
+    """The graph of a `frame` with one row per edge, with its ends in the columns `source` and `target`.
 
-    Integer ids are relabelled 0..n-1 in ascending order, other ids (text) in order of appearance; both are kept as
+    Integer ids are relabelled 0..n-1 in ascending order, other ids (text) in order of appearance, with the ids in
     `vertices`. `weight` names the column of weights. `directed=False`: every row is one undirected edge.
-    Raises ArgumentError for columns that are missing, are there twice or hold no numbers, and for missing values.
+    Raises ArgumentError for columns that are missing, duplicate or not numeric, and for missing values.
 
     >>> import pandas
     >>> frame = pandas.DataFrame({"source": ["ann", "bob"], "target": ["bob", "eve"], "years": [3, 7]})
@@ -200,7 +200,7 @@ def from_pandas(
     (['ann', 'bob', 'eve'], [3, 7])
     """
     if not (hasattr(frame, "columns") and hasattr(frame, "isna")):
-        raise ArgumentError(f"frame: expected one of pandas, got {type(frame).__name__}; from_table takes other tables")
+        raise ArgumentError(f"frame: expected a pandas one, got {type(frame).__name__}; from_table takes other tables")
     for argument, name in (("source", source), ("target", target), ("weight", weight)):
         if name is None:
             continue
@@ -216,25 +216,19 @@ def from_pandas(
     if all(column.dtype.kind in "iu" for column in ends):
         src, dst = (column.to_numpy(dtype=np.uint64 if column.dtype.kind == "u" else np.int64) for column in ends)
         return Graph.from_edges(src, dst, weights, directed=directed, ids="compact")
-    src, dst, names = _number(*ends)
-    return Graph.from_edges(src, dst, weights, directed=directed, vertices=names)
+    import pandas
+
+    numbers, names = pandas.factorize(pandas.concat(ends, ignore_index=True))
+    src, dst = numbers[: len(frame)], numbers[len(frame) :]
+    return Graph.from_edges(src, dst, weights, directed=directed, vertices=np.asarray(names, dtype=object))
 
 
 def _numbers(column: pandas.Series) -> np.ndarray:
-    """The weights of a column, which may be of Python's numbers, or of a dtype of pandas or Arrow."""
+    """The weights of a column of Python's numbers, or of a dtype of pandas or Arrow."""
     column = column.infer_objects()
     if column.dtype.kind not in "iuf":
-        raise ArgumentError(
-            f"weight: column {column.name!r} is of type {column.dtype}; convert it by pandas.to_numeric"
-        )
+        raise ArgumentError(f"weight: column {column.name!r} is of type {column.dtype}; use pandas.to_numeric")
     return column.to_numpy(dtype=f"{column.dtype.kind}{column.dtype.itemsize}")
-
-
-def _number(source: pandas.Series, target: pandas.Series) -> tuple[np.ndarray, np.ndarray, Any]:
-    import pandas
-
-    numbers, names = pandas.factorize(pandas.concat((source, target), ignore_index=True))
-    return numbers[: len(source)], numbers[len(source) :], np.asarray(names, dtype=object)
 
 
 def to_pandas(graph: Graph) -> pandas.DataFrame:

@@ -1,5 +1,5 @@
-"""Operators on lists of dicts, those of a networkx graph: all loops are the interpreter's own iterators here, and
-compiled in `tgraph.kernels.native.dicts`."""
+"""Operators on lists of the dicts of a networkx graph: with the interpreter's own iterators as loops here, and compiled
+in `tgraph.kernels.native.dicts`."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ class _Missing:
     __repr__ = __reduce__
 
 
-MISSING: Any = _Missing()  # what has no value in an array of objects
+MISSING: Any = _Missing()  # a missing value in an array of objects
 
-DTYPES = {bool: torch.bool, int: torch.int64, float: torch.float64}  # of the values that a tensor holds as they are
+DTYPES = {bool: torch.bool, int: torch.int64, float: torch.float64}  # of exact values in tensors
 
 
 @setup_operator
 def dict_keys(dicts: list[Any], index: dict[Any, int] | None, limit: int, count: int) -> Tensor:
     """The keys of all dicts, one dict after the other, as vertices, [count].
 
-    index : the vertex of each key; None where keys are the vertices 0..limit-1 themselves, or equal to them.
+    index : the vertex of each key; None where keys equal the vertices 0..limit-1.
     """
     dtype = np.dtype(str(index_dtype(limit)).removeprefix("torch."))
     keys = chain.from_iterable(dicts)
     try:
         return torch.from_numpy(np.fromiter(keys if index is None else map(index.__getitem__, keys), dtype, count))
-    except (TypeError, ValueError):  # a number that equals an integer, such as 1+0j
+    except (TypeError, ValueError):  # a key that equals an integer, such as 1+0j
         table = {number: number for number in range(limit)}
         return torch.from_numpy(np.fromiter(map(table.__getitem__, chain.from_iterable(dicts)), dtype, count))
 
@@ -60,17 +60,16 @@ def are_numbered(dicts: list[Any]) -> bool:
 
 @setup_operator
 def dict_values(dicts: list[Any], taken: Tensor | None, count: int) -> list[Any]:
-    """The values of all dicts, one dict after the other: all, or the `count` that the mask `taken` names."""
+    """The values of all dicts, one dict after the other: all, or the `count` ones in the mask `taken`."""
     values = chain.from_iterable(map(methodcaller("values"), dicts))
     return list(values if taken is None else compress(values, taken.to(torch.uint8).numpy().tobytes()))
 
 
 @setup_operator
 def dict_column(dicts: list[Any], name: Any) -> tuple[Tensor | np.ndarray, Tensor | None] | None:
-    """The value that each dict has under `name`, and which have one; None where none has.
+    """(the value of each dict under `name`, mask of existing values or None for all); None where no dict has one.
 
-    A tensor where all are int, all float or all bool, with a mask where some are missing; else an array of objects,
-    MISSING where there is none.
+    Values are a tensor if all int, all float or all bool; else an array of objects, MISSING where there is none.
     """
     if not dicts:
         return None
@@ -93,14 +92,14 @@ def dict_column(dicts: list[Any], name: Any) -> tuple[Tensor | np.ndarray, Tenso
 def entry_column(
     dicts: list[Any], taken: Tensor | None, count: int, name: Any
 ) -> tuple[Tensor | np.ndarray, Tensor | None] | None:
-    """`dict_column` of the values of dicts, which are dicts: all, or the `count` that the mask `taken` names."""
+    """`dict_column` of the inner dicts: all, or the `count` ones in the mask `taken`."""
     return dict_column(dict_values(dicts, taken, count), name)
 
 
 @setup_operator
 def inner_lengths(dicts: list[Any], count: int) -> tuple[Tensor, bool]:
-    """Of the `count` dicts that are the values of dicts: the number of entries of each, int64 [count], and whether the
-    keys of each are the integers 0, 1, 2, ... in this order."""
+    """(the number of entries of each of the `count` inner dicts, int64 [count], whether the keys of each are the
+    integers 0, 1, 2, ... in this order)"""
     inner = dict_values(dicts, None, count)
     return dict_lengths(inner), are_numbered(inner)
 
@@ -109,8 +108,7 @@ def inner_lengths(dicts: list[Any], count: int) -> tuple[Tensor, bool]:
 def inner_column(
     dicts: list[Any], taken: Tensor | None, count: int, name: Any
 ) -> tuple[Tensor | np.ndarray, Tensor | None] | None:
-    """`entry_column` of the dicts that are the values of dicts: of all, or of those that the mask `taken` names, which
-    have `count` entries."""
+    """`entry_column` of the inner dicts: all, or the ones in the mask `taken`, with `count` entries."""
     number = sum(map(len, dicts)) if taken is None else int(taken.sum())
     return entry_column(dict_values(dicts, taken, number), None, count, name)
 
@@ -119,7 +117,7 @@ def inner_column(
 def dicts_of_rows(
     offset: Tensor, keys: list[Any], key_of: Tensor, values: list[Any], value_of: Tensor
 ) -> list[dict[Any, Any]]:
-    """A dict for each row, of keys[key_of[i]] with the value values[value_of[i]] for the entries i of the row."""
+    """A dict {keys[key_of[i]]: values[value_of[i]]} for each row, over its entries i."""
     names = map(keys.__getitem__, key_of.tolist())
     entries = zip(names, map(values.__getitem__, value_of.tolist()), strict=True)
     return [dict(islice(entries, count)) for count in offset.diff().tolist()]
@@ -127,7 +125,7 @@ def dicts_of_rows(
 
 @setup_operator
 def dicts_of_columns(names: list[Any], columns: list[list[Any]], kind: type, missing: Any) -> list[Any]:
-    """A dict of class `kind` for each place of the columns, without what is `missing` there."""
+    """A dict of class `kind` for each position of the columns, without `missing` values."""
     return [
         kind((name, value) for name, value in zip(names, values, strict=True) if value is not missing)
         for values in zip(*columns, strict=True)
@@ -145,7 +143,7 @@ def _packed(values: list[Any]) -> Tensor | np.ndarray:
 
 
 def objects(values: list[Any]) -> np.ndarray:
-    """An array of these objects."""
+    """An array of objects."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array

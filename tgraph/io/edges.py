@@ -26,7 +26,7 @@ Ids = Literal["auto", "compact", "keep", "text"]
 
 @dataclass(frozen=True)
 class Rules:
-    """How the edges of a file become a graph: the options of `tgraph.read`."""
+    """The options of `tgraph.read` for building a graph from edges."""
 
     directed: bool = True
     multi: Multi = "keep"
@@ -50,7 +50,7 @@ class Rules:
         same: dict[str, Any] = {"ids": "compact" if compact else "keep", "vertices": labels}
         if self.num_vertices is not None:
             same["num_vertices"] = self.num_vertices
-        if not self.directed and _may_mirror(src, dst):
+        if not self.directed and _may_be_symmetric(src, dst):
             arcs = Graph.from_edges(src, dst, weights, **same)
             if arcs.is_symmetric:
                 if self.multi == "keep" and self.self_loops == "keep":
@@ -61,8 +61,8 @@ class Rules:
         return Graph.from_edges(src, dst, weights, **same)
 
 
-def _may_mirror(src: Tensor, dst: Tensor) -> bool:
-    """Cheap necessary condition for a symmetric list: equal sums of ends, equally many arcs up and down."""
+def _may_be_symmetric(src: Tensor, dst: Tensor) -> bool:
+    """A cheap necessary condition for a symmetric list: equal sums of ends, equally many arcs up and down."""
     if int(src.sum()) != int(dst.sum()):
         return False
     return int((src < dst).sum()) == int((src > dst).sum())
@@ -91,7 +91,7 @@ def edges_of(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
 
 
 def widened(weights: Tensor) -> Tensor:
-    """float16 and bfloat16, which numpy or arrow lack, converted to float32 without loss."""
+    """float16 and bfloat16 converted to float32 without loss, as numpy or arrow lack them."""
     return weights.float() if weights.dtype in (torch.float16, torch.bfloat16) else weights
 
 
@@ -108,8 +108,7 @@ def named_edges(graph: Graph, purpose: str) -> dict[str, Any]:
 
 
 def text_labels(vertices: Sequence[Any] | np.ndarray) -> np.ndarray:
-    """The labels as an object array of str. Raises ArgumentError for what files cannot hold: other types, and lone
-    surrogates."""
+    """The labels as an object array of str. Raises ArgumentError for other types, and lone surrogates."""
     for label in vertices:
         if not isinstance(label, str):
             raise ArgumentError(
@@ -117,15 +116,13 @@ def text_labels(vertices: Sequence[Any] | np.ndarray) -> np.ndarray:
                 "build the graph with labels that are all of type str"
             )
         if not label.isascii() and any("\ud800" <= letter <= "\udfff" for letter in label):
-            raise ArgumentError(
-                f"graph.vertices: the label {label!r} has half of a surrogate pair, which is no text; decode it anew"
-            )
+            raise ArgumentError(f"graph.vertices: the label {label!r} has half of a surrogate pair; decode it again")
     return np.asarray(vertices, dtype=object)
 
 
 def printable(columns: dict[str, Any]) -> pyarrow.Table:
-    """The columns for arrow's text writer, which prints 2.0 as 2: where all weights would read back as integers, they
-    are printed with ".0"."""
+    """The columns for arrow's text writer, which prints 2.0 as 2: floating weights without fractions get ".0", so that
+    they are not read back as integers."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -149,7 +146,7 @@ def write_rows(path: PathLike, header: str, columns: dict[str, Any]) -> None:
 
 
 def warn_of_isolated(graph: Graph, purpose: str) -> None:
-    """Warn where the graph has isolated vertices, which a list of edges does not contain."""
+    """Warn of isolated vertices, missing in a list of edges."""
     touched = torch.zeros(graph.num_vertices, dtype=torch.bool, device="cpu")
     touched[graph.neighbors.cpu().to(torch.int64)] = True
     isolated = int((~touched & (graph.offset.cpu().diff() == 0)).sum())
@@ -177,7 +174,7 @@ def _from_one(graph: Graph) -> Tensor:
 
 
 def warn_of_ids(graph: Graph, purpose: str) -> None:
-    """Warn where the format numbers vertices 1..n and other original ids are lost."""
+    """Warn of original ids other than 1..n, lost in a format that numbers vertices 1..n."""
     ids = graph.vertices
     if ids is None or (isinstance(ids, Tensor) and torch.equal(ids.cpu(), _from_one(graph))):
         return

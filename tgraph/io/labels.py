@@ -1,4 +1,4 @@
-"""Text labels as two arrays, so that binary formats store them without pickle."""
+"""Text labels as two arrays, for binary formats without pickle."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from tgraph.io.edges import text_labels
 
 
 def pack(vertices: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(UTF-8 bytes of all labels, uint8; their offsets, int64 [n + 1]). Raises ArgumentError for labels that are not
-    text."""
+    """(UTF-8 bytes of all labels, uint8; their offsets, int64 [n + 1]). Raises ArgumentError for other types."""
     encoded = [label.encode() for label in text_labels(vertices)]
     offset = np.zeros(len(encoded) + 1, dtype=np.int64)
     np.cumsum([len(label) for label in encoded], out=offset[1:])
@@ -21,7 +20,7 @@ def pack(vertices: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def tensors_of(order: Tensor | None, vertices: Any) -> dict[str, Tensor]:
-    """The tensors of a .tg file that hold the order and the original ids of a graph, the widest dtype first. Raises
+    """The tensors of the order and the original ids of a graph in a .tg file, the widest dtype first. Raises
     ArgumentError for labels that are not text."""
     tensors = {} if order is None else {"order": order}
     if isinstance(vertices, Tensor):

@@ -1,4 +1,4 @@
-"""A graph whose tensors are memory-mapped from a file, each verified at first use."""
+"""A graph with tensors memory-mapped from a file, each verified at first use."""
 
 from __future__ import annotations
 
@@ -41,8 +41,7 @@ class _MappedIds(VertexIds):
 class MappedCsr(DeferredCsr):
     """The CSR of a graph, memory-mapped from a file with checksums.
 
-    Each tensor is verified at first use, which takes one pass over it and raises FileFormatError where it is damaged.
-    Sizes and dtypes are available without it.
+    Each tensor is verified at first use, with FileFormatError if damaged. Sizes and dtypes are available before.
     """
 
     _mapped: dict[str, Tensor]
@@ -76,11 +75,11 @@ class MappedCsr(DeferredCsr):
 
 
 class MappedGraph(Graph):
-    """A Graph memory-mapped from a file with checksums, whose `order` is verified at first use as its tensors are.
+    """A Graph memory-mapped from a file with checksums; its tensors, and `order`, are verified at first use.
 
-    tensors : those of the file, memory-mapped. contents : its header. labels : of the vertices, if they are text.
+    tensors : of the file, memory-mapped. contents : its header. labels : of the vertices, if they are text.
     directed : as for a Graph.
-    Raises ArgumentError where the tensors cannot be those of a graph.
+    Raises ArgumentError for tensors inconsistent with a graph.
     """
 
     order: Tensor | None = cast("Tensor | None", AtFirstUse())

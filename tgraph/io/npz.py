@@ -1,4 +1,4 @@
-"""numpy archives (.npz): the arrays of a Graph, or those of scipy.sparse.save_npz. Nothing is unpickled."""
+"""numpy archives (.npz): the arrays of a Graph, or of scipy.sparse.save_npz. Nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     shape).
 
     scipy's data are the weights, unless they are boolean. `directed` overrides the file (scipy's files are directed);
-    an undirected graph must hold both arcs of every edge. `weights=False` drops the weights.
+    an undirected graph must have both arcs of every edge. `weights=False` drops the weights.
     Raises FileFormatError for an archive that is damaged or lacks an array.
 
     >>> import scipy.sparse
@@ -63,13 +63,8 @@ def _from_ours(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
     vertices = arrays.get("vertices")
     if "vertex_text" in arrays:
         vertices = labels.unpack(arrays["vertex_text"], arrays["vertex_text_offset"])
-    return {
-        "offset": arrays["offset"],
-        "neighbors": arrays["neighbors"],
-        "weights": arrays.get("weights"),
-        "vertices": vertices,
-        "directed": bool(arrays.get("directed", True)),
-    }
+    fields = {"offset": arrays["offset"], "neighbors": arrays["neighbors"], "weights": arrays.get("weights")}
+    return fields | {"vertices": vertices, "directed": bool(arrays.get("directed", True))}
 
 
 def _from_scipy(path: PathLike, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
@@ -86,8 +81,7 @@ def _from_scipy(path: PathLike, arrays: Mapping[str, np.ndarray]) -> dict[str, A
 
 
 def write(graph: Graph, path: PathLike) -> None:
-    """Write the arrays of the graph, compressed; labels as UTF-8 text. Raises ArgumentError for labels of other
-    types.
+    """Write the arrays of the graph, compressed; labels as UTF-8 text. Raises ArgumentError for other labels.
 
     >>> import numpy
     >>> tg.write(tg.generators.path(3), "path.npz")

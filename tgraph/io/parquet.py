@@ -38,8 +38,8 @@ def read(
 ) -> Graph:
     """Read the columns of sources, targets and weights only; arguments are explained in `tgraph.read`.
 
-    Ids are integers or strings. Without `directed`, the metadata that `write` stores decide, else the graph is
-    directed. Raises FileFormatError for another file, a missing value or a column of another type.
+    Ids are integers or strings. Without `directed`, the metadata of `write` decide; by default the graph is directed.
+    Raises FileFormatError for another file, a missing value or a column of another type.
 
     >>> tg.write(tg.Graph.from_edges([0, 1], [1, 2], [3, 7]), "calls.parquet")
     >>> graph = tg.read("calls.parquet")
@@ -60,7 +60,7 @@ def read(
 
 @contextmanager
 def _whole_file(path: PathLike) -> Iterator[None]:
-    """Raise FileFormatError for what Arrow says of a damaged file, or another one."""
+    """Turn Arrow's errors for a damaged file, or a file of another format, into FileFormatError."""
     import pyarrow as pa
 
     try:
@@ -81,14 +81,14 @@ def build(
     self_loops: SelfLoops,
     ids: Ids,
 ) -> Graph:
-    """The graph of the columns of sources, targets and weights of a table. Errors name the `path`."""
+    """The graph of the columns of sources, targets and weights of a table; `path` : for errors."""
     return Rules(directed, multi, self_loops, ids).build(*edge_columns(path, table, found, ids))
 
 
 def edge_columns(
     path: PathLike, table: pyarrow.Table, found: tuple[str, str, str | None], ids: Ids
 ) -> tuple[Any, Any, np.ndarray | None]:
-    """Sources and targets, arrays of integers or arrow columns of text, and weights if any, of the columns `found`."""
+    """(sources, targets, weights or None) of the columns `found`; ids are integer arrays or arrow columns of text."""
     src, dst = (_ids(path, table.column(name), name, ids) for name in found[:2])
     if isinstance(src, np.ndarray) != isinstance(dst, np.ndarray):
         problem = f"column {found[0]!r} is {table.column(found[0]).type}, {found[1]!r} is {table.column(found[1]).type}"
@@ -98,7 +98,7 @@ def edge_columns(
 
 
 def is_directed(path: PathLike) -> bool:
-    """Whether the edges of a file are directed, which they are unless `write` noted that they are not."""
+    """Whether the edges of a file are directed, by the metadata of `write`; True by default."""
     from pyarrow import parquet
 
     with _whole_file(path):
@@ -141,7 +141,7 @@ def _ids(path: PathLike, column: pyarrow.ChunkedArray, name: str, ids: Ids) -> A
         if ids == "keep" and numbers.size and numbers.min() < 0:
             row = int((numbers < 0).argmax())
             problem = f"column {name!r} row {row}: the id {numbers[row]} is negative"
-            raise FileFormatError(path, problem, 'ids="compact" numbers the ids that there are')
+            raise FileFormatError(path, problem, 'ids="compact" relabels ids 0..n-1')
         return _writable(numbers)
     if str(kind) in ("string", "large_string", "string_view"):
         if ids in ("keep", "compact"):

@@ -1,12 +1,12 @@
-"""The container of TGraph (.tg): a safetensors file that is memory-mapped.
+"""The container of TGraph (.tg): a memory-mapped safetensors file.
 
-Tensors: offset int64 [n + 1], neighbors int32 or int64 [m], and where the graph has them weights [m], vertices
-int64 [n], or vertex_text uint8 and vertex_text_offset int64 [n + 1] for labels, and order int64 [n] of a permuted
-graph. The metadata are format, version, directed and num_vertices. A graph in a layout (version 2) has the tensors of
-the layout in place of the first three, with the prefix "layout."; the metadata also have layout, its name, and options,
-in JSON. The data begin at a page boundary, so that any safetensors reader can map them too. Every byte is covered by a
-checksum (`tgraph.files.checksummed`), which readers of these versions may ignore. A file of version 3 or 4 is
-partitioned into blocks; see `tgraph.stream.file.container`.
+Tensors: offset int64 [n + 1], neighbors int32 or int64 [m], and optionally weights [m], vertices int64 [n], or
+vertex_text uint8 and vertex_text_offset int64 [n + 1] for labels, and order int64 [n] of a permuted graph. The metadata
+are format, version, directed and num_vertices. A graph in a layout (version 2) has the tensors of the layout in place
+of the first three, with the prefix "layout."; the metadata also have layout, its name, and options, in JSON. The data
+begin at a page boundary, so that any safetensors reader can map them. Every byte is covered by a checksum
+(`tgraph.files.checksummed`), which readers may ignore. A file of version 3 or 4 is partitioned into blocks; see
+`tgraph.stream.file.container`.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _REMEDY = "the file is truncated or damaged: write it again with tgraph.write"
 
 
 class PartitionedFile(Protocol):
-    """What `read` and `verify` need of an open partitioned file."""
+    """An open partitioned file, for `read` and `verify`."""
 
     def graph(self, *, weights: bool = True) -> Graph:
         """The whole graph in memory, verified; without weights where `weights` is False."""
 
     def check_all(self) -> None:
-        """Raise FileFormatError where any byte differs from what was written."""
+        """Verify all checksums. Raises FileFormatError."""
 
 
 def _with_stream(path: PathLike) -> AbstractContextManager[PartitionedFile]:
@@ -48,22 +48,21 @@ def _with_stream(path: PathLike) -> AbstractContextManager[PartitionedFile]:
     return open_partitioned(path)
 
 
-# Opens a partitioned file. Such files belong to `tgraph.stream`, which stands above this package, so that it is not
-# imported here: its module `tgraph.stream.file.blocks` assigns this when it is imported, at the first such file.
+# Opens a partitioned file; assigned by `tgraph.stream.file.blocks`, of a higher layer, imported at the first such file.
 open_partitioned: Callable[[PathLike], AbstractContextManager[PartitionedFile]] = _with_stream
 
 
 def read(path: PathLike, *, directed: bool | None = None, weights: bool | None = None, verify: bool = True) -> Graph:
     """Open a .tg file in milliseconds, whatever its size: its tensors are a memory map (copy-on-write).
 
-    Opening verifies the header and reads both ends of `offset`. Each tensor is verified as a whole at first use, which
-    costs one pass over it (2 to 10 GB a second from the page cache, else the speed of the disk) and raises
-    FileFormatError, naming tensor and position, where a bit differs. `verify=False` skips this. `graph.validate()`
-    checks the entries themselves. Labels, and the tensors of a layout, are verified when the file is opened. A
-    partitioned file is read into memory, always verified. Files of earlier versions have no checksums.
+    Opening verifies the header and reads both ends of `offset`. Each tensor is verified as a whole at first use, in one
+    pass (2 to 10 GB a second from the page cache, else the speed of the disk), with FileFormatError, naming tensor and
+    position, where a bit differs. `verify=False` skips this. `graph.validate()` checks the entries themselves. Labels,
+    and the tensors of a layout, are verified when the file is opened. A partitioned file is read into memory, always
+    verified. Files of earlier versions have no checksums.
 
-    `weights=False` drops the weights; a layout is decoded for that. `directed` overrides the file; for an undirected
-    graph, this checks that both arcs of every edge are there.
+    `weights=False` drops the weights, and decodes a layout. `directed` overrides the file; for an undirected graph,
+    both arcs of every edge are checked to exist.
     Raises FileFormatError for a file that is truncated, damaged, or not written by `tgraph.write`.
 
     >>> tg.write(tg.generators.rmat(8).to_format("sell"), "web.tg")
@@ -87,8 +86,8 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
         raise
     except (KeyError, TypeError, ValueError, RuntimeError) as fault:
         if held is not None:
-            _check_all(tensors, held)  # if the file is damaged, this names the position
-        raise FileFormatError(path, f"the tensors are no graph ({fault})", _REMEDY) from fault
+            _check_all(tensors, held)  # names the position of damage
+        raise FileFormatError(path, f"the tensors do not describe a graph ({fault})", _REMEDY) from fault
     if weights is False and graph.weight_dtype is not None:
         arcs = graph.to_csr()
         graph = Graph(arcs.offset, arcs.neighbors, None, graph.vertices, graph.directed)
@@ -98,8 +97,8 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
 def verify(path: PathLike) -> int:
     """Read the whole file and compare it with its checksums; returns its size in bytes.
 
-    Raises FileFormatError that names the tensor, or block, and the position of a difference; ArgumentError for a file
-    without checksums, which earlier versions wrote.
+    Raises FileFormatError with the tensor, or block, and the position of a difference; ArgumentError for a file without
+    checksums, of earlier versions.
     """
     mapped = _map(path)
     if mapped is None:
@@ -109,15 +108,15 @@ def verify(path: PathLike) -> int:
     tensors, _, held = mapped
     if held is None:
         raise ArgumentError(
-            f"path: {path} has no checksums, since an earlier version wrote it; read it, check it with "
-            "graph.validate(), and write it again with tgraph.write"
+            f"path: {path} is of an earlier version, without checksums; read it, check it with graph.validate(), and "
+            "write it again with tgraph.write"
         )
     _check_all(tensors, held)
     return os.path.getsize(path)
 
 
 def _map(path: PathLike) -> tuple[dict[str, Tensor], dict[str, str], Contents | None] | None:
-    """(tensors, metadata, checksums or None) of a file, memory-mapped; None where it is partitioned."""
+    """(tensors, metadata, checksums or None) of a file, memory-mapped; None for a partitioned one."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -132,7 +131,7 @@ def _map(path: PathLike) -> tuple[dict[str, Tensor], dict[str, str], Contents | 
         raise FileFormatError(path, f"not a whole safetensors file ({fault})", _REMEDY) from fault
     if notes.get("format") != "tgraph":
         remedy = "name its tensors to Graph.from_csr, or write it with tgraph.write"
-        raise FileFormatError(path, "a safetensors file that holds no graph", remedy)
+        raise FileFormatError(path, "a safetensors file without a graph", remedy)
     return tensors, notes, None if held.sums is None else held
 
 
@@ -178,7 +177,7 @@ def _labels(tensors: dict[str, Tensor]) -> Any:
 
 
 def write(graph: Graph, path: PathLike) -> None:
-    """Write the tensors with checksums, atomically: after a crash the previous file is still there.
+    """Write the tensors with checksums, atomically: a crash leaves the previous file.
 
     Raises ArgumentError for labels that are not text; OSError, with the bytes needed, where the disk is full.
 
@@ -189,17 +188,13 @@ def write(graph: Graph, path: PathLike) -> None:
     """
     tensors, notes = _arcs(graph)
     tensors |= labels.tensors_of(graph.order, graph.vertices)
-    notes |= {
-        "format": "tgraph",
-        "version": str(VERSION if graph.layout is not None else 1),
-        "directed": str(graph.directed).lower(),
-        "num_vertices": str(graph.num_vertices),
-    }
+    notes |= {"format": "tgraph", "version": str(VERSION if graph.layout is not None else 1)}
+    notes |= {"directed": str(graph.directed).lower(), "num_vertices": str(graph.num_vertices)}
     checksummed.write(path, tensors, notes)
 
 
 def _arcs(graph: Graph) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """The tensors that hold the arcs, and their metadata."""
+    """The tensors of the arcs, and their metadata."""
     if (layout := graph.layout) is not None:
         held = {_LAYOUT + name: tensor for name, tensor in layout.tensors().items()}
         return held, {"layout": layout.name, "options": json.dumps(layout.options())}

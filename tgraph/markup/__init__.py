@@ -1,1 +1,1 @@
-"""Pages without a server: text that is safe in them, charts, tables, and the page itself."""
+"""Self-contained HTML pages: safe text, charts, tables, and the page itself."""

@@ -1,8 +1,8 @@
-"""Charts as SVG inside a page: their colours are classes of its style, so that they follow light and dark, their text
-is text, and every mark has a title that a pointer gets.
+"""Charts as SVG inside a page: colours are classes of its style, so that they follow light and dark mode, text is text,
+and every mark has a title as a tooltip.
 
-matplotlib draws the pictures in files; its SVG has a style of its own in each element, which a page with a
-Content-Security-Policy does not apply, and no titles of marks.
+matplotlib draws the pictures in files; its SVG has inline styles, disabled by a Content-Security-Policy, and no titles
+of marks.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Literal
 from tgraph.markup.labels import Markup
 from tgraph.markup.scales import Scale, short
 
-LEFT, RIGHT, TOP, BOTTOM = 58, 12, 12, 44  # margins for what is written around a chart
+LEFT, RIGHT, TOP, BOTTOM = 58, 12, 12, 44  # margins for text around a chart
 
 
 class Chart:
     """A chart with an axis `x` to the right and `y` upwards, of `width` times `height` units of 1/96 inch.
 
-    title : its name for those who do not see it. description : what it shows. x_name, y_name : what the axes count.
-    Series are told apart by `kind`, a class of the page's style: "a" to "f", "push", "pull", "line" ...
+    title, description : alternative text. x_name, y_name : labels of the axes. Series are distinguished by `kind`, a
+    class of the page's style: "a" to "f", "push", "pull", "line" ...
     """
 
     def __init__(
@@ -120,6 +120,6 @@ def _text(x: float, y: float, text: str, anchor: str, kind: str = "tick") -> str
 
 
 def keys(kinds: dict[str, str]) -> Markup:
-    """What colours mean: {kind: name}."""
+    """A legend of colours: {kind: name}."""
     named = (f'<span><i class="key {kind}"></i>{escape(name)}</span>' for kind, name in kinds.items())
     return Markup(f'<span class="keys">{" ".join(named)}</span>')

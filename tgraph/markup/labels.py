@@ -1,4 +1,4 @@
-"""Names that come with a graph, as text that a page can show whatever is in them."""
+"""Labels of a graph as safe, visible text for a page."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import unicodedata
 from html import escape
 from typing import Any
 
-LONGEST = 60  # characters of a label that are shown
+LONGEST = 60  # characters shown of a label
 JOINERS = "\u200c\u200d"  # parts of words and of emoji
 STACKED = 4  # marks on one letter; more would cover the lines around it
 UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}  # control, format, surrogates, private, unassigned, separators
-ISOLATE, END = "\u2068", "\u2069"  # what <bdi> is in text without elements
+ISOLATE, END = "\u2068", "\u2069"  # as <bdi>, in text without elements
 
 
 class Markup(str):
-    """Text that is HTML already, and is not escaped again."""
+    """HTML text, not to be escaped again."""
 
     def __html__(self) -> str:
         return self
 
 
 def readable(value: Any, lines: bool = False) -> str:
-    """A label in characters that can be seen: others, such as marks that turn the direction of what follows, are shown
-    as escapes, also ends of `lines` unless they are kept; of a long label the beginning and the length."""
+    """A label in visible characters: others, such as marks of text direction, are escaped, and so are line ends unless
+    `lines`; a long label is abridged, with its length."""
     text, marks, shown = str(value), 0, ""
     for character in text[:LONGEST]:
         marks = marks + 1 if unicodedata.category(character).startswith("M") else 0
@@ -33,7 +33,7 @@ def readable(value: Any, lines: bool = False) -> str:
 
 
 def label(value: Any) -> Markup:
-    """A label as HTML: escaped, and isolated from the direction of the text around it (`bdi`)."""
+    """A label as HTML: escaped, and with an isolated text direction (`bdi`)."""
     return Markup(f"<bdi>{escape(readable(value))}</bdi>")
 
 
@@ -43,7 +43,7 @@ def isolated(value: Any) -> str:
 
 
 def definitions(title: str, facts: dict[str, Any]) -> Markup:
-    """A small table of facts, in the style of the notebook that it is shown in."""
+    """A small table of facts, in the style of the notebook."""
     rows = "".join(
         f'<tr><th scope="row" style="text-align:left">{escape(name)}</th>'
         f'<td style="text-align:left">{fact if isinstance(fact, Markup) else escape(readable(fact))}</td></tr>'
@@ -53,7 +53,7 @@ def definitions(title: str, facts: dict[str, Any]) -> Markup:
 
 
 def preformatted(text: Any) -> Markup:
-    """Lines as they are."""
+    """Text as a preformatted element."""
     return Markup(f"<pre>{escape(str(text))}</pre>")
 
 

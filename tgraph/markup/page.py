@@ -1,4 +1,4 @@
-"""A page that holds all it shows: one file of HTML with its style, its pictures and a short script."""
+"""A self-contained page: one file of HTML with its style, its pictures and a short script."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tgraph.files.atomic_write import replacing
 from tgraph.markup.labels import Markup, readable
 from tgraph.markup.template import rendered
 
-HEIGHT = 700  # pixels of the frame that a notebook shows a page in
+HEIGHT = 700  # pixels of the frame of a page in a notebook
 
 
 @dataclass(frozen=True)
 class Fact:
-    """A number that stands out, what it is, and what one should know of it."""
+    """A highlighted number, with its name and a note."""
 
     name: str
     value: str | Markup
@@ -31,8 +31,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows below a heading: numbers to the right, other cells as text, those that are Markup as they are. `bars` names
-    a column of numbers to draw bars for, beside them."""
+    """Rows below a heading: numbers right-aligned, other cells as text or Markup. `bars` : a column with bars."""
 
     caption: str
     heading: Sequence[str]
@@ -44,7 +43,7 @@ class Table:
         return any(isinstance(row[column], int | float) for row in self.rows)
 
     def share(self, row: Sequence[Any]) -> int:
-        """How long the bar of a row is, in percent of the longest."""
+        """The length of the bar of a row, in percent of the longest."""
         assert self.bars is not None
         values = (float(each[self.bars]) for each in self.rows)
         most, own = max(filter(math.isfinite, values), default=0.0), float(row[self.bars])
@@ -53,8 +52,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture, or several views of one to switch between, by name; and what it shows. A wide one takes the whole
-    width, and scrolls on narrow screens."""
+    """A picture, or several views by name, and a caption. A wide one scrolls on narrow screens."""
 
     title: str
     views: dict[str, Markup]
@@ -64,9 +62,9 @@ class Figure:
 
 @dataclass
 class Section:
-    """A part of a page: what it found in a sentence, numbers, pictures, tables, and notes on how that was found, such
-    as samples. `remarks` stand out, `more` are tables that are folded up, `values` are the numbers behind it all. Two
-    that are `half` as wide stand beside each other, where there is room."""
+    """A part of a page: a summary in a sentence, numbers, pictures, tables, and notes on the method, such as samples.
+    `remarks` are highlighted, `more` are collapsed tables, `values` the underlying numbers. Two sections of `half`
+    width are side by side, if there is room."""
 
     name: str
     title: str
@@ -84,8 +82,8 @@ class Section:
 class Page:
     """A page of HTML. A notebook shows it in a frame, `save` writes it to a file, and `html` is its text.
 
-    `title` may be any text, and is shown as labels are. The page asks for nothing else: the Content-Security-Policy in
-    it allows its own style and script, by their hashes, and pictures that it holds.
+    `title` may be any text, and is shown like labels. The page loads nothing else: its Content-Security-Policy allows
+    its own style and script, by their hashes, and embedded pictures.
     """
 
     def __init__(self, title: str, lead: str | Markup, sections: Sequence[Section]):
@@ -93,7 +91,7 @@ class Page:
         for half, group in groupby(self.sections, key=lambda section: section.half):
             beside = list(group)
             if half and len(beside) % 2:
-                beside[-1].half = False  # there is none to stand beside it
+                beside[-1].half = False  # without a neighbour
 
     @property
     def html(self) -> str:
@@ -110,12 +108,12 @@ class Page:
         >>> tg.report(tg.generators.path(5)).save("path.html")
         """
         if not os.fspath(path).lower().endswith((".html", ".htm")):
-            raise ArgumentError(f"path: {os.path.basename(path)} has not the extension .html")
+            raise ArgumentError(f"path: {os.path.basename(path)} does not have the extension .html")
         with replacing(path) as temporary:
             temporary.write_text(self.html, encoding="utf-8")
 
     def _repr_html_(self) -> str:
-        """The page in a frame of its own, in which its style and script do not touch the notebook."""
+        """The page in a frame, isolated from the notebook's style and scripts."""
         return (
             f'<iframe srcdoc="{escape(self.html)}" sandbox="allow-scripts" title="{escape(readable(self.title))}" '
             f'width="100%" height="{HEIGHT}" style="border: 0"></iframe>'
@@ -123,7 +121,7 @@ class Page:
 
 
 def number(value: float) -> str:
-    """A number as a person reads it."""
+    """A number as readable text."""
     if isinstance(value, int):
         return f"{value:,}"
     if not math.isfinite(value):
@@ -132,12 +130,12 @@ def number(value: float) -> str:
 
 
 def cell(value: Any) -> str | Markup:
-    """What a cell of a table shows."""
+    """The text of a cell of a table."""
     return number(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
 def data_image(png: bytes, alternative: str, width: int, height: int) -> Markup:
-    """A picture in the page itself."""
+    """A picture embedded in the page."""
     data = base64.b64encode(png).decode("ascii")
     return Markup(
         f'<img src="data:image/png;base64,{data}" alt="{escape(alternative)}" width="{width}" height="{height}">'

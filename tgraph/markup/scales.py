@@ -1,4 +1,4 @@
-"""Where numbers lie on an axis, and which of them are written there."""
+"""Positions of numbers on an axis, and its ticks."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-TINY = 1e-200  # what is smaller counts as 0, so that ratios and steps of what is left are numbers
+TINY = 1e-200  # smaller numbers count as 0, so that ratios and steps stay finite
 
 
 @dataclass(frozen=True)
 class Scale:
-    """An axis from `low` to `high`, on which a number has a place from 0 to 1; logarithmic, or even. That of what is
-    counted has `whole` numbers written on it."""
+    """A linear or logarithmic axis from `low` to `high`, at positions 0 to 1. `whole` : whether ticks are integers."""
 
     low: float
     high: float
@@ -23,7 +22,7 @@ class Scale:
     def over(
         cls, numbers: Iterable[float], logarithmic: bool = False, zero: bool = False, whole: bool = False
     ) -> Scale:
-        """The scale that holds all finite `numbers`, those above 0 where it is logarithmic, and 0 if asked for."""
+        """The smallest scale of all finite `numbers`, positive ones if `logarithmic`, and 0 if `zero`."""
         finite = (number if abs(number) > TINY else 0.0 for number in numbers if math.isfinite(number))
         held = [number for number in finite if number > 0 or not logarithmic]
         held = [*held, 0.0] if zero and not logarithmic else held
@@ -33,7 +32,7 @@ class Scale:
         return cls(low, high if high > low else low + 1, whole=whole)
 
     def place(self, number: float) -> float:
-        """Where a number lies: 0 at `low`, 1 at `high`, and between them what is outside or has no logarithm."""
+        """The position of a number: 0 at `low`, 1 at `high`, clamped, and 0 without a logarithm."""
         if self.logarithmic:
             if number <= TINY:
                 return 0.0
@@ -43,7 +42,7 @@ class Scale:
         return min(max(share, 0.0), 1.0)
 
     def ticks(self, most: int = 6) -> list[float]:
-        """Round numbers on the scale, at most so many: powers of ten, or multiples of 1, 2 or 5 times one."""
+        """Up to `most` round numbers on the scale: powers of ten, or multiples of 1, 2 or 5 times one."""
         if self.logarithmic:
             first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
             powers = range(first, last + 1)

@@ -1,4 +1,4 @@
-"""Pages of one file, made of a template, a style and a script; the template escapes all text that is put into it."""
+"""Pages of one file, from a template, a style and a script, with all text escaped."""
 
 from __future__ import annotations
 
@@ -12,36 +12,22 @@ from tgraph.markup.labels import Markup, label, readable
 
 
 def rendered(package: str, filters: dict[str, Any] | None = None, /, **values: Any) -> str:
-    """The template page.html in the folder of `package`, with its page.css and page.js and the `values`, which are
-    escaped but for Markup. The Content-Security-Policy allows the style and the script by their hashes, and pictures
-    that the page holds."""
+    """The template page.html in the folder of `package`, with its page.css and page.js and the `values`, escaped except
+    for Markup. The Content-Security-Policy allows the style and the script by their hashes, and embedded pictures."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(
-        loader=PackageLoader(package, "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"label": label, "readable": readable, "json": in_script} | (filters or {})
+    options: dict[str, Any] = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+    environment = Environment(loader=PackageLoader(package, "."), autoescape=True, **options)
+    environment.filters |= {"label": label, "readable": readable, "json": _in_script} | (filters or {})
     style, script = _part(package, "page.css"), _part(package, "page.js")
-    policy = (
-        "default-src 'none'",
-        "img-src data:",
-        f"style-src '{_hash(style)}'",
-        f"script-src '{_hash(script)}'",
-        "base-uri 'none'",
-        "form-action 'none'",
-    )
-    return environment.get_template("page.html").render(
-        values, style=Markup(style), script=Markup(script), policy="; ".join(policy)
-    )
+    policy = f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+    policy += "base-uri 'none'; form-action 'none'"
+    template = environment.get_template("page.html")
+    return template.render(values, style=Markup(style), script=Markup(script), policy=policy)
 
 
-def in_script(data: Any) -> Markup:
-    """Data as JSON inside a script element, without the characters by which its text could end the element or begin a
-    comment (HTML, 4.12.1.3)."""
+def _in_script(data: Any) -> Markup:
+    """Data as JSON, without characters that could end a script element or begin a comment (HTML, 4.12.1.3)."""
     return Markup(json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"))
 
 

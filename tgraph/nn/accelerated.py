@@ -1,8 +1,8 @@
 """`accelerate` replaces the PyTorch Geometric layers of a model by TGraph's, and `restore` undoes it.
 
 A replaced layer remains the same object, with the same parameters, buffers, hooks and place in the model: its class is
-set to one derived from the TGraph layer, which itself derives from the PyTorch Geometric layer. The class of any other
-layer, such as those that users write, is set to one derived from it, whose messages are lazy (`lazy/layer.py`).
+set to a subclass of the TGraph layer, which itself derives from the PyTorch Geometric layer. The class of any other
+layer, such as a user's, is set to a subclass with lazy messages (`lazy/layer.py`).
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ LAYERS: dict[str, type[MessagePassing]] = {layer.__name__: layer for layer in _A
 
 @dataclass
 class Acceleration:
-    """What `accelerate` did. replaced : {place in the model: class name} of the layers that now run on TGraph's
-    operators. lazy : the same of layers of other classes, which compute their messages at vertices where these permit.
-    kept : {place in the model: reason} of those that do neither.
+    """The result of `accelerate`. replaced : {place in the model: class name} of the layers that now run on TGraph's
+    operators. lazy : the same of layers of other classes, whose messages are lazy.
+    kept : {place in the model: reason} of the layers left unchanged.
 
     >>> from torch_geometric.nn import GCNConv
     >>> report = tg.nn.accelerate(torch.nn.ModuleList([GCNConv(8, 4)]))
@@ -69,20 +69,20 @@ class Acceleration:
 
 def accelerate(model: torch.nn.Module) -> Acceleration:
     """Replace the PyTorch Geometric layers of a model by the TGraph layers of the same name, in place, and make the
-    messages of others lazy: those that users derive from its MessagePassing, and those that tgraph.nn has no layer for.
+    messages of others lazy: of layers without a counterpart in tgraph.nn, such as users' own MessagePassing classes.
 
-    A lazy message is not made where its `message` multiplies, adds, subtracts or divides features of the two ends
+    A lazy message is not materialised where `message` multiplies, adds, subtracts or divides features of the two ends
     (`x_i`, `x_j`), numbers or features of the edges and constants, maps them by linear maps, also concatenated, and
     applies functions of elements or rows to features of one end: these are computed at vertices and then aggregated.
-    The minimum or maximum of a sum of several parts that differ between the edges of a vertex takes messages. What else
-    a `message` does gets messages, as in PyTorch Geometric; `tgraph.advise` says where.
+    The minimum or maximum of a sum of several parts that differ between the edges of a vertex materialises messages,
+    and so does any other operation, as in PyTorch Geometric; `tgraph.advise` reports it.
 
     model : any module. Its parameters remain the same objects, so that optimizers stay valid; state_dict, repr and
     training mode are unchanged. While a replaced layer is being explained, has hooks on its messages, or has a
     `message` or `aggregate` assigned to it, it runs PyTorch Geometric's implementation. A layer with such an assignment
     at the time of the call is not replaced.
 
-    Returns what was replaced, and what was not and why.
+    Returns the layers that were replaced, and the reasons for the others.
 
     >>> from torch_geometric.nn import SAGEConv
     >>> model = torch.nn.ModuleList([SAGEConv(8, 4), torch.nn.Linear(4, 2)])

@@ -1,8 +1,8 @@
 """Destination-major CSR adjacencies: the arcs of an edge_index, sparse matrix or graph sorted by target.
 
 An edge_index is sorted once, or not at all where its targets ascend, as in a sampled batch: the adjacency is cached on
-the tensor for the tensor's lifetime, and rebuilt if the tensor was modified in place; that of a `tgraph.Graph` is
-cached on the graph. So is everything derived from it: the transpose for gradients, self-loops, normalised weights.
+the tensor for the tensor's lifetime, and rebuilt if the tensor was modified in place; for a `tgraph.Graph` it is cached
+on the graph, together with derived data: the transpose for gradients, self-loops, normalised weights.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Adjacency:
-    """Csr source[i] -> target[i] from `num_sources` to `num_targets` vertices, which may be the same set.
+    """Edges source[i] -> target[i] from `num_sources` to `num_targets` vertices, which may be the same set.
 
     source, target : integers [E], in the user's order of the edges.
     values : [E, ...] in that order, the values of a sparse matrix, or None.
@@ -43,7 +43,7 @@ class Adjacency:
     ):
         self.source, self.target, self.values = source, target, values
         self.num_sources, self.num_targets = num_sources, num_targets
-        self._kept: dict[Hashable, Any] = {}
+        self._cache: dict[Hashable, Any] = {}
 
     @property
     def num_edges(self) -> int:
@@ -52,8 +52,7 @@ class Adjacency:
 
     @computed_once
     def _sorted(self) -> tuple[Tensor, Tensor, Tensor | None]:
-        """(offset [num_targets + 1], the source of each arc, and the position of each arc in the user's order; None for
-        the identity)"""
+        """(offset [num_targets + 1], the source of each arc, the position of each arc in the user's order or None)"""
         with detached_cache_scope():
             return self._sort()
 
@@ -66,8 +65,7 @@ class Adjacency:
 
     @computed_once
     def rows(self) -> Graph:
-        """The CSR by target, as a graph of max(num_sources, num_targets) vertices whose arcs lead from targets to
-        sources."""
+        """The CSR by target, as a graph of max(num_sources, num_targets) vertices, with arcs to sources."""
         offset, neighbors, _ = self._sorted
         with detached_cache_scope():
             if (missing := self.num_sources - self.num_targets) > 0:
@@ -94,11 +92,11 @@ class Adjacency:
         rows = self.__dict__.get("_rows_kept")
         own = 0 if rows is None else sum(rows.caches.values())
         own += sum(tensor.nbytes for tensor in self.__dict__.get("__sorted_kept", ()) if tensor is not None)
-        return own + sum(getattr(value, "nbytes", 0) for value in self._kept.values())
+        return own + sum(getattr(value, "nbytes", 0) for value in self._cache.values())
 
     def arcs(self, of_edges: bool = True) -> Csr:
-        """The rows as the sum and attention operators take them, cached; `of_edges` if edge data is an input."""
-        found = self.kept("arcs of edges" if of_edges else "arcs", lambda: self._cut(of_edges))
+        """The rows as a Csr, cached; with the permutation of the edges if `of_edges`, for operators on edge data."""
+        found = self.cached("arcs of edges" if of_edges else "arcs", lambda: self._cut(of_edges))
         if not of_edges and not torch.compiler.is_compiling():
             self.csr = found
         return found
@@ -116,12 +114,11 @@ class Adjacency:
 
     @property
     def local(self) -> Adjacency:
-        """Itself; of a graph that is spread over processes the arcs of this one (see `SpreadAdjacency`)."""
+        """Itself; for a graph spread over processes, the arcs of this process (see `SpreadAdjacency`)."""
         return self
 
     def with_mirrors(self, *data: Tensor) -> tuple[Tensor, ...]:
-        """The `data` [num_sources, ...]; of a graph that is spread over processes, from that of own vertices, for the
-        sources of `local`."""
+        """The `data` [num_sources, ...]; on a spread graph, data of own vertices extended to sources of `local`."""
         return data
 
     def with_sink(self, target_data: Tensor) -> Tensor:
@@ -140,7 +137,7 @@ class Adjacency:
     @property
     def degree(self) -> Tensor:
         """In-degree of each target, int64 [num_targets]."""
-        return self.kept("degree", lambda: self.rows.offset.diff()[: self.num_targets])
+        return self.cached("degree", lambda: self.rows.offset.diff()[: self.num_targets])
 
     @property
     def unreached(self) -> Tensor | None:
@@ -150,7 +147,7 @@ class Adjacency:
             mask = self.degree == 0
             return mask[:, None] if bool(mask.any()) else None
 
-        return self.kept("unreached", find)
+        return self.cached("unreached", find)
 
     def matrix_weights(self) -> ArcWeights | None:
         """The values of a sparse matrix as arc weights, or None if all are 1 or there are none."""
@@ -159,14 +156,16 @@ class Adjacency:
             return None
         if values.requires_grad:
             return ArcWeights(self.in_row_order(values))
-        return self.kept("matrix", lambda: None if bool((values == 1).all()) else ArcWeights(self.in_row_order(values)))
+        return self.cached(
+            "matrix", lambda: None if bool((values == 1).all()) else ArcWeights(self.in_row_order(values))
+        )
 
-    def kept(self, name: Hashable, compute: Callable[[], T]) -> T:
+    def cached(self, name: Hashable, compute: Callable[[], T]) -> T:
         """The result of `compute`, cached under this name."""
-        if name not in self._kept:
+        if name not in self._cache:
             with detached_cache_scope():
-                self._kept[name] = compute()
-        return self._kept[name]
+                self._cache[name] = compute()
+        return self._cache[name]
 
 
 class ArcWeights:
@@ -216,9 +215,15 @@ class EndWeights(ArcWeights):
         return self.values if neighbors is arcs.neighbors else multiply_ends(self._scale, offset, neighbors)
 
 
+def inverse_root(degree: Tensor) -> Tensor:
+    """1 / sqrt(degree), 0 where the degree is 0."""
+    alone = degree == 0
+    return degree.masked_fill(alone, 1).rsqrt().masked_fill(alone, 0)
+
+
 class Scale:
-    """Rank-one weights values[source] * values[target], of `values` [n], that are applied to vertex data before and
-    after the sum. `loops` : whether a self-loop of every vertex is added."""
+    """Rank-one weights values[source] * values[target], of `values` [n], applied to vertex data before and after the
+    sum. `loops` : whether a self-loop of every vertex is added."""
 
     values: Tensor
     loops: bool
@@ -244,7 +249,7 @@ class SortedAdjacency(Adjacency):
     def __init__(self, offset: Tensor, neighbors: Tensor, num_sources: int, values: Tensor | None = None):
         self.offset, self.neighbors, self.values = offset.to(torch.int64), neighbors, values
         self.num_sources, self.num_targets = num_sources, len(offset) - 1
-        self._kept = {}
+        self._cache = {}
 
     @property
     def num_edges(self) -> int:
@@ -294,8 +299,8 @@ class GraphAdjacency(Adjacency):
 
     @property
     def in_layout(self) -> Graph | None:
-        """The graph with arcs from sources to targets, if it is in a layout: unweighted sums are computed in the layout
-        without decoding it. None for CSR."""
+        """The graph with arcs from sources to targets if it is in a layout, whose kernels compute unweighted sums
+        without decoding; None for CSR."""
         if self.graph.layout is None:
             return None
         return self.graph.transpose() if self.reverse else self.graph
@@ -336,5 +341,5 @@ class GraphAdjacency(Adjacency):
     def matrix_weights(self) -> None:
         """None: layers without an edge_weight argument ignore the weights of a graph."""
 
-    def kept(self, name: Hashable, compute: Callable[[], T]) -> T:
+    def cached(self, name: Hashable, compute: Callable[[], T]) -> T:
         return self.graph.kept(f"nn {name} {'against' if self.reverse else 'along'} arcs", compute)

@@ -1,5 +1,5 @@
-"""Layers on a `tgraph.Graph` under torch.compile: whatever a layer derives from the graph is derived at trace time and
-becomes a constant of the compiled code, which is specialised to this graph."""
+"""Layers on a `tgraph.Graph` under torch.compile: tensors derived from the graph are computed at trace time and become
+constants of the compiled code, which is specialised to this graph."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def at_trace_time(function: F) -> F:
-    """Mark a function for torch.compile to call while tracing, with its result a constant: as
-    torch.compiler.assume_constant_result, without importing the compiler."""
+    """As torch.compiler.assume_constant_result, without importing the compiler."""
     setattr(function, "_dynamo_marked_constant", True)  # noqa: B010
     return function
 
 
 @at_trace_time
 def prepare(graph: Graph, reverse: bool) -> bool:
-    """Derive what layers on the arcs of a graph read. The result has no meaning."""
+    """Compute all derived tensors of the arcs of a graph. The result has no meaning."""
     derive(GraphAdjacency(graph, reverse))
     return True
 
 
 def derive(adjacency: Adjacency) -> None:
-    """Derive whatever layers read of an adjacency."""
+    """Compute an adjacency's derived tensors for layers."""
     for stored in (adjacency.rows, adjacency.columns):
         stored.ensure_valid()
         set_owner(stored.neighbors, stored)

@@ -25,11 +25,10 @@ FLOWS = ("source_to_target", "target_to_source")
 def adjacency_of(edge_index: Any, sizes: Sizes, flow: str = "source_to_target") -> Adjacency:
     """The adjacency of an edge_index.
 
-    edge_index : integers [2, E], a plain tensor or PyG's EdgeIndex; a torch.sparse COO or CSR matrix, or a
-        torch_sparse.SparseTensor, whose rows are destinations (adj_t); a tgraph.Graph, also one that is spread over
-        processes, for the features of own vertices; or the Csr of a block of `tgraph.sampling.blocks`, whose rows are
-        destinations too.
-    sizes : the numbers of vertices that edge_index[0] and edge_index[1] refer to; None for one that equals the other.
+    edge_index : integers [2, E], a plain tensor or PyG's EdgeIndex; a torch.sparse COO, CSR or CSC matrix, or a
+        torch_sparse.SparseTensor, with destinations as rows (adj_t); a tgraph.Graph, possibly spread over processes,
+        for the features of own vertices; or the Csr of a block of `tgraph.sampling.blocks`, with destinations as rows.
+    sizes : (number of vertices of edge_index[0], of edge_index[1]); None for one equal to the other.
     flow : "source_to_target", messages go from edge_index[0] to edge_index[1], or "target_to_source".
 
     The adjacency of a tensor is cached until torch increments the tensor's version counter. Writes through `.data`, or
@@ -50,15 +49,9 @@ def adjacency_of(edge_index: Any, sizes: Sizes, flow: str = "source_to_target") 
     if isinstance(edge_index, Csr):
         return _of_csr(edge_index, sizes, flow)
     if hasattr(edge_index, "csr") and hasattr(edge_index, "sparse_sizes"):
-        return _known(
-            edge_index.storage.col(),
-            edge_index.storage.value(),
-            lambda: _of_sparse_tensor(edge_index),
-            sizes,
-            flow,
-            sparse=True,
-            parts=(edge_index.storage.rowptr(), edge_index.storage.value()),
-        )
+        column, values = edge_index.storage.col(), edge_index.storage.value()
+        parts = edge_index.storage.rowptr(), values
+        return _known(column, values, lambda: _of_sparse_tensor(edge_index), sizes, flow, sparse=True, parts=parts)
     if not isinstance(edge_index, Tensor):
         raise ArgumentError(
             f"edge_index: expected an integer tensor [2, E], a sparse matrix, a tgraph.Graph or a Csr, got "
@@ -83,15 +76,15 @@ def _known(
     sparse: bool = False,
     parts: tuple[Tensor | None, ...] = (),
 ) -> Adjacency:
-    """The adjacency cached on a tensor, or built. That of a `sparse` matrix does not depend on sizes and flow. `parts`
-    are the other tensors of a matrix, which may share this tensor with other matrices."""
+    """The adjacency cached on a tensor, or built; for a `sparse` matrix, independent of sizes and flow. `parts` : the
+    other tensors of a matrix, as matrices may share this tensor."""
     key = None if sparse else (sizes, flow)
     if torch.compiler.is_compiling():
         found = build()
     elif tensor.is_inference() or tensor.requires_grad or (values is not None and _may_be_trained(values)):
-        found = build()  # changes are not counted, or the tensor belongs to one forward pass
+        found = build()  # no version counter, or a tensor of one forward pass
     else:
-        found = tensor_cache.remembered(tensor, key, build, values, parts)
+        found = tensor_cache.cached(tensor, key, build, values, parts)
     if sparse:
         if flow == "target_to_source":
             raise ArgumentError("flow: 'target_to_source' needs an edge_index; transpose the sparse matrix instead")
@@ -105,11 +98,11 @@ def _may_be_trained(values: Tensor) -> bool:
 
 
 def forget(*edge_indices: Any) -> None:
-    """Drop what layers have cached for each edge_index. They do so themselves when the version counter of a tensor
-    changes: call this after a change that does not increment it, through `.data`, through memory shared with numpy,
-    dlpack or another process, or by a fused optimizer.
+    """Drop the adjacencies and weights that layers have cached for each edge_index. A change of a tensor's version
+    counter does so too: call this after a change that does not increment it, through `.data`, through memory shared
+    with numpy, dlpack or another process, or by a fused optimizer.
 
-    edge_indices : what layers were called with, in any form that they accept; all tensors if none is given.
+    edge_indices : arguments of layers, in any accepted form; all tensors if none is given.
 
     Raises ArgumentError for anything else.
 
@@ -125,7 +118,7 @@ def forget(*edge_indices: Any) -> None:
         tensor_cache.drop_all()
     for edge_index in edge_indices:
         if isinstance(edge_index, Csr):
-            continue  # a layer keeps nothing of it
+            continue  # never cached
         if isinstance(edge_index, Graph):
             for name in [name for name in edge_index.caches if name.startswith("nn ")]:
                 edge_index.drop_caches(name)
@@ -134,33 +127,27 @@ def forget(*edge_indices: Any) -> None:
         elif isinstance(edge_index, Tensor):
             tensor_cache.drop(edge_index.as_tensor() if hasattr(edge_index, "as_tensor") else edge_index)
         else:
-            raise ArgumentError(f"edge_index: layers remember nothing of {type(edge_index).__name__}")
+            raise ArgumentError(f"edge_index: layers accept no {type(edge_index).__name__}")
 
 
 def _check_edge_index(edge_index: Tensor) -> None:
     if edge_index.is_floating_point() or edge_index.is_complex() or edge_index.dtype == torch.bool:
         raise ArgumentError(f"edge_index: expected integers, got {edge_index.dtype}; use edge_index.long()")
     if edge_index.dim() != 2 or edge_index.shape[0] != 2:
-        raise ArgumentError(
-            f"edge_index: expected [2, E], got {list(edge_index.shape)}; use edge_index.t() if it is [E, 2]"
-        )
+        raise ArgumentError(f"edge_index: expected [2, E], got {list(edge_index.shape)}; use edge_index.t() if [E, 2]")
 
 
 def _check_sizes(found: Adjacency, sizes: Sizes) -> None:
     for name, own, given in zip(("sources", "targets"), (found.num_sources, found.num_targets), sizes, strict=True):
         if given is not None and given != own:
-            raise ArgumentError(
-                f"edge_index: a matrix or graph of {own} {name} does not fit x with features of {given}"
-            )
+            raise ArgumentError(f"edge_index: a matrix or graph of {own} {name} does not fit x with {given}")
 
 
 def _of_csr(csr: Csr, sizes: Sizes, flow: str) -> Adjacency:
-    """The adjacency of rows that are sorted already."""
+    """The adjacency of a Csr, whose rows are destinations."""
     if flow == "target_to_source" or csr.permutation is not None:
-        raise ArgumentError(
-            "edge_index: rows of a Csr are destinations in their own order; give the edge_index instead"
-        )
-    neighbors = csr.neighbors.to(sorting.index_dtype(csr.num_columns))  # those that kernels take
+        raise ArgumentError("edge_index: rows of a Csr are destinations in their own order; give the edge_index")
+    neighbors = csr.neighbors.to(sorting.index_dtype(csr.num_columns))  # the dtype of kernels
     found = SortedAdjacency(csr.offset, neighbors, csr.num_columns, csr.weights)
     found.csr = Csr.unchecked(csr.offset, neighbors, None, csr.num_columns, csr.weights)
     _check_sizes(found, sizes)
@@ -169,7 +156,7 @@ def _of_csr(csr: Csr, sizes: Sizes, flow: str) -> Adjacency:
 
 def _of_edges(edge_index: Tensor, sizes: Sizes, flow: str) -> Adjacency:
     _check_edge_index(edge_index)
-    ends = edge_index.detach()  # shares memory, without keeping the tensor, which holds the cache, alive
+    ends = edge_index.detach()  # the tensor holds the cache; without detach, a reference cycle
     ends = ends if ends.dtype in (torch.int32, torch.int64) else ends.to(torch.int64)
     first, second = sizes
     first, second = second if first is None else first, first if second is None else second
@@ -200,5 +187,5 @@ def _of_sparse(matrix: Tensor) -> Adjacency:
 def _of_sparse_tensor(matrix: Any) -> Adjacency:
     """The adjacency of a torch_sparse.SparseTensor."""
     offset, neighbors, values = matrix.csr()
-    neighbors = neighbors.detach()  # the tensor itself holds the cached adjacency: a reference cycle
+    neighbors = neighbors.detach()  # the tensor holds the cache; without detach, a reference cycle
     return SortedAdjacency(offset, neighbors, matrix.sparse_sizes()[1], values)

@@ -1,5 +1,5 @@
-"""Torch operations with large results and gradients allocated in huge pages: layers gather rows of these results, and
-page faults for 4 KiB pages take as long as the operation itself."""
+"""Torch operations with results and gradients in huge pages where large: layers gather rows of these results, and page
+faults for 4 KiB pages take as long as the operation itself."""
 
 from __future__ import annotations
 
@@ -32,15 +32,13 @@ def linear_map(x: Tensor, weight: Tensor, bias: Tensor | None = None, argument: 
 
 
 def check_fits(argument: str, x: Tensor, weight: Tensor) -> None:
-    """Raise ArgumentError for features of other columns, another dtype or device than a weight [out, in]."""
+    """Raise ArgumentError for features with other columns, dtype or device than a weight [out, in]."""
     if not x.dim() or x.shape[-1] != weight.shape[-1]:
         raise ArgumentError(f"{argument}: expected [..., {weight.shape[-1]}], got {list(x.shape)}")
     if x.device != weight.device:
         raise ArgumentError(f"{argument}: on {x.device}, the parameters are on {weight.device}; use .to")
     if x.dtype != weight.dtype:
-        raise ArgumentError(
-            f"{argument}: {x.dtype}, the parameters are {weight.dtype}; use {argument}.to({weight.dtype})"
-        )
+        raise ArgumentError(f"{argument}: {x.dtype}, parameters are {weight.dtype}; use {argument}.to({weight.dtype})")
 
 
 def plus(x: Tensor, y: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from tgraph.core.system.library import in_functorch
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd.degree_weights import inverse_root_degree
 from tgraph.kernels.autograd.segments import segment_reduce, take
-from tgraph.nn.adjacency import Adjacency, ArcWeights, EndWeights, GraphAdjacency, Scale
+from tgraph.nn.adjacency import Adjacency, ArcWeights, EndWeights, GraphAdjacency, Scale, inverse_root
 from tgraph.nn.compiled import at_trace_time, derive, mark_static
 from tgraph.nn.self_loops import find_loops, with_loops, with_more_loops
 from tgraph.nn.spread import SpreadAdjacency, SpreadWeights
@@ -36,13 +36,13 @@ def gcn_norm(
     loops : "remaining" adds a self-loop to each vertex without one, "more" adds one to every vertex, "replaced" does so
         and removes existing ones, None adds none.
     sums : whether messages are summed. For a graph in a layout, without self-loops and with unit edge weights, the
-        result is then the adjacency itself and a `Scale`; for one that is spread over processes, `SpreadWeights`.
+        result is then the adjacency itself and a `Scale`; for a graph spread over processes, `SpreadWeights`.
 
     Without edge weights every self-loop weighs 1, also if `improved`, as in PyTorch Geometric 2.8. The result is cached
-    with the adjacency; with edge weights only on the CPU, with a copy of them, for as long as they are equal to it.
+    with the adjacency; with edge weights only on the CPU, with a copy of the weights to detect changes.
     """
     if isinstance(adjacency, SpreadAdjacency):
-        adjacency.refuse(edge_weight=edge_weight)
+        adjacency.require_none(edge_weight=edge_weight)
         return adjacency, adjacency.normalised(improved, loops is not None, dtype)
     if adjacency.num_sources != adjacency.num_targets:
         raise ArgumentError(
@@ -54,7 +54,7 @@ def gcn_norm(
             f"edge_weight: expected [{adjacency.num_edges}], one for each edge, got {list(edge_weight.shape)}"
         )
     if sums and edge_weight is None and _is_of_rank_one(adjacency):
-        scale = adjacency.kept(("scale", loops is not None, dtype), lambda: _scale(adjacency, loops, dtype))
+        scale = adjacency.cached(("scale", loops is not None, dtype), lambda: _scale(adjacency, loops, dtype))
         return adjacency, Scale(scale, loops is not None)
     compiling = torch.compiler.is_compiling()
     if compiling and isinstance(adjacency, GraphAdjacency):
@@ -77,27 +77,24 @@ def gcn_norm(
 
     if compiling or in_functorch() or not _may_be_compared(edge_weight):
         return over, compute()
-    return over, kept_while_equal(adjacency, ("gcn", improved, loops, dtype), edge_weight, compute)
+    return over, cached_while_equal(adjacency, ("gcn", improved, loops, dtype), edge_weight, compute)
 
 
 def _is_of_rank_one(adjacency: Adjacency) -> bool:
     """Whether an adjacency with unit edge weights is that of a graph in a layout, without self-loops."""
-    if not isinstance(adjacency, GraphAdjacency) or adjacency.graph.layout is None:
-        return False
-    return not adjacency.graph.num_self_loops
+    graph = adjacency.graph if isinstance(adjacency, GraphAdjacency) else None
+    return graph is not None and graph.layout is not None and not graph.num_self_loops
 
 
 def _scale(adjacency: Adjacency, loops: str | None, dtype: torch.dtype) -> Tensor:
     """1 / sqrt(in-degree), counting added self-loops; 0 where the degree is 0."""
     degree = adjacency.degree.to(dtype)
-    degree = degree if loops is None else degree + 1
-    alone = degree == 0
-    return degree.masked_fill(alone, 1).rsqrt().masked_fill(alone, 0)
+    return inverse_root(degree if loops is None else degree + 1)
 
 
 @at_trace_time
 def _prepare_norm(graph: Graph, reverse: bool, loops: bool, dtype: torch.dtype) -> bool:
-    """Derive the weights of a graph convolution whose edges weigh 1. The result has no meaning."""
+    """Compute the weights of a graph convolution over unit edge weights. The result has no meaning."""
     adjacency: Adjacency = GraphAdjacency(graph, reverse)
     over = find_loops(adjacency, graph.num_vertices, "source_to_target").adjacency if loops else adjacency
     weights = _norm_of_ones(adjacency, over, loops, dtype)
@@ -115,18 +112,18 @@ def _norm_of_ones(adjacency: Adjacency, over: Adjacency, looped: bool, dtype: to
         arcs = over.arcs(of_edges=False)
         return EndWeights(arcs, inverse_root_degree(arcs.offset, dtype))
 
-    return adjacency.kept(("gcn", looped, dtype), compute)
+    return adjacency.cached(("gcn", looped, dtype), compute)
 
 
 def _may_be_compared(edge_weight: Tensor) -> bool:
-    """Whether weights are plain data: not trained, and not on a device that a comparison would synchronise with."""
+    """Whether weights are plain CPU data: not trained, and compared without synchronising a device."""
     return type(edge_weight) is Tensor and edge_weight.device.type == "cpu" and not edge_weight.requires_grad
 
 
-def kept_while_equal(adjacency: Adjacency, key: Hashable, edge_data: Tensor, compute: Callable[[], T]) -> T:
-    """The cached result if it was computed from equal edge data, else a new one. Version counters would not do: fused
-    optimizers do not increment them."""
-    last: _Last[T] = adjacency.kept(key, _Last)
+def cached_while_equal(adjacency: Adjacency, key: Hashable, edge_data: Tensor, compute: Callable[[], T]) -> T:
+    """The cached result if computed from equal edge data, else a new one. Fused optimizers do not increment version
+    counters, so the data are compared."""
+    last: _Last[T] = adjacency.cached(key, _Last)
     found = last.found
     if found is None or not torch.equal(found[0], edge_data):
         with torch.inference_mode(False), torch.no_grad():
@@ -149,11 +146,8 @@ def _normalised(over: Adjacency, edge_weight: Tensor) -> ArcWeights:
     """The edge weights [E'] divided by the square roots of the degrees of both endpoints, in the order of the rows."""
     rows = over.rows
     weights = edge_weight if over.position is None else take(edge_weight, over.position)
-    degree = segment_reduce(weights, rows.offset, "sum")
-    alone = degree == 0
-    scale = degree.masked_fill(alone, 1).rsqrt().masked_fill(alone, 0)
+    scale = inverse_root(segment_reduce(weights, rows.offset, "sum"))
     target = torch.arange(rows.num_vertices, device=rows.device).repeat_interleave(
         rows.offset.diff(), output_size=weights.shape[0]
     )
-    values = take(scale, rows.neighbors) * weights * take(scale, target)
-    return ArcWeights(values)
+    return ArcWeights(take(scale, rows.neighbors) * weights * take(scale, target))

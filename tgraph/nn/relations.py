@@ -1,4 +1,4 @@
-"""The edges of each relation of an adjacency whose edges have types, and the adjacency of several relations at once."""
+"""The adjacency of each relation of typed edges, and the joined adjacency of several relations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tgraph.errors import ArgumentError
 from tgraph.nn import tensor_cache
 from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.edge_index import adjacency_of
-from tgraph.nn.normalisation import kept_while_equal
+from tgraph.nn.normalisation import cached_while_equal
 from tgraph.nn.traced import SunkAdjacency
 
 EdgeType = tuple[str, str, str]
@@ -21,14 +21,14 @@ EdgeType = tuple[str, str, str]
 class Relations:
     """An adjacency of the edges of each of `count` relations, in `parts`.
 
-    Raises ArgumentError for an edge of another type; RuntimeError under torch.compile, which no exception leaves.
+    Raises ArgumentError for an edge of another type; RuntimeError in compiled code.
     """
 
     def __init__(self, adjacency: Adjacency, edge_type: Tensor, count: int):
         source, target = adjacency.source, adjacency.target
         sizes = adjacency.num_sources, adjacency.num_targets
         self.parts: list[Any] = []
-        if torch.compiler.is_compiling():  # how many edges a relation has is unknown: all others lead to a sink
+        if torch.compiler.is_compiling():  # sizes of relations are unknown: edges of others lead to a sink
             torch._assert_async(((edge_type >= 0) & (edge_type < count)).all(), _expected(count))
             others = [edge_type != relation for relation in range(count)]
             sunk = [(torch.where(other, adjacency.num_targets, target), *sizes, other) for other in others]
@@ -53,19 +53,20 @@ def _expected(count: int) -> str:
 
 
 def relations_of(adjacency: Adjacency, edge_type: Tensor, count: int) -> Relations:
-    """The edges of each of `count` relations, by edge_type [E]; on the CPU cached with the adjacency and a copy of the
-    types, for as long as they are equal to it. Raises ArgumentError for an edge of another type."""
+    """The edges of each of `count` relations, by edge_type [E]; on the CPU cached with the adjacency, with a copy of
+    the types to detect changes. Raises ArgumentError for an edge of another type."""
     if torch.compiler.is_compiling() or edge_type.device.type != "cpu":
         return Relations(adjacency, edge_type, count)
-    return kept_while_equal(adjacency, ("relations", count), edge_type, lambda: Relations(adjacency, edge_type, count))
+    return cached_while_equal(
+        adjacency, ("relations", count), edge_type, lambda: Relations(adjacency, edge_type, count)
+    )
 
 
 def joined_adjacency(edges: Mapping[EdgeType, Any], sizes: Mapping[str, int]) -> Adjacency:
-    """The adjacency of all relations, from the sources of each relation, one relation after the other, to the vertices
-    of all types.
+    """The adjacency of all relations, from the sources of each relation in turn, to the vertices of all types.
 
-    edges : {(type of sources, relation, type of targets): what `adjacency_of` takes}, not empty. sizes : {type: number
-    of vertices}. Cached on the first edge_index, for as long as all are the same and unchanged.
+    edges : {(type of sources, relation, type of targets): edge_index of `adjacency_of`}, not empty. sizes : {type:
+    number of vertices}. Cached on the first edge_index until one of them changes.
 
     Raises ArgumentError for types without a size, and for ends that are out of range.
     """
@@ -73,7 +74,7 @@ def joined_adjacency(edges: Mapping[EdgeType, Any], sizes: Mapping[str, int]) ->
     if torch.compiler.is_compiling() or not all(map(tensor_cache.is_cacheable, edges.values())):
         return _joined(edges, sizes)
     key = ("joined", tuple(edges), tuple(sizes.items()), tuple((id(each), each._version) for each in others))
-    return tensor_cache.remembered(first, key, lambda: (_joined(edges, sizes), others))[0]  # others: ids stay theirs
+    return tensor_cache.cached(first, key, lambda: (_joined(edges, sizes), others))[0]  # others: ids stay theirs
 
 
 def _joined(edges: Mapping[EdgeType, Any], sizes: Mapping[str, int]) -> Adjacency:
@@ -84,7 +85,7 @@ def _joined(edges: Mapping[EdgeType, Any], sizes: Mapping[str, int]) -> Adjacenc
     for relation, edge_index in edges.items():
         for kind in (relation[0], relation[-1]):
             if kind not in sizes:
-                raise ArgumentError(f"x_dict: has no features of {kind!r}, which edges {relation} have at one end")
+                raise ArgumentError(f"x_dict: has no features of {kind!r}, an end of edges {relation}")
         found = adjacency_of(edge_index, (sizes[relation[0]], sizes[relation[-1]]))
         if not torch.compiler.is_compiling():
             found.check_ends()

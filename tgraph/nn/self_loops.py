@@ -14,14 +14,13 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.nn.adjacency import Adjacency, GraphAdjacency
 from tgraph.nn.compiled import at_trace_time, derive
-from tgraph.nn.traced import SunkAdjacency, sink_loops
+from tgraph.nn.traced import SunkAdjacency, last_loops, sink_loops
 
 FILLS = {"add": "sum", "sum": "sum", "mean": "mean", "min": "amin", "max": "amax", "mul": "prod"}
 
 
 class LoopedAdjacency(Adjacency):
-    """The edges of `base`, followed by a self-loop for each of the first `num_loops` vertices; existing self-loops are
-    removed if `replaced`."""
+    """The edges of `base`, then a self-loop for each of `num_loops` vertices, instead of others if `replaced`."""
 
     num_sources: int
     num_targets: int
@@ -30,7 +29,7 @@ class LoopedAdjacency(Adjacency):
         self._ends = (base.source, base.target)  # not the base, whose cache holds this object
         self._num_loops, self._replaced = num_loops, replaced
         self.num_sources, self.num_targets, self.values = base.num_sources, base.num_targets, None
-        self._kept = {}
+        self._cache = {}
 
     def _sort(self) -> tuple[Tensor, Tensor, Tensor | None]:
         return sort_by_target(*self._ends, self.num_sources, self.num_targets, self._num_loops, self._replaced)
@@ -55,7 +54,7 @@ class LoopedAdjacency(Adjacency):
 
     @property
     def kept_edges(self) -> Tensor | None:
-        """The positions in the user's order of the edges that are kept, int64 [k], or None for all."""
+        """The positions in the user's order of the remaining edges, int64 [k], or None for all."""
         return self._split[0]
 
     @property
@@ -78,21 +77,17 @@ def _split_loops(source: Tensor, target: Tensor, size: int, num_loops: int) -> t
     is_loop = source == target
     if not bool(is_loop.any()):
         return None, None
-    number = is_loop.nonzero().flatten()
-    vertex = source.index_select(0, number).to(torch.int64)
-    loop = torch.full((size,), -1, dtype=torch.int64, device=source.device)
-    loop = loop.scatter_reduce(0, vertex, number, "amax")[:num_loops]
-    return (~is_loop).nonzero().flatten(), torch.where(loop < 0, len(source), loop)
+    return (~is_loop).nonzero().flatten(), last_loops(source, is_loop, size)[:num_loops]
 
 
 @dataclass
 class Looped:
-    """An adjacency with self-loops, and the edge data that goes with it.
+    """An adjacency with self-loops, and its edge data.
 
-    adjacency : the edges that are kept, in the user's order, then a self-loop for each of `num_loops` vertices.
+    adjacency : the remaining edges, in the user's order, then a self-loop for each of `num_loops` vertices.
     flow : of the layer. The features of a self-loop are reduced over the edges with the same edge_index[1].
     end : edge_index[1] of these edges, [E'], where it differs from the ends of the adjacency.
-    sunk : mask of replaced self-loops that stay as edges to a sink, bool [E]; None where they are removed.
+    sunk : mask of replaced self-loops, redirected to a sink, bool [E]; None where they are removed.
     sunk_loop : for each vertex the last of these, or E without one, int64 [num_loops].
     """
 
@@ -117,7 +112,7 @@ class Looped:
 
     @property
     def kept(self) -> Tensor | None:
-        """The positions in the user's order of the edges that are kept, int64 [k], or None for all."""
+        """The positions in the user's order of the remaining edges, int64 [k], or None for all."""
         return None if self.sunk is not None else self.adjacency.kept_edges
 
     @property
@@ -127,15 +122,15 @@ class Looped:
         return self.adjacency.loop if self.sunk is None else self.sunk_loop
 
     def weights(self, edge_weight: Tensor, fill: float) -> Tensor:
-        """The edge weights [E] followed by those of the self-loops: that of the existing self-loop, or `fill`."""
+        """The edge weights [E] followed by the weights of self-loops: of the existing self-loop, or `fill`."""
         loops = edge_weight.new_full((self.num_loops,), fill)
         if self.loop is not None:
             loops = torch.cat((edge_weight, loops[:1])).index_select(0, self.loop)
         return torch.cat((self._others(edge_weight), loops))
 
     def features(self, edge_attr: Tensor, fill: float | Tensor | str) -> Tensor:
-        """The edge features [E, ...] followed by those of the self-loops: `fill`, or if that names a reduction, the
-        reduced features of the edges with the vertex as edge_index[1]."""
+        """The edge features [E, ...] followed by the features of self-loops: `fill`, or for the name of a reduction,
+        the reduced features of the edges with the vertex as edge_index[1]."""
         others = self._others(edge_attr)
         if isinstance(fill, str):
             loops = self._reduced(others, fill)
@@ -153,9 +148,7 @@ class Looped:
     def _reduced(self, others: Tensor, fill: str) -> Tensor:
         """The reduced features of the edges of each vertex; 0, or for a product 1, without edges."""
         if fill not in FILLS:
-            raise ArgumentError(
-                f"fill_value: {fill!r} is not one of {', '.join(map(repr, FILLS))}, a number or a tensor"
-            )
+            raise ArgumentError(f"fill_value: {fill!r} is not one of {', '.join(map(repr, FILLS))}, a number or tensor")
         size = max(self.num_loops, self.adjacency.num_targets, self.adjacency.num_sources)
         end = self.ends[: others.shape[0]].to(torch.int64)
         if self.sunk is not None:
@@ -169,8 +162,7 @@ class Looped:
 
 
 def with_loops(adjacency: Adjacency, num_loops: int, flow: str = "source_to_target") -> Looped:
-    """The adjacency in which existing self-loops are replaced by one for each of the first `num_loops` vertices;
-    cached."""
+    """The adjacency with existing self-loops replaced by one for each of the first `num_loops` vertices; cached."""
     if torch.compiler.is_compiling() and isinstance(adjacency, GraphAdjacency):
         _prepare_loops(adjacency.graph, adjacency.reverse, flow)
     elif torch.compiler.is_compiling():
@@ -180,20 +172,20 @@ def with_loops(adjacency: Adjacency, num_loops: int, flow: str = "source_to_targ
 
 @at_trace_time
 def _prepare_loops(graph: Graph, reverse: bool, flow: str) -> bool:
-    """Derive what layers with self-loops read of a graph. The result has no meaning."""
+    """Compute all derived tensors of a graph with self-loops. The result has no meaning."""
     derive(find_loops(GraphAdjacency(graph, reverse), graph.num_vertices, flow).adjacency)
     return True
 
 
 def find_loops(adjacency: Adjacency, num_loops: int, flow: str) -> Looped:
     """As `with_loops`, outside of torch.compile tracing."""
-    return adjacency.kept(
+    return adjacency.cached(
         ("loops", num_loops), lambda: Looped(LoopedAdjacency(adjacency, num_loops, True), num_loops, flow)
     )
 
 
 def _with_loops_traced(adjacency: Adjacency, num_loops: int, flow: str) -> Looped:
-    """As `with_loops`, for a traced edge_index: existing self-loops, whose number is unknown, lead to a sink."""
+    """As `with_loops`, for a traced edge_index: existing self-loops, unknown in number, lead to a sink."""
     sizes = adjacency.num_sources, adjacency.num_targets
     source, target = adjacency.source, adjacency.target
     ends = target if flow == "source_to_target" else source
@@ -205,7 +197,6 @@ def _with_loops_traced(adjacency: Adjacency, num_loops: int, flow: str) -> Loope
 
 
 def with_more_loops(adjacency: Adjacency) -> Looped:
-    """The adjacency with an additional self-loop for each vertex; existing ones are kept. Cached."""
-
+    """The adjacency with an additional self-loop for each vertex; cached."""
     size = adjacency.num_targets
-    return adjacency.kept("more loops", lambda: Looped(LoopedAdjacency(adjacency, size, False), size))
+    return adjacency.cached("more loops", lambda: Looped(LoopedAdjacency(adjacency, size, False), size))

@@ -1,7 +1,7 @@
-"""A cache of what is derived from a tensor, valid for the tensor's lifetime until the tensor is modified.
+"""A cache of values derived from a tensor, valid for the tensor's lifetime until the tensor is modified.
 
-It is an attribute of the tensor: the garbage collector frees both together, a look-up costs as much as a dictionary's,
-and unlike a weak reference it does not prevent `torch.utils.swap_tensors`. Copying or saving the tensor drops it.
+It is an attribute of the tensor: the garbage collector frees both together, a look-up is one of a dictionary, and
+unlike a weak reference it does not prevent `torch.utils.swap_tensors`. Copying or saving the tensor drops it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _forgotten = 0  # calls of drop_all so far
 
 
 class Memory:
-    """What was derived from a tensor in one state: {key: value}. `parts` are other tensors that it was derived from,
+    """Values derived from a tensor in one state, `known` {key: value}. `parts` : other tensors they are derived from,
     referenced so that their ids are not reused."""
 
     parts: tuple[Tensor | None, ...]
@@ -39,12 +39,12 @@ class Memory:
 
 
 def is_cacheable(edge_index: Any) -> bool:
-    """Whether `remembered` caches on an edge_index: on a plain tensor whose changes are counted."""
+    """Whether `cached` accepts an edge_index: a plain tensor with a version counter."""
     strided = type(edge_index) is Tensor and edge_index.layout == torch.strided
     return strided and not edge_index.is_inference() and not edge_index.requires_grad
 
 
-def remembered(
+def cached(
     tensor: Tensor,
     key: Hashable,
     build: Callable[[], T],
@@ -52,18 +52,10 @@ def remembered(
     parts: tuple[Tensor | None, ...] = (),
 ) -> T:
     """The value cached under a key, or built and cached; valid while the version counter and address of the tensor are
-    the same. `values` : of a sparse matrix, whose version counts too. `parts` : other tensors of a matrix, compared by
-    identity."""
-    addressed = type(tensor) is Tensor and tensor.layout == torch.strided
-    state = (
-        _forgotten,
-        id(tensor),
-        tensor._version,
-        tensor.shape,
-        tensor.data_ptr() if addressed else None,
-        None if values is None else values._version,
-        *map(id, parts),
-    )
+    the same. `values` : of a sparse matrix, with a version too. `parts` : other tensors of a matrix, compared by id."""
+    address = tensor.data_ptr() if type(tensor) is Tensor and tensor.layout == torch.strided else None
+    versions = tensor._version, None if values is None else values._version
+    state = (_forgotten, id(tensor), *versions, tensor.shape, address, *map(id, parts))
     memory = tensor.__dict__.get(ATTRIBUTE)
     if not isinstance(memory, Memory) or memory.state != state:
         memory = tensor.__dict__[ATTRIBUTE] = Memory(state, parts)
@@ -73,11 +65,11 @@ def remembered(
 
 
 def drop(tensor: Tensor) -> None:
-    """Drop what is cached for a tensor."""
+    """Drop the cache of a tensor."""
     tensor.__dict__.pop(ATTRIBUTE, None)
 
 
 def drop_all() -> None:
-    """Invalidate what is cached for every tensor; it is freed at the next use of the tensor, or with it."""
+    """Invalidate the caches of all tensors; each is freed at the next use of its tensor, or with it."""
     global _forgotten
     _forgotten += 1

@@ -1,5 +1,5 @@
-"""The adjacency of an edge_index under torch.compile, which knows only its shape: a registered operator sorts it each
-time the compiled code runs. The arcs of a `tgraph.Graph` are sorted once (`compiled.py`)."""
+"""The adjacency of an edge_index under torch.compile: a registered operator sorts it each time the compiled code runs.
+The arcs of a `tgraph.Graph` are sorted once (`compiled.py`)."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class TracedAdjacency(Adjacency):
 
     @property
     def _both(self) -> tuple[Csr, Tensor, Csr]:
-        if "both" not in self._kept:
-            self._kept["both"] = self._sort_traced()
-        return self._kept["both"]
+        if "both" not in self._cache:
+            self._cache["both"] = self._sort_traced()
+        return self._cache["both"]
 
     @property
     def rows(self) -> Any:
@@ -69,13 +69,13 @@ class TracedAdjacency(Adjacency):
     def unreached(self) -> Tensor:
         return (self.degree == 0)[:, None]
 
-    def kept(self, name: Hashable, compute: Callable[[], T]) -> T:
+    def cached(self, name: Hashable, compute: Callable[[], T]) -> T:
         return compute()
 
 
 class SunkAdjacency(TracedAdjacency):
-    """An adjacency in which the edges marked `sunk`, bool [E], lead to an additional target, the sink of index
-    `num_targets`, whose result is discarded: their number is unknown while tracing, so they cannot be removed."""
+    """An adjacency whose edges marked `sunk`, bool [E], lead to an additional target, the sink of index `num_targets`,
+    with a discarded result: their number is unknown while tracing, so they cannot be removed."""
 
     def __init__(self, source: Tensor, target: Tensor, num_sources: int, num_targets: int, sunk: Tensor):
         super().__init__(source, target, num_sources, num_targets)
@@ -98,9 +98,9 @@ class SunkAdjacency(TracedAdjacency):
         """
         if not torch._dynamo.config.capture_dynamic_output_shape_ops:
             raise ArgumentError(
-                "return_attention_weights: how many self-loops the edge_index has, and so how many weights there are, "
-                "is not known while torch.compile traces; pass a tgraph.Graph in its place, give add_self_loops=False, "
-                "or set torch._dynamo.config.capture_dynamic_output_shape_ops = True"
+                "return_attention_weights: the number of self-loops, and so of weights, is unknown while torch.compile "
+                "traces; pass a tgraph.Graph instead of the edge_index, give add_self_loops=False, or set "
+                "torch._dynamo.config.capture_dynamic_output_shape_ops = True"
             )
         return edge_data.index_select(0, (~self.sunk).nonzero().flatten())
 
@@ -140,10 +140,16 @@ def _sink_loops(
 ) -> tuple[Tensor, Tensor, Tensor]:
     Adjacency(source, target, num_sources, num_targets).check_ends()
     is_loop = source == target
+    last = last_loops(source, is_loop, max(num_sources, num_loops))[:num_loops]
+    return target.masked_fill(is_loop, num_targets), is_loop, last
+
+
+def last_loops(source: Tensor, is_loop: Tensor, size: int) -> Tensor:
+    """The position of the last self-loop of each of `size` vertices, or E without one, int64 [size]."""
     number = is_loop.nonzero().flatten()
-    last = torch.full((max(num_sources, num_loops),), -1, dtype=torch.int64, device=source.device)
-    last = last.scatter_reduce(0, source.index_select(0, number).to(torch.int64), number, "amax")[:num_loops]
-    return target.masked_fill(is_loop, num_targets), is_loop, torch.where(last < 0, len(source), last)
+    last = torch.full((size,), -1, dtype=torch.int64, device=source.device)
+    last = last.scatter_reduce(0, source.index_select(0, number).to(torch.int64), number, "amax")
+    return torch.where(last < 0, len(source), last)
 
 
 def _sink_loops_fake(

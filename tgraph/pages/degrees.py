@@ -1,4 +1,4 @@
-"""The degrees of a graph, and the power law that fits their tail."""
+"""The degrees of a graph, and a power law fitted to their tail."""
 
 from __future__ import annotations
 
@@ -15,19 +15,16 @@ from tgraph.markup.scales import Scale
 from tgraph.pages.study import Study
 
 DRAWN = 220  # points of a distribution
-ENOUGH = 50  # vertices in a tail, below which a fit says little
+ENOUGH = 50  # vertices in the tail of a meaningful fit
 KINDS = {"out": "a", "in": "b", "": "a"}
 
 
 def degrees(study: Study) -> Section:
-    """Mean and largest degrees, their distribution, and the power law that fits best."""
+    """Mean and largest degrees, their distribution, and the best power law."""
     graph, values, facts, notes = study.graph, dict[str, Any](), list[Fact](), list[str | Markup]()
-    both = graph.directed and not study.streams
-    found = (
-        {"out": graph.out_degree, "in": graph.in_degree}
-        if both
-        else {"out" if graph.directed else "": graph.out_degree}
-    )
+    found = {"out" if graph.directed else "": graph.out_degree}
+    if graph.directed and not study.streams:
+        found["in"] = graph.in_degree
     laws: dict[str, tuple[tg.algorithms.PowerLaw, float]] = {}
     facts.append(Fact("Mean degree", number(graph.num_arcs / graph.num_vertices), "arcs of a vertex"))
     for name, degree in found.items():
@@ -46,27 +43,27 @@ def degrees(study: Study) -> Section:
         values["assortativity"] = mixing
         facts.append(Fact("Assortativity", number(mixing), "of degrees, -1 to 1"))
     if study.streams and graph.directed:
-        notes.append("In-degrees are left out: of a streamed graph they take a sort of all arcs on the disk.")
+        notes.append("In-degrees are left out: on a streamed graph they need a sort of all arcs on the disk.")
     figure = _distribution(found, laws)
     return Section("degrees", "Degrees", facts=facts, figures=[figure], notes=notes, values=values, half=True)
 
 
 def _judged(what: str, law: tg.algorithms.PowerLaw, p_value: float, n: int) -> str:
-    """The law in words, and whether it fits."""
+    """The power law and its goodness of fit, in words."""
     said = (
         f"The tail of the {what} from {law.xmin:,} on ({law.tail:,} of {n:,} vertices) is closest to a power law of "
         f"exponent {law.alpha:.2f} ± {law.sigma:.2f}, at a distance of {law.ks:.3f} by Kolmogorov and Smirnov (fitted "
         "as Clauset, Shalizi and Newman 2009)."
     )
     if law.tail < ENOUGH:
-        return f"{said} So few vertices say little about a law."
+        return f"{said} This is too few vertices for a conclusion."
     if p_value < 0.1:
         return f"{said} It fits badly: {p_value:.0%} of samples from such a law are as far from theirs, below 10%."
     return f"{said} It fits: {p_value:.0%} of samples from such a law are as far from theirs."
 
 
 def _distribution(found: dict[str, Tensor], laws: dict[str, tuple[tg.algorithms.PowerLaw, float]]) -> Figure:
-    """The share of the vertices of a degree or more, with logarithmic axes and without."""
+    """The complementary cumulative distribution of degrees, with logarithmic and linear axes."""
     shares = {name: _shares(degree) for name, degree in found.items()}
     title = "Vertices of a degree or more"
     largest = max((at[-1][0] for at in shares.values() if at), default=1)
@@ -84,11 +81,8 @@ def _distribution(found: dict[str, Tensor], laws: dict[str, tuple[tg.algorithms.
             if name in laws:
                 law = laws[name][0]
                 begin = next(share for d, share in at if d >= law.xmin)
-                chart.line(
-                    _law(law, begin, largest, smallest),
-                    "c dashed" if name != "in" else "d dashed",
-                    f"fitted: {law.alpha:.2f}",
-                )
+                style = "c dashed" if name != "in" else "d dashed"
+                chart.line(_law(law, begin, largest, smallest), style, f"fitted: {law.alpha:.2f}")
         views[scale] = chart.svg()
     meaning = {KINDS[name]: f"{name}-degree" if name else "degree" for name in found}
     meaning |= {"d" if name == "in" else "c": f"power law, {name}" if name else "power law" for name in laws}
@@ -96,8 +90,7 @@ def _distribution(found: dict[str, Tensor], laws: dict[str, tuple[tg.algorithms.
 
 
 def _shares(degree: Tensor) -> list[tuple[int, float]]:
-    """(degree, the share of the vertices of that or more), of many degrees those that are apart on a logarithmic
-    axis."""
+    """(degree, fraction of vertices of that degree or more), of many degrees a logarithmic selection."""
     count = degree.bincount().cpu()
     above = count.flip(0).cumsum(0).flip(0)
     there = count.nonzero()[:, 0]
@@ -109,9 +102,9 @@ def _shares(degree: Tensor) -> list[tuple[int, float]]:
 
 
 def _law(law: tg.algorithms.PowerLaw, begin: float, largest: float, smallest: float) -> list[tuple[float, float]]:
-    """The share of the vertices of a degree or more by the law, from xmin to where it leaves the chart."""
+    """The complementary cumulative distribution of the law, from xmin to the border of the chart."""
     place = torch.logspace(0, 1, 60, base=max(largest / law.xmin, 1.01), dtype=torch.float64) * law.xmin
     alpha = torch.tensor(law.alpha, dtype=torch.float64)
     share = begin * torch.special.zeta(alpha, place) / torch.special.zeta(alpha, place[:1])
-    kept = share >= smallest / 1.5
-    return list(zip(place[kept].tolist(), share[kept].tolist(), strict=True))
+    inside = share >= smallest / 1.5
+    return list(zip(place[inside].tolist(), share[inside].tolist(), strict=True))

@@ -1,6 +1,8 @@
-"""How dense a graph is, and where: clustering, cores, communities."""
+"""Dense parts of a graph: clustering, cores, communities."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -12,12 +14,12 @@ from tgraph.markup.scales import Scale
 from tgraph.pages.paths import sizes_chart
 from tgraph.pages.study import DETAILED, Study
 
-WEDGES = 200_000  # pairs of neighbours that are drawn
+WEDGES = 200_000  # drawn pairs of neighbours
 LISTED = 10
 
 
 def clustering(study: Study) -> Section:
-    """Triangles, transitivity and the clustering coefficient; of a large graph from a sample."""
+    """Triangles, transitivity and the clustering coefficient; for a large graph from a sample."""
     if study.is_large:
         return _sampled(study)
     graph, algorithms = study.graph, tg.algorithms
@@ -26,28 +28,21 @@ def clustering(study: Study) -> Section:
     degree = study.simple.out_degree
     paths = int((degree * (degree - 1)).sum()) // 2
     total = int(triangles.sum()) // 3
-    values = {
-        "triangles": total,
-        "transitivity": 3 * total / paths if paths else 0.0,
-        "average": float(coefficient.mean()),
-    }
+    closed = 3 * total / paths if paths else 0.0
+    values = {"triangles": total, "transitivity": closed, "average": float(coefficient.mean())}
     facts = [
         Fact("Triangles", f"{total:,}"),
-        Fact("Transitivity", number(values["transitivity"]), "of paths of two edges are closed"),
+        Fact("Transitivity", number(closed), "of paths of two edges are closed"),
         Fact("Clustering", number(values["average"]), "mean over the vertices"),
     ]
     figures = [_by_degree(coefficient, degree)] if total else []
-    notes = (
-        ["Directions count, as in networkx and Fagiolo 2007, in the coefficient; not in triangles."]
-        if graph.directed
-        else []
-    )
+    said = "The coefficient respects directions, as in networkx and Fagiolo 2007; triangles ignore them."
+    notes = [said] if graph.directed else []
     return Section("clustering", "Clustering", facts=facts, figures=figures, notes=notes, values=values, half=True)
 
 
 def _sampled(study: Study) -> Section:
-    """Transitivity by wedges drawn at random (Schank and Wagner, "Approximating clustering coefficient and
-    transitivity", 2005)."""
+    """Transitivity by random wedges (Schank and Wagner, "Approximating clustering coefficient ...", 2005)."""
     graph = study.simple
     degree = graph.out_degree.cpu()
     pairs = degree.to(torch.float64) * (degree - 1).to(torch.float64) / 2
@@ -61,24 +56,18 @@ def _sampled(study: Study) -> Section:
     offset, neighbors = graph.offset.cpu(), graph.neighbors.cpu()
     u, v = (neighbors[offset[middle] + place].long() for place in (first, other))
     closed = float(_are_joined(offset, neighbors, u, v).to(torch.float64).mean())
-    error = (closed * (1 - closed) / WEDGES) ** 0.5
-    return Section(
-        "clustering",
-        "Clustering",
-        facts=[
-            Fact("Transitivity", number(closed), f"± {number(error)} (standard error)"),
-            Fact(
-                "Triangles", f"≈ {number(closed * float(bounds[-1]) / 3)}", f"± {number(error * float(bounds[-1]) / 3)}"
-            ),
-        ],
-        notes=[f"Estimated from {WEDGES:,} paths of two edges drawn at random, of {number(float(bounds[-1]))}."],
-        values={"transitivity": closed, "error": error},
-        half=True,
-    )
+    error, total = (closed * (1 - closed) / WEDGES) ** 0.5, float(bounds[-1])
+    facts = [
+        Fact("Transitivity", number(closed), f"± {number(error)} (standard error)"),
+        Fact("Triangles", f"≈ {number(closed * total / 3)}", f"± {number(error * total / 3)}"),
+    ]
+    notes = [f"Estimated from {WEDGES:,} random paths of two edges, of {number(total)}."]
+    values = {"transitivity": closed, "error": error}
+    return Section("clustering", "Clustering", facts=facts, notes=notes, values=values, half=True)
 
 
 def _are_joined(offset: Tensor, neighbors: Tensor, u: Tensor, v: Tensor) -> Tensor:
-    """Whether each row u has v: all searches of rows, which ascend, at once."""
+    """Whether each row u has v, by binary search in all ascending rows at once."""
     low, high = offset[u], offset[u + 1]
     end = high
     while bool((low < high).any()):
@@ -92,7 +81,7 @@ def _are_joined(offset: Tensor, neighbors: Tensor, u: Tensor, v: Tensor) -> Tens
 
 
 def _by_degree(coefficient: Tensor, degree: Tensor) -> Figure:
-    """The mean coefficient of vertices of about one degree."""
+    """The mean coefficient of vertices of similar degree."""
     some = degree >= 2
     place = (degree[some].to(torch.float64).log2() * 2).floor().long()  # two ranges for each doubling
     count = place.bincount()
@@ -101,9 +90,8 @@ def _by_degree(coefficient: Tensor, degree: Tensor) -> Figure:
     at = [(d, c, k) for d, c, k in zip(middle.tolist(), mean.tolist(), count.tolist(), strict=True) if k]
     title = "Clustering by degree"
     x = Scale.over([d for d, _, _ in at], logarithmic=True)
-    chart = Chart(
-        title, "The mean coefficient of vertices of about each degree", x, Scale(0, 1), "degree", "coefficient"
-    )
+    said = "The mean coefficient of vertices of about each degree"
+    chart = Chart(title, said, x, Scale(0, 1), "degree", "coefficient")
     chart.line([(d, c) for d, c, _ in at], "a")
     tips = [f"about {k:,} vertices of degree {d:.3g}: {c:.3g}".replace("about ", "") for d, c, k in at]
     chart.points([(d, c) for d, c, _ in at], "a", tips, 3)
@@ -111,7 +99,7 @@ def _by_degree(coefficient: Tensor, degree: Tensor) -> Figure:
 
 
 def cores(study: Study) -> Section:
-    """Core numbers, and how many vertices have each."""
+    """Core numbers, and the number of vertices in each core."""
     core = study.core
     deepest = int(core.max())
     count = core.bincount().cpu()
@@ -125,15 +113,9 @@ def cores(study: Study) -> Section:
     width = -(-len(count) // 150)
     at = [(k, int(above[k])) for k in range(0, len(count), width)]
     title = "Vertices of a core number or more"
+    x = Scale(0, max(deepest, 1), whole=True)
     y = Scale.over([1, *(size for _, size in at)], logarithmic=True, whole=True)
-    chart = Chart(
-        title,
-        "How many vertices are in the core of each number",
-        Scale(0, max(deepest, 1), whole=True),
-        y,
-        "core number",
-        "vertices",
-    )
+    chart = Chart(title, "The number of vertices in the core of each number", x, y, "core number", "vertices")
     chart.line(at, "a")
     chart.points(at, "a", [f"core {k:,}: {size:,} {'vertex' if size == 1 else 'vertices'}" for k, size in at], 2.6)
     figures = [Figure(title, {"": chart.svg()})] if deepest else []
@@ -141,7 +123,7 @@ def cores(study: Study) -> Section:
 
 
 def communities(study: Study) -> Section:
-    """Communities, their sizes, and how well they are separated."""
+    """Communities, their sizes, and their modularity."""
     graph, community = study.graph, study.community
     sizes = community.bincount().cpu()
     sizes = sizes[sizes > 0].sort(descending=True).values
@@ -152,21 +134,12 @@ def communities(study: Study) -> Section:
         Fact("Modularity", number(quality), "0 as by chance, at most 1"),
         Fact("Largest", f"{int(sizes[0]) / len(community):.1%}", f"{int(sizes[0]):,} vertices"),
     ]
-    method = (
-        "label propagation, since better methods take long here" if graph.num_arcs > DETAILED else "the Leiden method"
-    )
+    fast = "label propagation, since better methods take long here"
+    method = fast if graph.num_arcs > DETAILED else "the Leiden method"
     figures = [sizes_chart("communities", sizes)] if len(sizes) > 1 else []
     notes = [f"Found by {method}; other methods, and other seeds, find others."]
-    return Section(
-        "communities",
-        "Communities",
-        facts=facts,
-        figures=figures,
-        more=[_largest(study)],
-        notes=notes,
-        values=values,
-        half=True,
-    )
+    parts: dict[str, Any] = {"facts": facts, "figures": figures, "more": [_largest(study)], "notes": notes}
+    return Section("communities", "Communities", **parts, values=values, half=True)
 
 
 def _largest(study: Study) -> Table:

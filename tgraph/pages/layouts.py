@@ -1,4 +1,4 @@
-"""What other layouts of the arcs would bring, measured on a sample."""
+"""Size and speed of other layouts of the arcs, measured on a sample."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import tgraph as tg
 from tgraph.markup.page import Section, Table
 from tgraph.pages.study import Study
 
-SAMPLE = 250_000  # arcs that layouts are measured on
+SAMPLE = 250_000  # measured arcs
 
 
 def layouts(study: Study) -> Section:
-    """Bytes and time of each layout, and the one that is recommended (`tgraph.advise`)."""
+    """Bytes and time of each layout, and the recommendation (`tgraph.advise`)."""
     graph = study.graph
     advice = tg.advise(graph, sample=SAMPLE)
     plain = advice.measured[0]
@@ -29,11 +29,8 @@ def layouts(study: Study) -> Section:
     notes = [f"{name} is left out: {reason}." for name, reason in advice.refused.items()]
     if advice.arcs < graph.num_arcs:
         notes.insert(0, f"Measured on a few ranges of vertices with {advice.arcs:,} of {graph.num_arcs:,} arcs.")
-    notes.insert(
-        0,
-        "Times smaller and faster are by comparison with csr, the layout that graphs have at first; a sum is that of "
-        "one number from each neighbour of each vertex.",
-    )
+    said = "Times smaller and faster are relative to csr, the default layout; a sum is of one number over all arcs."
+    notes.insert(0, said)
     name = advice.recommended
     lead = f"{'csr is as good as any' if name == 'csr' else f'graph.to_format({name!r}) is recommended'}: {advice.why}."
     return Section("layouts", "Layouts", lead, tables=[Table("Layouts of the arcs", heading, rows)], notes=notes)

@@ -1,4 +1,4 @@
-"""How a graph hangs together: components, and distances by searches from a sample of its vertices."""
+"""Connectivity of a graph: components, and distances by searches from a sample of its vertices."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tgraph.markup.page import Fact, Figure, Section, number
 from tgraph.markup.scales import Scale
 from tgraph.pages.study import Study
 
-EXACT = 1000  # vertices of a graph that is searched from all of them
+EXACT = 1000  # vertices of a graph with searches from all of them
 SEARCHES = 32
 STREAMED_SEARCHES = 4
-AT_ONCE = 1 << 24  # depths of searches that are kept at once
+AT_ONCE = 1 << 24  # depths of searches in memory at once
 
 
 def components(study: Study) -> Section:
@@ -44,20 +44,20 @@ def components(study: Study) -> Section:
 
 
 def sizes_chart(name: str, sizes: Tensor) -> Figure:
-    """How many groups there are of each size."""
+    """The number of groups of each size."""
     size, count = sizes.unique(return_counts=True)
     at = list(zip(size.tolist(), count.tolist(), strict=True))
     title = f"Sizes of {name}"
     x = Scale.over([1, *size.tolist()], logarithmic=True, whole=True)
     y = Scale.over([1, *count.tolist()], logarithmic=True, whole=True)
-    chart = Chart(title, f"How many {name} there are of each size, logarithmic axes", x, y, "vertices", "count")
+    chart = Chart(title, f"The number of {name} of each size, logarithmic axes", x, y, "vertices", "count")
     tips = [f"{c:,} of {s:,} {'vertex' if s == 1 else 'vertices'}" for s, c in at]
     chart.points(at, "dot a", tips, radius=3.2)
     return Figure(title, {"": chart.svg()}, f"The largest has {int(size[-1]):,} vertices.")
 
 
 def distances(study: Study) -> Section:
-    """How far apart vertices are, by searches from all vertices of a small graph, and from some of a large one."""
+    """Distances between vertices, by searches from all vertices of a small graph, and from some of a large one."""
     graph, n = study.graph, study.graph.num_vertices
     sources = study.drawn(n if n <= EXACT and not study.streams else STREAMED_SEARCHES if study.streams else SEARCHES)
     exact = len(sources) == n
@@ -78,7 +78,7 @@ def distances(study: Study) -> Section:
         longest = max(longest, again.shape[1] - 1)
     values |= {"mean": mean, "error": error, "longest": longest}
     share = reached / (len(sources) * max(n - 1, 1))
-    bound = "" if exact else "at least: the farthest that a search found"
+    bound = "" if exact else "at least: the longest distance found"
     facts = [
         Fact("Mean distance", number(mean), "exact" if exact else f"± {number(error)} (standard error)"),
         Fact("Nine in ten within", number(_within(count, 0.9)), "hops"),
@@ -89,13 +89,12 @@ def distances(study: Study) -> Section:
     notes = [f"Hops of breadth-first searches from {how}."]
     if not exact:
         notes.append("The standard error is that of the means of single searches; the distribution has its own.")
-    return Section(
-        "distances", "Distances", facts=facts, figures=[_histogram(count)], notes=notes, values=values, half=True
-    )
+    figures = [_histogram(count)]
+    return Section("distances", "Distances", facts=facts, figures=figures, notes=notes, values=values, half=True)
 
 
 def _searched(graph: tg.Graph, sources: list[int]) -> tuple[Tensor, int]:
-    """How many vertices each search finds at each distance, int64 [k, longest + 1], and the farthest vertex of all."""
+    """(number of vertices at each distance by each search, int64 [k, longest + 1], the farthest vertex)"""
     counts, farthest, longest = [], 0, -1
     at_once = max(1, AT_ONCE // max(graph.num_vertices, 1))
     for first in range(0, len(sources), at_once):
@@ -110,8 +109,7 @@ def _searched(graph: tg.Graph, sources: list[int]) -> tuple[Tensor, int]:
 
 
 def _mean(hops: Tensor, steps: Tensor) -> tuple[float, float]:
-    """The mean distance, and its standard error as a ratio of sums over searches (Cochran, "Sampling techniques",
-    1977)."""
+    """The mean distance, and its standard error as a ratio of sums (Cochran, "Sampling techniques", 1977)."""
     pairs, total = hops.sum(1).to(torch.float64), hops.to(torch.float64) @ steps
     mean = float(total.sum() / pairs.sum())
     k = len(hops)
@@ -122,7 +120,7 @@ def _mean(hops: Tensor, steps: Tensor) -> tuple[float, float]:
 
 
 def _within(count: Tensor, share: float) -> float:
-    """The number of hops within which a share of the pairs lies, between two numbers in proportion (as SNAP)."""
+    """The number of hops within which a fraction of the pairs lies, by linear interpolation (as SNAP)."""
     reached = count[1:].cumsum(0).to(torch.float64) / count[1:].sum()
     place = int(torch.searchsorted(reached, torch.tensor(share, dtype=torch.float64)))
     before = float(reached[place - 1]) if place else 0.0
@@ -137,19 +135,12 @@ def _histogram(count: Tensor) -> Figure:
         (first - 0.5, first + width - 0.5, int(count[first : first + width].sum()) / total)
         for first in range(1, longest + 1, width)
     ]
-    x = Scale(0.5, longest + 0.5, whole=True)
+    x, y = Scale(0.5, longest + 0.5, whole=True), Scale.over([bar[2] for bar in bars], zero=True)
     title = "Distances between vertices"
-    chart = Chart(
-        title,
-        "The share of pairs at each distance",
-        x,
-        Scale.over([bar[2] for bar in bars], zero=True),
-        "hops",
-        "share of pairs",
-    )
+    chart = Chart(title, "The share of pairs at each distance", x, y, "hops", "share of pairs")
     names = [f"{int(a + 0.5):,}" if width == 1 else f"{int(a + 0.5):,} to {int(b - 0.5):,}" for a, b, _ in bars]
     chart.bars(bars, "a", [f"{name} hops: {bar[2]:.3%} of pairs" for name, bar in zip(names, bars, strict=True)])
-    return Figure(title, {"": chart.svg()}, "Among pairs that have a path.")
+    return Figure(title, {"": chart.svg()}, "Among pairs with a path.")
 
 
 def _sizes(group: Tensor) -> Tensor:

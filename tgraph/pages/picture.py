@@ -1,5 +1,4 @@
-"""A picture of a graph inside a page: vertices and edges one by one while they can be told apart, else how many edges
-pass each point."""
+"""A picture of a graph inside a page: single vertices and edges while distinguishable, and densities beyond."""
 
 from __future__ import annotations
 
@@ -13,22 +12,22 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph.drawing.density import edge_density
-from tgraph.drawing.draw import GROUP_COLORS, frame
+from tgraph.drawing.draw import GROUP_COLORS, areas, frame
 from tgraph.drawing.force import forceatlas2
 from tgraph.markup.labels import Markup, isolated
 from tgraph.markup.page import Figure, Section, data_image
 from tgraph.pages.study import Study
 
-SINGLE_EDGES = 2000  # that are drawn as lines
-NAMED = 40  # vertices with their labels beside them
-FAR = 0.002  # of the vertices to each side may lie far from the others
+SINGLE_EDGES = 2000  # drawn as lines
+NAMED = 40  # vertices with labels
+FAR = 0.002  # fraction of outlying vertices to each side
 DRAWN = 60_000  # edges in a picture of densities
-WORK = 60_000_000  # what a layout may take: arcs and twenty times vertices in all iterations
-LARGEST = 4_000_000  # arcs and twenty times vertices of a graph that one iteration is affordable for
+WORK = 60_000_000  # budget of a layout: arcs plus twenty times vertices, in all iterations
+LARGEST = 4_000_000  # arcs plus twenty times vertices of a graph with an affordable iteration
 FEW_ITERATIONS, DEEP = 40, 50
 PIXELS, WIDTH = 1200, 760
 COLORS = (*GROUP_COLORS[:5], "#8792a0")  # the last for all smaller groups
-DOTS = 20_000  # vertices that are drawn as disks, the largest; the others are points
+DOTS = 20_000  # largest vertices, drawn as disks; the others are points
 
 
 def picture(study: Study) -> Section:
@@ -36,15 +35,14 @@ def picture(study: Study) -> Section:
     graph = study.simple
     work = graph.num_arcs + 20 * graph.num_vertices
     if work > 20 * LARGEST:
-        return Section(
-            "picture", "Drawing", notes=["Left out: the graph is too large for its vertices to be placed in seconds."]
-        )
+        return Section("picture", "Drawing", notes=["Left out: the graph is too large for a layout in seconds."])
     iterations = min(300, WORK // max(work, 1))
     if iterations < FEW_ITERATIONS and _is_deep(study):
         iterations = 0
     place = forceatlas2(graph, iterations=iterations, seed=study.seed).cpu().numpy()
     keep = _shown(study, place)
-    points, group, area = place[keep], _groups(study.community)[keep], _areas(study.rank)[keep]
+    points, group = place[keep], _groups(study.community)[keep]
+    area = areas(study.rank.cpu().numpy(), len(place))[keep]
     src, dst, some = _edges(study, keep)
     title = "The graph"
     how = f"by ForceAtlas2 in {iterations:,} iterations" if iterations else "by the distances from 30 vertices"
@@ -61,15 +59,14 @@ def picture(study: Study) -> Section:
 
 
 def _is_deep(study: Study) -> bool:
-    """Whether vertices are many hops apart, as in a road network: distances from some of them unfold it, and a few
-    iterations of forces only blur that."""
+    """Whether vertices are many hops apart, as in a road network: an embedding by distances unfolds it, and a few
+    iterations of forces would only blur that."""
     hub = int(study.simple.out_degree.argmax())
     return int(tg.algorithms.bfs(study.simple, hub).max()) > DEEP
 
 
 def _shown(study: Study, place: NDArray) -> NDArray:
-    """Which vertices are drawn: those with neighbours, or all of a graph that has none; of many not the few that lie
-    far from the others."""
+    """Mask of the drawn vertices: with neighbours (or all without any), of many vertices without outliers."""
     joined = (study.simple.out_degree > 0).cpu().numpy()
     shown = joined if joined.any() else np.ones(len(place), dtype=bool)
     if shown.sum() > SINGLE_EDGES:
@@ -80,20 +77,15 @@ def _shown(study: Study, place: NDArray) -> NDArray:
 
 
 def _groups(community: Tensor) -> NDArray[np.int64]:
-    """A number for each vertex: 0 for the largest community, and the last one for all that have no own colour."""
+    """The colour of each vertex: 0 for the largest community, and the last one for all small ones."""
     _, member, count = community.cpu().unique(return_inverse=True, return_counts=True)
     rank = torch.empty_like(count)
     rank[count.argsort(descending=True, stable=True)] = torch.arange(len(count))
     return rank[member].clamp(max=5).numpy()
 
 
-def _areas(rank: Tensor) -> NDArray[np.float64]:
-    share = rank.cpu().to(torch.float64)
-    return (0.03 + 0.97 * share / share.max().clamp(min=1e-300)).numpy()
-
-
 def _edges(study: Study, keep: NDArray) -> tuple[NDArray, NDArray, bool]:
-    """The ends of each edge among the vertices that are drawn, of many those of a sample, and whether it is one."""
+    """(sources, targets, whether they are a sample) of the edges among the drawn vertices."""
     graph = study.simple
     src = torch.repeat_interleave(torch.arange(graph.num_vertices), graph.out_degree.cpu())
     dst = graph.neighbors.cpu().long()
@@ -109,7 +101,7 @@ def _edges(study: Study, keep: NDArray) -> tuple[NDArray, NDArray, bool]:
 def _vectors(
     study: Study, points: NDArray, src: NDArray, dst: NDArray, group: NDArray, area: NDArray, keep: NDArray
 ) -> Markup:
-    """The picture as SVG: lines and dots that say their names."""
+    """The picture as SVG: lines and dots with names."""
     low, high = frame(points)
     scale = WIDTH / (high[0] - low[0])
     height = (high[1] - low[1]) * scale
@@ -147,7 +139,7 @@ def _brief(name: object) -> str:
 
 
 def _pixels(points: NDArray, src: NDArray, dst: NDArray, group: NDArray, area: NDArray) -> Markup:
-    """The picture as PNG, whose ground is clear: how many edges pass each pixel in grey, vertices over it."""
+    """The picture as PNG with a transparent background: the density of edges in grey, vertices over it."""
     from PIL import Image
 
     low, high = frame(points)
@@ -167,12 +159,12 @@ def _pixels(points: NDArray, src: NDArray, dst: NDArray, group: NDArray, area: N
         _dot(pixels, int(at[i, 0]), int(at[i, 1]), int(radius[i]), palette[group[i]])
     buffer = io.BytesIO()
     Image.fromarray(pixels[::-1]).save(buffer, "PNG")
-    said = f"Drawing of the graph: {len(points):,} vertices, and how many edges pass each point"
+    said = f"Drawing of the graph: {len(points):,} vertices, and the density of edges"
     return data_image(buffer.getvalue(), said, width, height)
 
 
 def _dot(pixels: NDArray, x: int, y: int, radius: int, color: NDArray) -> None:
-    """A disk, cut off at the sides of the picture."""
+    """Draw a disk, clipped to the picture."""
     left, low = max(0, x - radius), max(0, y - radius)
     patch = pixels[low : y + radius + 1, left : x + radius + 1]
     rows, columns = np.ogrid[: patch.shape[0], : patch.shape[1]]

@@ -1,4 +1,4 @@
-"""The vertices that stand out by several measures."""
+"""The top vertices by several measures."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import tgraph as tg
 from tgraph.markup.page import Section, Table
 from tgraph.pages.study import Study
 
-EXACT = 500  # vertices of a graph whose paths are all counted
-SAMPLES, GROUPS = 32, 4  # sources of paths, and groups of them whose differences tell the error
+EXACT = 500  # vertices of a graph with paths counted from all of them
+SAMPLES, GROUPS = 32, 4  # sources of paths, and groups of them for the standard error
 LISTED = 10
 
 
 def ranking(study: Study) -> Section:
-    """The first vertices by degree, PageRank, betweenness, harmonic centrality and triangles."""
+    """The top vertices by degree, PageRank, betweenness, harmonic centrality and triangles."""
     graph, notes = study.graph, ["PageRank: damping 0.85, its sum is 1."]
     if graph.directed and not study.streams:
         tables = [_table(study, "In-degree", graph.in_degree), _table(study, "Out-degree", graph.out_degree)]
@@ -45,8 +45,9 @@ def _by_paths(study: Study, notes: list[str]) -> list[Table]:
     shuffled = sources[torch.randperm(len(sources), generator=torch.Generator().manual_seed(study.seed))]
     groups = [shuffled] if exact else list(shuffled.chunk(GROUPS))
     pairs = max((n - 1) * (n - 2), 1)
+    total = n if graph.directed else 2 * n  # betweenness from some sources counts undirected pairs half
     betweenness = [
-        _scaled(tg.algorithms.betweenness(graph, group, normalized=False), graph, group, n, pairs) for group in groups
+        tg.algorithms.betweenness(graph, group, normalized=False) * (total / len(group) / pairs) for group in groups
     ]
     near = [tg.algorithms.harmonic(graph, sources=group) * (n / len(group)) / max(n - 1, 1) for group in groups]
     if not exact:
@@ -58,13 +59,8 @@ def _by_paths(study: Study, notes: list[str]) -> list[Table]:
     return [_estimated(study, "Betweenness", betweenness), _estimated(study, "Harmonic centrality", near)]
 
 
-def _scaled(total: Tensor, graph: tg.Graph, sources: Tensor, n: int, pairs: int) -> Tensor:
-    """The share of pairs, from the sum over some sources, of which undirected graphs count half."""
-    return total * ((1 if graph.directed else 2) * n / len(sources) / pairs)
-
-
 def _estimated(study: Study, name: str, groups: Sequence[Tensor]) -> Table:
-    """The first vertices by the mean of groups of estimates, with its standard error."""
+    """The top vertices by the mean of groups of estimates, with its standard error."""
     table = torch.stack(list(groups))
     mean = table.mean(0)
     if len(groups) == 1:

@@ -1,4 +1,4 @@
-"""A report on a graph: what one would look at first, on one page."""
+"""A report on a graph: the first measurements, on one page."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ PARTS: dict[str, Part] = {
     "Top vertices": ranking,
     "Layouts": layouts,
 }
-USES_OTHERS = ("Drawing",)  # communities and ranks, which count to the sections that show them
-STREAMED = ("Size", "Degrees", "Components", "Distances", "Top vertices")  # what goes block by block
+USES_OTHERS = ("Drawing",)  # communities and ranks, with their time counted in the sections that show them
+STREAMED = ("Size", "Degrees", "Components", "Distances", "Top vertices")  # computed block by block
 IN_MEMORY = "it needs all arcs in memory, and the graph is read block by block within a budget"
 
 
 class Report(Page):
-    """A report on a graph. A notebook shows it, `save` writes it to a file .html, `html` is its text, and `values` are
-    the numbers in it: {section: {name: value}}.
+    """A report on a graph. A notebook shows it, `save` writes it to a file .html, `html` is its text, and `values` its
+    numbers: {section: {name: value}}.
 
     >>> tg.report(tg.generators.path(5), title="A path")
     Report(A path, 11 sections; save(path) writes the page)
@@ -48,7 +48,7 @@ class Report(Page):
 
     @property
     def values(self) -> dict[str, dict[str, Any]]:
-        """The numbers of each section that has any, by its name.
+        """The numbers of each section with any, by its name.
 
         >>> report = tg.report(tg.generators.path(5))
         >>> report.values["distances"]["longest"], report.values["clustering"]["triangles"]
@@ -62,14 +62,14 @@ class Report(Page):
 
 def report(graph: tg.Graph, *, title: str = "", seed: int = 0) -> Report:
     """A report on the `graph`: its size, a drawing, degrees, components, distances, clustering, cores, communities, top
-    vertices, and what other layouts would bring, with the time that each took.
+    vertices, and other layouts, with the time of each section.
 
-    What would take long on a large graph is measured on a sample drawn with the `seed`, and the page says so, with the
-    error: distances and centralities by searches from some vertices, layouts on a part of the arcs, beyond 20 million
-    arcs also clustering. Of a streamed graph it has what can be computed block by block, and says what is left out.
-    `title` stands above; by default it is "A graph".
+    Slow measurements on a large graph use a sample drawn with the `seed`, and the page reports it, with the error:
+    distances and centralities by searches from some vertices, layouts on a part of the arcs, beyond 20 million arcs
+    also clustering. The report on a streamed graph has the sections computed block by block, and lists the others.
+    `title` : the heading, "A graph" by default.
 
-    Raises ArgumentError for what is no graph, and for one that is spread over ranks.
+    Raises ArgumentError for anything but a Graph, and for a graph spread over ranks.
 
     >>> graph = tg.generators.barabasi_albert(200, 3)
     >>> report = tg.report(graph, title="Preferential attachment")
@@ -81,7 +81,7 @@ def report(graph: tg.Graph, *, title: str = "", seed: int = 0) -> Report:
         raise ArgumentError(f"graph: expected a tgraph.Graph, got {type(graph).__name__}; see Graph.from_*")
     if graph.layout is not None and graph.layout.spreads:
         raise ArgumentError(
-            "graph: it is spread over ranks, and one process makes a report; read the file with tgraph.read or "
+            "graph: it is spread over ranks, and a report needs one process; read the file with tgraph.read or "
             "tgraph.open in one process"
         )
     study = Study(graph, seed)
@@ -107,14 +107,10 @@ def report(graph: tg.Graph, *, title: str = "", seed: int = 0) -> Report:
 
 
 def _made(seconds: dict[str, float], missing: dict[str, str]) -> Section:
-    """How long the sections took, and what was left out."""
+    """The times of the sections, and the sections left out."""
     tables = [Table("Time", ("section", "ms"), [(name, 1e3 * took) for name, took in seconds.items()], bars=1)]
     if missing:
         tables.append(Table("Left out", ("section", "why"), list(missing.items())))
-    return Section(
-        "making",
-        "How this was made",
-        f"By tgraph {tg.__version__}, in {duration(sum(seconds.values()))}.",
-        tables=tables,
-        notes=["What several sections need counts to the first of them."],
-    )
+    lead = f"By tgraph {tg.__version__}, in {duration(sum(seconds.values()))}."
+    notes = ["The time of shared results counts to the first section that needs them."]
+    return Section("making", "How this was made", lead, tables=tables, notes=notes)

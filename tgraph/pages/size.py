@@ -1,4 +1,4 @@
-"""How large a graph is, and of what kind."""
+"""The size and kind of a graph."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def size(study: Study) -> Section:
     lead = "" if n else "The graph has no vertices: there is nothing to measure."
     notes = []
     if graph.weight_dtype is not None:
-        notes.append("What follows counts every edge alike, whatever its weight.")
+        notes.append("The following sections ignore weights.")
     return Section("size", "Size", lead, facts=facts, notes=notes, values=values)
 
 

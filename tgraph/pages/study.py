@@ -1,4 +1,4 @@
-"""A graph under study: what several sections of a report need of it, computed once."""
+"""A graph under study, with results shared by several sections of a report, computed once."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from torch import Tensor
 import tgraph as tg
 from tgraph.markup.labels import Markup, label
 
-FAST_ENOUGH = 20_000_000  # arcs, beyond which what takes long is left out or replaced
-DETAILED = 5_000_000  # arcs up to which communities are those of the best method
+FAST_ENOUGH = 20_000_000  # arcs, beyond which slow measurements are left out or replaced
+DETAILED = 5_000_000  # arcs, up to which communities are found by the best method
 
 
 class Study:
-    """A graph, and the `seed` of what is drawn at random."""
+    """A graph, and the `seed` of random draws."""
 
     graph: tg.Graph
     seed: int
@@ -31,7 +31,7 @@ class Study:
 
     @property
     def is_large(self) -> bool:
-        """Whether what takes long has to be sampled."""
+        """Whether slow measurements are sampled."""
         return self.graph.num_arcs > FAST_ENOUGH
 
     @cached_property
@@ -51,21 +51,21 @@ class Study:
 
     @cached_property
     def community(self) -> Tensor:
-        """The community of each vertex, int64 [n]: by Leiden, of a large graph by label propagation."""
+        """The community of each vertex, int64 [n]: by Leiden, for a large graph by label propagation."""
         if self.graph.num_arcs > DETAILED:
             return tg.algorithms.cdlp(self.graph)
         return tg.algorithms.leiden(self.graph, seed=self.seed)
 
     @cached_property
     def rank(self) -> Tensor:
-        """The PageRank of each vertex, [n]; of one that has not converged what was found."""
+        """The PageRank of each vertex, [n], converged or not."""
         try:
             return tg.algorithms.pagerank(self.graph)
         except tg.errors.NotConvergedError as stopped:
             return stopped.run.values
 
     def drawn(self, count: int) -> Tensor:
-        """`count` different vertices drawn at random, ascending, or all where there are no more, int64 [k]."""
+        """`count` distinct random vertices, ascending, or all if fewer, int64 [k]."""
         n = self.graph.num_vertices
         if count >= n:
             return torch.arange(n)

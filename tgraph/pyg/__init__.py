@@ -1,5 +1,5 @@
-"""Loaders of PyTorch Geometric that need neither pyg-lib nor torch-sparse: the names, arguments and batches of its own,
-sampled by `tgraph.sampling`.
+"""PyTorch Geometric's loaders without pyg-lib and torch-sparse, with the same names, arguments and batches, sampled by
+`tgraph.sampling`.
 
     from tgraph.pyg import NeighborLoader
 

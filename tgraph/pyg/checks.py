@@ -1,5 +1,5 @@
-"""What users give to loaders is checked before PyTorch Geometric takes it: ends of edges that are no vertices make it
-write past the end of a tensor, a mask of numpy is taken for indices."""
+"""Checks of the arguments of loaders before PyTorch Geometric sees them: it would write past the end of a tensor for
+edges out of range, and read a numpy mask as indices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
 def check_edges(data: Any) -> None:
-    """Raise ArgumentError for data of no graph, and for an edge_index that is not one between its vertices."""
+    """Raise ArgumentError for data without a graph, and an edge_index out of the range of its vertices."""
     if isinstance(data, tuple) and len(data) == 2:
         features, graph = data
         if not isinstance(features, FeatureStore) or not isinstance(graph, GraphStore):
@@ -29,30 +29,29 @@ def check_edges(data: Any) -> None:
         return
     if not isinstance(data, Data | HeteroData):
         raise ArgumentError(
-            f"data: expected Data, HeteroData or (FeatureStore, GraphStore), got {type(data).__name__}; of a data set "
-            "take an element, such as dataset[0], of a tg.Graph Data(edge_index=graph.to_edge_index())"
+            f"data: expected Data, HeteroData or (FeatureStore, GraphStore), got {type(data).__name__}; pass an "
+            "element of a data set, such as dataset[0], and Data(edge_index=graph.to_edge_index()) for a tg.Graph"
         )
     for store in data.edge_stores:
         edge_index = store.get("edge_index")
         if edge_index is None:
             continue
         name = "edge_index" if store._key is None else f"edge_index of {store._key}"
-        check_pairs(name, edge_index, sizes_of(data, store._key), ", or give num_nodes or features of so many vertices")
+        check_pairs(name, edge_index, sizes_of(data, store._key), ", or give a larger num_nodes or more features")
 
 
 def check_not_sparse(data: Any) -> None:
-    """Raise ArgumentError for a sparse tensor of torch in the place of edges, which PyTorch Geometric's loaders do not
-    take."""
+    """Raise ArgumentError for an adj_t as a sparse tensor of torch, unsupported by PyTorch Geometric's loaders."""
     for store in data.edge_stores if isinstance(data, Data | HeteroData) else ():
         if isinstance(store.get("adj_t"), Tensor):
             raise ArgumentError(
-                "adj_t: a sparse tensor of torch, loaders take an edge_index; set data.edge_index = "
+                "adj_t: loaders support no sparse tensor of torch; set data.edge_index = "
                 "torch_geometric.utils.to_edge_index(data.adj_t.t())[0] and delete adj_t"
             )
 
 
 def sizes_of(data: Any, kind: Any) -> tuple[int, int]:
-    """The numbers of vertices at both ends of a type of edges, of homogeneous data None."""
+    """The numbers of vertices at both ends of a type of edges, None for homogeneous data."""
     ends = (data, data) if kind is None else (data[kind[0]], data[kind[-1]])
     return tuple(int(end.num_nodes or 0) for end in ends)  # type: ignore[return-value]
 
@@ -98,21 +97,18 @@ def check_length(name: str, given: Any, count: int, of: str) -> None:
 
 
 def check_weights(name: str, weights: Any, count: int) -> None:
-    """Raise ArgumentError for anything but a finite weight of 0 or more of each edge."""
+    """Raise ArgumentError unless each edge has a finite weight >= 0."""
     check_length(name, weights, count, "edges")
     if weights.dim() != 1:
         raise ArgumentError(f"{name}: expected shape [{count}], got {list(weights.shape)}; use .view(-1)")
     wrong = ~((weights >= 0) & weights.isfinite())
     if wrong.any():
         place = int(wrong.nonzero()[0])
-        raise ArgumentError(
-            f"{name}[{place}] is {weights[place].item()}; weights are finite and not negative: replace it"
-        )
+        raise ArgumentError(f"{name}[{place}] is {weights[place].item()}; weights are finite and not negative")
 
 
 def check_labels(data: Any, of_edges: Any, labels: Mapping[str, Any]) -> None:
-    """Raise ArgumentError for labels or times of other edges than `edge_label_index` has, as `checked_input_edges`
-    returns it."""
+    """Raise ArgumentError unless labels and times are as many as the edges of a checked `edge_label_index`."""
     if isinstance(data, tuple):
         return
     kind, pairs = None, of_edges
@@ -124,15 +120,12 @@ def check_labels(data: Any, of_edges: Any, labels: Mapping[str, Any]) -> None:
 
 
 def checked_seeds(name: str, seeds: Any, size: int | None) -> Tensor:
-    """The indices that were given as a tensor, an array or a list, or by a mask; a mask of a tensor stays one.
+    """Seeds, a tensor, an array or a list of indices or a mask, as a tensor of indices or a mask.
 
-    size : the number of vertices, None where it is not known. Raises ArgumentError for what is neither, and for the
-    first that is no vertex.
+    size : the number of vertices, None if unknown. Raises ArgumentError for other types, and indices out of range.
     """
     if not hasattr(seeds, "__getitem__"):
-        raise ArgumentError(
-            f"{name}: expected a tensor, an array or a list, got {type(seeds).__name__}; use torch.tensor"
-        )
+        raise ArgumentError(f"{name}: expected a tensor, array or list, got {type(seeds).__name__}; use torch.tensor")
     found = seeds if isinstance(seeds, Tensor) else torch.as_tensor(seeds if len(seeds) else [], dtype=_dtype(seeds))
     if found.dim() != 1:
         raise ArgumentError(f"{name}: expected shape [k], got {list(found.shape)}; use .view(-1)")
@@ -164,9 +157,9 @@ def _check_range(name: Any, values: Tensor, size: int, remedy: str) -> None:
 
 
 def checked_input_nodes(data: Any, given: Any) -> Any:
-    """`input_nodes` as PyTorch Geometric takes them: of vertices of types (type, indices or a mask).
+    """`input_nodes` in PyTorch Geometric's form: for heterogeneous data (type, indices or a mask).
 
-    Raises ArgumentError for a missing or unknown type, and for what `checked_seeds` refuses.
+    Raises ArgumentError for a missing or unknown type, and as `checked_seeds`.
     """
     if isinstance(data, Data):
         return None if given is None else checked_seeds("input_nodes", given, data.num_nodes)
@@ -186,9 +179,9 @@ def checked_input_nodes(data: Any, given: Any) -> Any:
 
 
 def checked_input_edges(data: Any, given: Any) -> Any:
-    """`edge_label_index` as PyTorch Geometric takes it: of edges of types (type, tensor [2, k]).
+    """`edge_label_index` in PyTorch Geometric's form: for heterogeneous data (type, tensor [2, k]).
 
-    Raises ArgumentError for a missing or unknown type, and for what `check_pairs` refuses.
+    Raises ArgumentError for a missing or unknown type, and as `check_pairs`.
     """
     if isinstance(data, Data):
         if given is not None:

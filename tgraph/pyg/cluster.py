@@ -1,5 +1,5 @@
-"""Batches of the parts of a partition (Chiang et al., "Cluster-GCN: An efficient algorithm for training deep and large
-graph convolutional networks", KDD 2019)."""
+"""Cluster-GCN: batches of parts of a partition (Chiang et al., "Cluster-GCN: An efficient algorithm for training deep
+and large graph convolutional networks", KDD 2019)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tgraph.pyg.prefetching import Prefetching, check_prefetch
 
 
 class ClusterData(pyg.ClusterData):
-    """`torch_geometric.loader.ClusterData`, with its arguments, without pyg-lib and torch-sparse; directions of edges
-    do not count for the partition. Takes pymetis: `pip install "tgraph[metis]"`.
+    """`torch_geometric.loader.ClusterData`, with its arguments, without pyg-lib and torch-sparse; the partition ignores
+    the direction of edges. Needs pymetis: `pip install "tgraph[metis]"`.
 
     >>> from torch_geometric.data import Data
     >>> from tgraph.pyg import ClusterData
@@ -51,11 +51,9 @@ class ClusterLoader(Prefetching, pyg.ClusterLoader):
     def __init__(self, cluster_data: Any, prefetch: int | None = None, **kwargs: Any):
         self.prefetch = check_prefetch(prefetch)
         if not isinstance(cluster_data, pyg.ClusterData):
-            raise ArgumentError(
-                f"cluster_data: expected ClusterData(data, num_parts), got {type(cluster_data).__name__}"
-            )
+            raise ArgumentError(f"cluster_data: expected a ClusterData(...), got {type(cluster_data).__name__}")
         self.data: Any = cluster_data.data
         super().__init__(cluster_data, **kwargs)
 
     def _drawing(self) -> None:
-        """Nothing is drawn but the order of the parts."""
+        """None: only the order of the parts is drawn."""

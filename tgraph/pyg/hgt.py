@@ -1,4 +1,4 @@
-"""The loader of PyTorch Geometric that samples by budgets."""
+"""PyTorch Geometric's HGTLoader: sampling by budgets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tgraph.pyg.prefetching import Prefetching, check_prefetch
 
 
 class HGTSampler(BaseSampler):
-    """As `torch_geometric.sampler.HGTSampler`, for its own NodeLoader and our HGTLoader, without torch-sparse.
+    """As `torch_geometric.sampler.HGTSampler`, for PyG's NodeLoader and TGraph's HGTLoader, without torch-sparse.
 
     >>> from torch_geometric.data import HeteroData
     >>> from tgraph.pyg import HGTSampler
@@ -40,11 +40,9 @@ class HGTSampler(BaseSampler):
         check_hops("num_samples", num_samples)
         self.node_types, self.edge_types = data.metadata()
         self.num_samples = num_samples
-        offsets, neighbors, self.perm = to_hetero_csc(
-            data, device="cpu", share_memory=share_memory, is_sorted=is_sorted
-        )
+        offsets, indices, self.perm = to_hetero_csc(data, device="cpu", share_memory=share_memory, is_sorted=is_sorted)
         sizes = {kind: int(data[kind].num_nodes) for kind in self.node_types}
-        graph = {kind: Csr(offset.long(), neighbors[kind], None, sizes[kind[0]]) for kind, offset in offsets.items()}
+        graph = {kind: Csr(offset.long(), indices[kind], None, sizes[kind[0]]) for kind, offset in offsets.items()}
         self._sampler = sampling.BudgetSampler(graph, num_samples, num_vertices=sizes)
 
     def sample_from_nodes(self, inputs: NodeSamplerInput) -> HeteroSamplerOutput:
@@ -64,12 +62,12 @@ class HGTSampler(BaseSampler):
         return HeteroSamplerOutput(**fields, metadata=(inputs.input_id, inputs.time))
 
     def sample_from_edges(self, *arguments: Any, **options: Any) -> Any:
-        """Raises NotImplementedError for all `arguments` and `options`: budgets are of seeds that are vertices."""
+        """Raises NotImplementedError for all `arguments` and `options`: seeds are vertices."""
         raise NotImplementedError("HGTSampler samples from vertices only; use tgraph.pyg.LinkNeighborLoader for edges")
 
     @property
     def edge_permutation(self) -> Any:
-        """The place of each sorted edge in the data, by type.
+        """The position of each sorted edge in the data, by type.
 
         >>> from torch_geometric.data import HeteroData
         >>> from tgraph.pyg import HGTSampler

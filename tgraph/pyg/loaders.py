@@ -1,4 +1,4 @@
-"""Loaders of PyTorch Geometric whose batches `tgraph.sampling` samples."""
+"""PyTorch Geometric's loaders with batches sampled by `tgraph.sampling`."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ OF_SAMPLER = (
 class NeighborLoader(Prefetching, pyg.NeighborLoader):
     """`torch_geometric.loader.NeighborLoader`, with all of its arguments and batches, without pyg-lib and torch-sparse.
 
-    prefetch : so many batches are prepared ahead, each by a thread of its own, unless there are workers; by default 2
-        where the model leaves a processor idle, and none for data on a device and for stores of others, which may not
-        expect to be called by threads. A `transform` is called by the thread that takes the batch, with
-        `filter_per_worker=True` by those that prepare.
+    prefetch : number of batches prepared ahead, each by a thread of its own, without workers; by default 2 where the
+        model leaves a core idle, and 0 for data on a device and for other libraries' stores, which may not be
+        thread-safe. A `transform` is called by the consuming thread, or with `filter_per_worker=True` by these.
 
     `torch.manual_seed`, or the `generator`, determines the batches, whatever the number of workers and threads.
 
@@ -58,8 +57,7 @@ class NeighborLoader(Prefetching, pyg.NeighborLoader):
 
 
 class LinkNeighborLoader(Prefetching, pyg.LinkNeighborLoader):
-    """`torch_geometric.loader.LinkNeighborLoader`, with all of its arguments and batches, without pyg-lib and
-    torch-sparse.
+    """`torch_geometric.loader.LinkNeighborLoader`, with its arguments and batches, without pyg-lib and torch-sparse.
 
     prefetch : as of `NeighborLoader`.
 
@@ -86,7 +84,7 @@ class LinkNeighborLoader(Prefetching, pyg.LinkNeighborLoader):
 
 
 def _with_sampler(init: Callable[..., None], arguments: Sequence[Any], options: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a loader by name, with our sampler where none is given."""
+    """The checked arguments of a loader by name, with our sampler by default."""
     of_loader = inspect.signature(init)
     given = of_loader.bind(*arguments, **options).arguments
     given |= given.pop("kwargs", {})
@@ -110,7 +108,7 @@ def _with_sampler(init: Callable[..., None], arguments: Sequence[Any], options: 
 
 
 def _signature(theirs: type) -> inspect.Signature:
-    """The arguments of a loader of PyTorch Geometric, and ours."""
+    """The signature of a loader of PyTorch Geometric, with `prefetch`."""
     signature = inspect.signature(theirs.__init__)  # type: ignore[misc]
     *parameters, others = signature.parameters.values()
     prefetch = inspect.Parameter("prefetch", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="int | None")
@@ -118,4 +116,4 @@ def _signature(theirs: type) -> inspect.Signature:
 
 
 for _ours, _theirs in ((NeighborLoader, pyg.NeighborLoader), (LinkNeighborLoader, pyg.LinkNeighborLoader)):
-    setattr(vars(_ours)["__init__"], "__signature__", _signature(_theirs))  # noqa: B010  what help() shows
+    setattr(vars(_ours)["__init__"], "__signature__", _signature(_theirs))  # noqa: B010  for help()

@@ -1,4 +1,4 @@
-"""Batches that threads of the process prepare ahead, while the loop computes with the ones before."""
+"""Prefetching: threads prepare batches ahead of the training loop."""
 
 from __future__ import annotations
 
@@ -26,19 +26,17 @@ from tgraph.stores.feature_store import FeatureStore
 
 Prepare = Callable[[Any], Any]
 
-# So many seconds are waited for threads that are in the middle of a batch, such as in a read from a store that hangs:
-# they end when it does.
-PATIENCE = 2.0
+PATIENCE = 2.0  # seconds to wait for threads in the middle of a batch, such as in a read from a store that hangs
 
 
 class Prefetching:
-    """Put before a DataLoader: batches are prepared ahead by threads, and what is drawn follows from the epoch.
+    """A mixin of DataLoaders: threads prepare batches ahead, with random draws determined by the epoch.
 
-    prefetch : so many batches are prepared ahead, each by a thread of its own; 0 for none, as where workers prepare,
-        and None for `usual_prefetch`.
-    transforms_ahead : whether threads call the transform, too. It may draw random numbers, or not expect to be called
-        by several threads, so that the loop does unless it was meant for workers.
-    epoch : the number of the epoch, for what is drawn.
+    prefetch : number of batches prepared ahead, each by a thread of its own; 0 for none, as with workers, and None for
+        `usual_prefetch`.
+    transforms_ahead : whether threads call the transform. It may draw random numbers, or not be thread-safe, so the
+        loop calls it unless it was meant for workers.
+    epoch : the epoch of random draws.
     """
 
     prefetch: int | None = None
@@ -52,52 +50,43 @@ class Prefetching:
                 self.epoch = Epoch(is_shared=loader.persistent_workers)
             self.epoch.begin(loader.generator)
             drawing.epoch = self.epoch
-        if loader.persistent_workers and loader._iterator is not None:  # others draw the seed of their workers
+        if loader.persistent_workers and loader._iterator is not None:  # as the seed of new workers is drawn
             chance(loader.generator)
         return super().__iter__()  # type: ignore[misc]
 
     def _drawing(self) -> Any:
-        """What draws the batches by its `epoch`, None where nothing does."""
+        """The object that draws batches by its `epoch`, None without random draws."""
         return self
-
-    def _batches_ahead(self) -> int:
-        loader: Any = self
-        return usual_prefetch(loader.data) if self.prefetch is None else self.prefetch
 
     def _get_iterator(self) -> Any:
         loader: Any = self
         pins = loader.pin_memory and torch.accelerator.is_available()
         if not loader.num_workers:
-            return _Ahead(loader, self._batches_ahead(), pins)
+            return _Ahead(loader, usual_prefetch(loader.data) if self.prefetch is None else self.prefetch, pins)
         found = super()._get_iterator()  # type: ignore[misc]
         if loader.persistent_workers:
-            weakref.finalize(self, _let_go, _queues(found))
+            weakref.finalize(self, lambda queues: None, _queues(found))  # a reference until then
         return DataLoaderIterator(found, _pinned) if pins and hasattr(self, "filter_fn") else found
 
 
 def _queues(iterator: Any) -> list[Any]:
-    """By which workers are told to end. The collector, which has to free a loader that persistent workers belong to,
-    would close them before the iterator puts in the last word, so that it waits for seconds and then kills the workers:
-    they are held until then."""
+    """The queues that end persistent workers. Unless referenced, the garbage collector closes them before the iterator
+    puts its last message, and the iterator waits for seconds and kills the workers."""
     while isinstance(iterator, DataLoaderIterator):
         iterator = iterator.iterator
     return iterator._index_queues
 
 
-def _let_go(queues: list[Any]) -> None:
-    """Nothing: the reference was what counted."""
-
-
 def check_prefetch(prefetch: Any) -> int | None:
-    """The number of batches ahead that a loader was given. Raises ArgumentError for anything but 0 or more, or None."""
+    """The argument `prefetch` of a loader. Raises ArgumentError for anything but an int >= 0, or None."""
     if prefetch is not None and (isinstance(prefetch, bool) or not isinstance(prefetch, int) or prefetch < 0):
         raise ArgumentError(f"prefetch: expected batches ahead, 0 for none, got {prefetch!r}")
     return prefetch
 
 
 def usual_prefetch(data: Any) -> int:
-    """The batches ahead where none are asked for: 2, where the process has a processor that the model leaves idle. 0 of
-    data on a device, and of stores of others, which may not expect to be called by threads."""
+    """The default of `prefetch`: 2 where the model leaves a core idle; 0 for data on a device, and for other libraries'
+    stores, which may not be thread-safe."""
     if torch.get_num_threads() >= native.usable_cpus() and not torch.accelerator.is_available():
         return 0
     if isinstance(data, tuple):
@@ -108,8 +97,7 @@ def usual_prefetch(data: Any) -> int:
 
 
 class _Ahead(_SingleProcessDataLoaderIter):
-    """The batches of a loader in their order, `count` ahead. Threads end with the last batch, or where nothing refers
-    to this any more: they do not refer to it themselves."""
+    """The batches of a loader in order, `count` ahead. Threads hold no reference to this object, and end with it."""
 
     def __init__(self, loader: Any, count: int, pins: bool):
         own, transform = _without_transform(loader)
@@ -142,7 +130,7 @@ class _Ahead(_SingleProcessDataLoaderIter):
         return self._finish(batch)
 
     def _submit(self) -> None:
-        """Have threads prepare the next batches."""
+        """Submit the next batches to the threads."""
         while not self._is_over and len(self._waiting) < self._count:
             try:
                 index = self._next_index()
@@ -160,7 +148,7 @@ class _Ahead(_SingleProcessDataLoaderIter):
 
 
 def _without_transform(loader: Any) -> tuple[Any, Prepare | None]:
-    """The loader as threads use it, and the transform that is left to the loop."""
+    """(the loader for threads, the transform for the loop or None)"""
     transform = getattr(loader, "transform", None)
     if transform is None or loader.transforms_ahead:
         return loader, None
@@ -173,7 +161,7 @@ def _without_transform(loader: Any) -> tuple[Any, Prepare | None]:
 
 
 def _composed(*steps: Prepare | None) -> Prepare:
-    """One step after the other."""
+    """The composition of the steps that are not None."""
     given = [step for step in steps if step is not None]
 
     def call(batch: Any) -> Any:
@@ -185,7 +173,7 @@ def _composed(*steps: Prepare | None) -> Prepare:
 
 
 def _work(tasks: SimpleQueue[Any], prepare: Prepare) -> None:
-    """Prepare batches until told to end, on one thread each: others prepare the next ones, or compute the model."""
+    """Prepare batches until the task None, on one core: other threads prepare the next ones, or compute the model."""
     native.hold_one_thread()
     for future, context, index in iter(tasks.get, None):
         if future.set_running_or_notify_cancel():
@@ -193,7 +181,7 @@ def _work(tasks: SimpleQueue[Any], prepare: Prepare) -> None:
                 future.set_result(context.run(prepare, index))
             except BaseException as error:  # raised where the batch is taken
                 future.set_exception(error)
-        del future, context, index  # not kept until the next task
+        del future, context, index  # freed before the next task
 
 
 def _end(tasks: SimpleQueue[Any], threads: list[threading.Thread], waiting: deque[Future[Any]]) -> None:
@@ -203,7 +191,7 @@ def _end(tasks: SimpleQueue[Any], threads: list[threading.Thread], waiting: dequ
         tasks.put(None)
     latest = time.monotonic() + PATIENCE
     for thread in threads:
-        if thread is not threading.current_thread():  # the collector runs in any
+        if thread is not threading.current_thread():  # the garbage collector runs in any
             thread.join(max(latest - time.monotonic(), 0))
 
 

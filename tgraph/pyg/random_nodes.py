@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor
 from torch_geometric import loader as pyg
 from torch_geometric.data import HeteroData
 
@@ -15,8 +14,8 @@ from tgraph.pyg.subgraphs import rows_of, subgraph
 
 
 class RandomNodeLoader(Prefetching, pyg.RandomNodeLoader):
-    """`torch_geometric.loader.RandomNodeLoader`, with its arguments and batches, whose edges are sorted once: a batch
-    reads those of its vertices instead of all. prefetch : as of `NeighborLoader`.
+    """`torch_geometric.loader.RandomNodeLoader`, with its arguments and batches. Edges are sorted once: a batch reads
+    the edges of its vertices instead of all. prefetch : as of `NeighborLoader`.
 
     >>> from torch_geometric.data import Data
     >>> from tgraph.pyg import RandomNodeLoader
@@ -40,10 +39,10 @@ class RandomNodeLoader(Prefetching, pyg.RandomNodeLoader):
                 self._rows[store._key] = rows_of(store.edge_index, sizes[first], sizes[last])
 
     def _drawing(self) -> None:
-        """Nothing is drawn but the order of the vertices."""
+        """None: only the order of the vertices is drawn."""
 
     def collate_fn(self, index: Any) -> Any:
-        """The batch of the vertices `index`; those of several types are numbered one type after the other.
+        """The batch of the vertices `index`, numbered one type after the other in heterogeneous data.
 
         >>> from torch_geometric.data import Data
         >>> from tgraph.pyg import RandomNodeLoader
@@ -53,9 +52,6 @@ class RandomNodeLoader(Prefetching, pyg.RandomNodeLoader):
                 [1, 0, 2, 1]])
         """
         index = torch.as_tensor(index)
-        return subgraph(self.data, self._rows, self._by_type(index))
-
-    def _by_type(self, index: Tensor) -> dict[Any, Tensor]:
-        if not isinstance(self.data, HeteroData):
-            return {None: index}
-        return {kind: index[(index >= begin) & (index < end)] - begin for kind, (begin, end) in self.node_dict.items()}
+        ranges = self.node_dict if isinstance(self.data, HeteroData) else {None: (0, self.data.num_nodes)}
+        chosen = {kind: index[(index >= begin) & (index < end)] - begin for kind, (begin, end) in ranges.items()}
+        return subgraph(self.data, self._rows, chosen)

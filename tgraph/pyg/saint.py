@@ -1,4 +1,4 @@
-"""Batches of vertices that GraphSAINT draws, with all edges between them, and its normalisation."""
+"""GraphSAINT: batches of drawn vertices with all edges between them, and the normalisation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tgraph.pyg.subgraphs import rows_of
 
 class GraphSAINTSampler(Prefetching, pyg.GraphSAINTSampler):
     """`torch_geometric.loader.GraphSAINTSampler`, the base of the three below, with its arguments and batches, without
-    torch-sparse. A class of one's own has `_vertices(key)`, the vertices of a batch, different and ascending.
+    torch-sparse. Subclasses define `_vertices(key)`, the vertices of a batch, distinct and ascending.
 
     prefetch : as of `NeighborLoader`.
 
@@ -83,7 +83,7 @@ class GraphSAINTSampler(Prefetching, pyg.GraphSAINTSampler):
                     torch.save((self.node_norm, self.edge_norm), path)
 
     def __getitem__(self, idx: int) -> tuple[Tensor, Tensor, Tensor]:
-        """The vertices of step `idx` of an epoch, the edges between them by their places, and the edges' numbers."""
+        """(vertices of step `idx` of an epoch, edge_index between their positions, numbers of the edges)"""
         return self._subgraph(self._vertices(epochs.draw(self.epoch, torch.tensor([idx]))))
 
     def _vertices(self, key: int) -> Tensor:
@@ -108,7 +108,7 @@ class GraphSAINTSampler(Prefetching, pyg.GraphSAINTSampler):
         return data
 
     def _compute_norm(self) -> tuple[Tensor, Tensor]:
-        """(weights of the loss of each vertex, of the messages of each edge), by how often batches have them."""
+        """(loss weight of each vertex, message weight of each edge), by their frequencies in sampled batches."""
         node_count, edge_count = torch.zeros(self.N), torch.zeros(self.E)
         key, samples, sampled = epochs.chance(), 0, 0
         wanted = self.N * self.sample_coverage
@@ -141,8 +141,8 @@ class GraphSAINTNodeSampler(GraphSAINTSampler, pyg.GraphSAINTNodeSampler):
 
 
 class GraphSAINTEdgeSampler(GraphSAINTSampler, pyg.GraphSAINTEdgeSampler):
-    """`torch_geometric.loader.GraphSAINTEdgeSampler`: the ends of edges, drawn by 1 / out-degree + 1 / in-degree as the
-    paper has it; PyTorch Geometric adds the degrees themselves.
+    """`torch_geometric.loader.GraphSAINTEdgeSampler`: the ends of edges, drawn by 1 / out-degree + 1 / in-degree as in
+    the paper; PyTorch Geometric adds the degrees themselves.
 
     >>> from torch_geometric.data import Data
     >>> from tgraph.pyg import GraphSAINTEdgeSampler

@@ -26,10 +26,10 @@ from tgraph.stores.graph_store import GraphStore
 
 
 class NeighborSampler(pyg.NeighborSampler):
-    """As `torch_geometric.sampler.NeighborSampler`, for its own loaders and ours, without pyg-lib and torch-sparse.
+    """As `torch_geometric.sampler.NeighborSampler`, for PyG's loaders and TGraph's, without pyg-lib and torch-sparse.
 
-    Takes the same arguments; neighbourhoods need not be sorted by time. What is drawn follows from torch's random
-    numbers (`torch.manual_seed`); from a loader of `tgraph.pyg` it does not depend on the number of workers.
+    Takes the same arguments; neighbourhoods need not be sorted by time. `torch.manual_seed` determines the draws; in a
+    loader of `tgraph.pyg`, whatever the number of workers.
 
     >>> from torch_geometric.data import Data
     >>> from torch_geometric.sampler import NodeSamplerInput
@@ -40,7 +40,7 @@ class NeighborSampler(pyg.NeighborSampler):
     tensor([4, 3, 5])
     """
 
-    epoch: epochs.Epoch | None = None  # set by a loader: what is drawn follows from it and from the seeds
+    epoch: epochs.Epoch | None = None  # set by a loader: with the seeds, it determines the draws
     row: Tensor  # the sources, by destination
     node_time: Any
     edge_time: Any
@@ -77,7 +77,7 @@ class NeighborSampler(pyg.NeighborSampler):
         self._given = given if self.data_type == DataType.remote and _is_ready(data[1]) else None
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a worker is sent that is not forked: of rows in a store, which may be larger than memory, the store."""
+        """The state sent to a worker that is not forked: the store instead of its rows, possibly larger than memory."""
         if self._given is None:
             return self.__dict__
         return {"given": self._given | {"num_neighbors": self.num_neighbors}, "epoch": self.epoch}
@@ -89,7 +89,7 @@ class NeighborSampler(pyg.NeighborSampler):
         self.__dict__.update(state)
 
     def _built(self, weights: Any) -> sampling.NeighborSampler:
-        """The sampler of the rows that PyTorch Geometric has sorted, whose arcs are numbered in that order."""
+        """The sampler of the rows sorted by PyTorch Geometric, with arcs numbered in that order."""
         options: dict[str, Any] = {
             "replace": self.replace,
             "weighted": weights is not None,
@@ -118,7 +118,7 @@ class NeighborSampler(pyg.NeighborSampler):
         return sampling.NeighborSampler(graphs, self._fanouts(), **options)
 
     def _csr(self, offset: Tensor, neighbors: Tensor, num_sources: int, weights: Tensor | None) -> Csr:
-        """The rows of one type of edges, in 32 bits where these do; what a store has may be larger than memory."""
+        """The rows of one type of edges, in 32 bits if possible; rows of a store are not converted."""
         if self.data_type != DataType.remote:
             neighbors = neighbors.to(sorting.index_dtype(num_sources))
         return Csr(offset.to(torch.int64), neighbors, None, num_sources, weights)
@@ -128,7 +128,7 @@ class NeighborSampler(pyg.NeighborSampler):
         return dict(values) if isinstance(values, dict) else list(values)
 
     def _as_given(self, kind: Any) -> Any:
-        """The type of edges as the data has it: sampled backward, types are turned around."""
+        """The type of edges in the data: backward sampling reverses types."""
         return self.to_restored_edge_type[kind] if self.sample_direction == "backward" else kind
 
     def _sample(self, seed: Any, seed_time: Any = None, **kwargs: Any) -> SamplerOutput | HeteroSamplerOutput:
@@ -146,8 +146,7 @@ class NeighborSampler(pyg.NeighborSampler):
         return HeteroSamplerOutput(**fields)
 
     def sample_from_edges(self, inputs: Any, neg_sampling: Any = None) -> Any:
-        """The batch of the edges in `inputs`, and of negative ones as `neg_sampling` says, which follow from the epoch,
-        too.
+        """The batch of the edges in `inputs`, and of negative ones by `neg_sampling`, determined by the epoch.
 
         >>> from torch_geometric.data import Data
         >>> from torch_geometric.sampler import EdgeSamplerInput
@@ -166,24 +165,24 @@ class NeighborSampler(pyg.NeighborSampler):
 
 
 class _Negatives(pyg.NegativeSampling):
-    """The same negative sampling from random numbers of its own."""
+    """Negative sampling with a generator of its own."""
 
     def __init__(self, given: pyg.NegativeSampling, key: int):
         self.__dict__.update(given.__dict__)
         self._generator = torch.Generator().manual_seed(key)
 
     def sample(self, num_samples: int, endpoint: Any, num_nodes: int | None = None) -> Tensor:
-        """So many vertices, by the weights of this end where there are some."""
+        """`num_samples` vertices, by the weights of this end, if any."""
         weights = self.src_weight if endpoint == "src" else self.dst_weight
         if weights is None and num_nodes is not None:
             return torch.randint(num_nodes, (num_samples,), generator=self._generator)
         if weights is None or num_nodes not in (None, len(weights)):
-            return super().sample(num_samples, endpoint, num_nodes)  # which raises
+            return super().sample(num_samples, endpoint, num_nodes)  # raises
         return torch.multinomial(weights, num_samples, replacement=True, generator=self._generator)
 
 
 def _is_ready(graph_store: Any) -> bool:
-    """Whether a store of tgraph has all edges as the rows that are sampled from."""
+    """Whether a store is TGraph's and has all edges as CSC, ready for sampling."""
     attributes = graph_store.get_all_edge_attrs() if isinstance(graph_store, GraphStore) else []
     return bool(attributes) and all(attribute.layout == EdgeLayout.CSC for attribute in attributes)
 
@@ -193,7 +192,7 @@ def _permuted(values: Tensor | None, order: Tensor | None) -> Tensor | None:
 
 
 def _times(data: Any, kind: DataType, name: str | None, is_hetero: bool) -> tuple[Any, Any]:
-    """(the times of the vertices, those of the edges), by type where the data has some; None where it has none."""
+    """(times of the vertices, times of the edges), by type in heterogeneous data; None for no times."""
     if name is None:
         return None, None
     if kind == DataType.homogeneous:
@@ -216,7 +215,7 @@ def _times(data: Any, kind: DataType, name: str | None, is_hetero: bool) -> tupl
 
 
 def _stored_times(features: Any, name: str, is_hetero: bool) -> tuple[Any, Any]:
-    """Times in a feature store, which may be of vertices or of edges."""
+    """The times of vertices or of edges in a feature store, as for `_times`."""
     found = {}
     attributes = features.get_all_tensor_attrs()
     if isinstance(features, FeatureStore) and not is_hetero:
@@ -228,7 +227,7 @@ def _stored_times(features: Any, name: str, is_hetero: bool) -> tuple[Any, Any]:
             found[attribute.group_name] = features.get_tensor(attribute)
     if not found or (not is_hetero and len(found) > 1):
         raise ValueError(f"Temporal sampling by '{name}': expected one tensor of that name, found {len(found)}")
-    if not is_hetero:  # PyTorch Geometric tells times of vertices from those of edges by their name
+    if not is_hetero:  # PyTorch Geometric distinguishes times of vertices and of edges by their name
         group, time = next(iter(found.items()))
         return (time, None) if name == "time" and group != EDGES else (None, time)
     kinds = {isinstance(group, tuple) for group in found}
@@ -238,7 +237,7 @@ def _stored_times(features: Any, name: str, is_hetero: bool) -> tuple[Any, Any]:
 
 
 def _weights(data: Any, kind: DataType, name: str | None) -> Any:
-    """The weights of the edges, by type where the data has some."""
+    """The weights of the edges, by type in heterogeneous data."""
     if name is None:
         return None
     if kind == DataType.homogeneous:
@@ -249,7 +248,7 @@ def _weights(data: Any, kind: DataType, name: str | None) -> Any:
     if kind == DataType.heterogeneous:
         for store in data.edge_stores:
             if name not in store:
-                raise ArgumentError(f"weight_attr: {store._key} has no {name!r}, which all types of edges need")
+                raise ArgumentError(f"weight_attr: {store._key} has no {name!r}; all types of edges need it")
             check_weights(f"weight_attr {name!r} of {store._key}", store[name], store.num_edges)
         return data.collect(name)
     if isinstance(data[0], FeatureStore):

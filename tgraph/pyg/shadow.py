@@ -1,5 +1,5 @@
-"""Batches of a small subgraph around each seed (Zeng et al., "Decoupling the depth and scope of graph neural networks",
-NeurIPS 2021)."""
+"""ShaDow: batches of a small subgraph around each seed (Zeng et al., "Decoupling the depth and scope of graph neural
+networks", NeurIPS 2021)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ShaDowKHopSampler(Prefetching, pyg.ShaDowKHopSampler):
         self._load(node_idx, **kwargs)
 
     def _arcs_of(self, data: Any) -> Csr:
-        """The edges by their destinations."""
+        """The edges by destination."""
         check_edges(data)
         self.data: Any = copy.copy(data)
         self.is_sparse_tensor: bool = data.edge_index is None
@@ -83,7 +83,7 @@ class ShaDowKHopSampler(Prefetching, pyg.ShaDowKHopSampler):
         DataLoader.__init__(self, seeds, collate_fn=self.__collate__, **kwargs)
 
     def __collate__(self, n_id: Any) -> Any:
-        """The batch of these seeds: a subgraph for each, with ascending vertices."""
+        """The batch of the seeds `n_id`: a subgraph for each, with ascending vertices."""
         seeds = torch.as_tensor(n_id)
         found: Any = self._sampler.sample(seeds, draw=epochs.draw(self.epoch, seeds))
         size = int(self.data.num_nodes)
@@ -118,8 +118,8 @@ class ShaDowKHopSampler(Prefetching, pyg.ShaDowKHopSampler):
 
 
 class ShaDowPPRSampler(ShaDowKHopSampler):
-    """As ShaDowKHopSampler, but that a seed's subgraph is of the `num_neighbors` vertices that have the highest
-    personalised PageRank, of which `alpha` and `epsilon` are told in `tgraph.sampling.PPRSampler`.
+    """As ShaDowKHopSampler, with a subgraph of the `num_neighbors` vertices of highest personalised PageRank for each
+    seed; `alpha` and `epsilon` as of `tgraph.sampling.PPRSampler`.
 
     >>> from torch_geometric.data import Data
     >>> from tgraph.pyg import ShaDowPPRSampler
@@ -157,7 +157,7 @@ def _rows_of_matrix(adj_t: Any) -> tuple[Csr, Tensor | None]:
 
 
 def _matrix_like(adj_t: Any, row: Tensor, col: Tensor, values: Any, size: int) -> Any:
-    """The matrix of these edges, transposed, in the type of another one."""
+    """The transposed matrix of these edges, in the type of `adj_t`."""
     if not isinstance(adj_t, Tensor):
         return type(adj_t)(row=col, col=row, value=values, sparse_sizes=(size, size), is_sorted=True)
     offset = offset_of(col.bincount(minlength=size))

@@ -1,4 +1,4 @@
-"""Subgraphs of the data of PyTorch Geometric by lists of vertices, from edges that are sorted once."""
+"""Subgraphs of PyTorch Geometric's data by lists of vertices, from edges sorted once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tgraph.sampling.relations import Arcs
 
 
 def rows_of(edge_index: Tensor, num_rows: int, num_columns: int) -> Arcs:
-    """The edges by their first end: rows of the second ends, with the number of each edge; on the CPU."""
+    """The edges by source: rows of targets, with the number of each edge; on the CPU."""
     source, target = edge_index.cpu()
     if num_rows == num_columns:
         offset, neighbors, number = sorting.sort_edges(source, target, num_rows, permutation=True)
@@ -27,7 +27,7 @@ def rows_of(edge_index: Tensor, num_rows: int, num_columns: int) -> Arcs:
 
 
 def edges_between(arcs: Arcs, sources: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """The edges between two lists of vertices, in the order that the data has: (edge_index of places, numbers)."""
+    """The edges between two lists of vertices, in the order of the data: (edge_index of positions, numbers)."""
     column, row, arc = arcs.between(targets, sources)
     number = arc if arcs.number is None else arcs.number[arc]
     number, order = number.sort()
@@ -35,9 +35,9 @@ def edges_between(arcs: Arcs, sources: Tensor, targets: Tensor) -> tuple[Tensor,
 
 
 def subgraph(data: Any, rows: dict[Any, Arcs], chosen: dict[Any, Tensor]) -> Any:
-    """What `data.subgraph` returns: the chosen vertices, by type where there are some, with all edges between them.
+    """As `data.subgraph`: the `chosen` vertices, by type, with all edges between them.
 
-    rows : the edges by their first end, by type; the key of homogeneous data is None.
+    rows : the edges by source, by type; the key of homogeneous data is None.
     """
     out = copy.copy(data)
     for store in data.stores:

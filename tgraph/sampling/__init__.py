@@ -4,8 +4,7 @@
     batch = sampler.sample(seeds)
     batch.node, batch.row, batch.col, batch.edge
 
-Samplers read the arcs where they are stored, and what they return depends on the seed alone: not on the number of
-threads or processes.
+Samplers read the arcs in their layout, and their results depend on the seed alone: not on threads or processes.
 """
 
 from tgraph.sampling.ahead import ahead

@@ -1,4 +1,4 @@
-"""Batches of any kind that threads prepare ahead, while the loop computes with the ones before."""
+"""Prefetching: threads prepare batches of any kind ahead of the training loop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Batch = TypeVar("Batch")
 
 
 def ahead(prepare: Callable[[Item], Batch], items: Iterable[Item], count: int = 2) -> Iterator[Batch]:
-    """prepare(item) of each of the `items` in their order, `count` of them ahead, each by a thread of its own.
+    """prepare(item) of each of the `items` in order, with `count` of them prepared ahead, each by a thread of its own.
 
         def prepare(given):
             number, seeds = given
@@ -26,9 +26,9 @@ def ahead(prepare: Callable[[Item], Batch], items: Iterable[Item], count: int = 
         for batch, x in tg.sampling.ahead(prepare, enumerate(seeds.split(1024))):
             ...
 
-    A store on the disk reads for several batches at the same time, and sampling, reading and training overlap. The
-    threads compute on one processor each and end with the iterator. With `count` 0 the loop calls `prepare` itself. An
-    error of `prepare` is raised in the place of its batch. Raises ArgumentError for a count below 0.
+    A store on the disk reads for several batches at the same time, and sampling, reading and training overlap. Each
+    thread computes on one core and ends with the iterator. With `count` 0 the loop calls `prepare` itself. An error of
+    `prepare` is raised in place of its batch. Raises ArgumentError for a count below 0.
 
     >>> sampler = tg.sampling.NeighborSampler(tg.generators.cycle(6), [1], seed=7)
     >>> def prepare(given):

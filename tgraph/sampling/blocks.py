@@ -16,13 +16,13 @@ from tgraph.sampling.output import SamplerOutput
 
 @dataclass(frozen=True)
 class Block:
-    """The arcs of one layer, from the vertices that have data before it to those that have some after it. Of a
-    heterogeneous graph each field is a dictionary, by type of edges or of vertices.
+    """The arcs of one layer, a bipartite graph from sources to destinations. For a heterogeneous graph each field is a
+    dictionary, by type of edges or of vertices.
 
-    csr : destinations as rows, sources as columns, numbered by their places in the lists; with the weights of the
-    arcs, where the sampler gives these some.
+    csr : destinations as rows, sources as columns, numbered by their positions in the lists; with the weights of the
+    arcs, if the sampler returns weights.
     source, destination : int64, the vertices; the destinations are the first sources.
-    edge : int64 [e], the number of each arc in the graph; None where they are none of it.
+    edge : int64 [e], the number of each arc in the graph; None without numbers.
 
     >>> graph = tg.generators.star(3)
     >>> sample = tg.sampling.NeighborSampler(graph, [2]).sample([0])
@@ -41,15 +41,14 @@ class Block:
 
 
 def blocks(sample: SamplerOutput) -> list[Block]:
-    """A block for each hop of what `NeighborSampler.sample` returned, for the layers of a model, the first one first:
-    its sources are all vertices, and the destinations of the last one the seeds.
+    """A block for each hop of a `sample`, in the order of the layers of a model: the sources of the first block are all
+    vertices, the destinations of the last block are the seeds.
 
         for layer, block in zip(layers, tg.sampling.blocks(sampler.sample(seeds))):
             x = layer(x, block.csr)
 
-    The arcs of a vertex are the same in all layers in which it receives: blocks are the beginnings of the same tensors,
-    and nothing is copied. Raises ArgumentError for samples that have all arcs between their vertices (`induced`) or
-    follow arcs outwards (`direction="out"`).
+    The arcs of a vertex are the same in all layers with the vertex as destination: blocks are views of the same
+    tensors. Raises ArgumentError for samples with induced=True or direction="out".
 
     >>> graph = tg.Graph.from_edges([1, 2, 3], [0, 1, 2])
     >>> sample = tg.sampling.NeighborSampler(graph, [-1, -1]).sample([0])
@@ -65,7 +64,7 @@ def blocks(sample: SamplerOutput) -> list[Block]:
     edge, weight = (dict.fromkeys(row) if part is None else by_edge(part) for part in (sample.edge, sample.weight))
     counts = by_edge(sample.num_sampled_edges)
     if any(count is None for count in counts.values()):
-        raise ArgumentError("sample: its arcs belong to no hop; sample with induced=False")
+        raise ArgumentError("sample: its arcs are of no hop; sample with induced=False")
     counts = _sums(counts)
     offset = {kind: _offset(col, len(node[kind[2]])) for kind, col in by_edge(sample.col).items()}
     hops = max((len(count) for count in counts.values()), default=0)
@@ -86,12 +85,12 @@ def blocks(sample: SamplerOutput) -> list[Block]:
 
 
 def _sums(counts: Mapping[Any, list[int]]) -> dict[Any, list[int]]:
-    """How many the first hops have together."""
+    """The running sums of the counts of hops."""
     return {kind: torch.tensor(count, dtype=torch.int64).cumsum(0).tolist() for kind, count in counts.items()}
 
 
 def _offset(columns: Tensor, size: int) -> Tensor:
-    """Where the arcs of each column begin, int64 [size + 1]."""
+    """The offset of the arcs of each of `size` columns, int64 [size + 1]."""
     if bool((columns.diff() < 0).any()):
         raise ArgumentError("sample: its arcs are not in the order of their destinations; sample with direction='in'")
     return torch.searchsorted(columns, torch.arange(size + 1, device=columns.device))

@@ -1,5 +1,4 @@
-"""Vertices of several types sampled by budgets (HGSampling: Hu, Dong, Wang and Sun, "Heterogeneous graph transformer",
-WWW 2020)."""
+"""HGSampling (Hu, Dong, Wang and Sun, "Heterogeneous graph transformer", WWW 2020)."""
 
 from __future__ import annotations
 
@@ -14,21 +13,21 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.sampling.output import EdgeType, SamplerOutput
 from tgraph.sampling.relations import Arcs, gather_arcs
+from tgraph.sampling.seeds import Seeded, checked_vertices
 
 
-class BudgetSampler:
-    """Samples as many vertices of each type in each hop, those first that many sampled ones have arcs from.
+class BudgetSampler(Seeded):
+    """Samples equally many vertices of each type in each hop, preferring sources of many sampled vertices.
 
-    A vertex has a budget: for each sampled vertex that receives from it, in each relation, 1 / the arcs of that one. A
-    hop draws vertices of a type by the squares of their budgets, each at most once. A batch has all arcs between its
-    vertices.
+    The budget of a vertex is the sum, over its out-neighbours sampled so far in each relation, of 1 / in-degree. A hop
+    draws vertices of a type by squared budgets, without replacement. A batch has all arcs between its vertices.
 
     Parameters
     ----------
-    graph : by type of edges, (source, relation, destination), a Graph or a Csr whose rows are destinations.
-    num_samples : vertices of each type in each hop, or a dictionary of such lists by type; others get none.
-    num_vertices : by type, for types that no edges have.
-    seed : with the number of the call, determines what is drawn.
+    graph : by type of edges, (source, relation, destination), a Graph or a Csr with destinations as rows.
+    num_samples : vertices of each type in each hop, or a dictionary of such lists by type; other types get none.
+    num_vertices : by type, for types without edges.
+    seed : with the number of the call, determines the draws.
 
     Raises ArgumentError for numbers of samples that are negative, and of types that the graph does not have.
 
@@ -65,13 +64,12 @@ class BudgetSampler:
             if any(count < 0 for count in counts):
                 raise ArgumentError(f"num_samples[{kind!r}]: must not be negative, got {list(counts)}")
         self.num_samples, self.seed = by_type, seed
-        self._calls = 0
 
     def sample(self, seeds: Mapping[str, Tensor], *, draw: int | None = None) -> SamplerOutput:
         """The vertices and arcs sampled around `seeds`, indices of vertices by type.
 
-        draw : the number of the call, which with the sampler's seed determines what is drawn; by default that of the
-        previous call and one more. Raises ArgumentError for seeds that are no vertices.
+        draw : the number of the call, by default counted; with the sampler's seed, determines the draws. Raises
+        ArgumentError for seeds out of range.
 
         >>> writes = ("author", "writes", "paper")
         >>> sampler = tg.sampling.BudgetSampler({writes: tg.Graph.from_edges([0, 0, 1], [0, 1, 1])}, [2])
@@ -79,17 +77,17 @@ class BudgetSampler:
         >>> sample.node["author"], sample.row[writes], sample.col[writes]
         (tensor([0]), tensor([0]), tensor([0]))
         """
-        if draw is None:
-            draw = self._calls
-            self._calls += 1
-        node = {kind: [self._checked(kind, seeds.get(kind))] for kind in self.node_types}
+        node = {
+            kind: [checked_vertices(seeds.get(kind, ()), self._sizes[kind], f"seeds[{kind!r}]")]
+            for kind in self.node_types
+        }
         if unknown := [kind for kind in seeds if kind not in node]:
             raise ArgumentError(f"seeds: the graph has no vertices {unknown[0]!r}, only {self.node_types}")
-        budgets = {kind: _Budget() for kind in self.node_types}
+        budgets, drawn = {kind: _Budget() for kind in self.node_types}, self._key(draw)
         for hop in range(max(map(len, self.num_samples.values()), default=0)):
             for kind, found in node.items():
                 self._spread(kind, found[-1], budgets)
-            key = random.key(random.key(self.seed, draw), hop)
+            key = random.key(drawn, hop)
             for number, (kind, counts) in enumerate(self.num_samples.items()):
                 count = counts[hop] if hop < len(counts) else 0
                 node[kind].append(budgets[kind].drawn(count, torch.cat(node[kind]), random.key(key, number)))
@@ -98,7 +96,7 @@ class BudgetSampler:
         return self._output({kind: torch.cat(found) for kind, found in node.items()}, node)
 
     def _spread(self, kind: str, vertices: Tensor, budgets: dict[str, _Budget]) -> None:
-        """Add to the budgets of those that these vertices receive from."""
+        """Add to the budgets of the in-neighbours of these vertices."""
         vertices = vertices.unique()
         for (source, _, target), arcs in self._arcs.items():
             if target == kind:
@@ -113,19 +111,9 @@ class BudgetSampler:
         edge = {kind: found if (number := numbers[kind]) is None else number[found] for kind, found in arc.items()}
         return SamplerOutput(node, row, col, edge, None, {kind: [len(hop) for hop in hops[kind]] for kind in node})
 
-    def _checked(self, kind: str, seeds: Tensor | None) -> Tensor:
-        index = torch.as_tensor([] if seeds is None else seeds).to(torch.int64)
-        if index.ndim != 1:
-            raise ArgumentError(f"seeds[{kind!r}]: expected [k], got {list(index.shape)}")
-        wrong = (index < 0) | (index >= self._sizes[kind])
-        if bool(wrong.any()):
-            got = int(index[wrong][0])
-            raise ArgumentError(f"seeds[{kind!r}]: vertices are 0 to {self._sizes[kind] - 1}, got {got}")
-        return index
-
 
 class _Budget:
-    """The budgets of the vertices of one type: those that have some."""
+    """The positive budgets of the vertices of one type."""
 
     def __init__(self) -> None:
         self.vertex = torch.empty(0, dtype=torch.int64)
@@ -137,8 +125,8 @@ class _Budget:
         self.value = values.new_zeros(len(self.vertex)).index_add_(0, inverse, values)
 
     def drawn(self, count: int, sampled: Tensor, key: int) -> Tensor:
-        """`count` different vertices other than the sampled ones, by the squares of their budgets: those with the
-        largest of random keys (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", IPL 2006)."""
+        """`count` different vertices other than the sampled ones, by the squares of their budgets: the largest random
+        keys (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", IPL 2006)."""
         left = ~torch.isin(self.vertex, sampled)
         vertex, value = self.vertex[left], self.value[left]
         if len(vertex) <= count:

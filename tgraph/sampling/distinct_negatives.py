@@ -1,8 +1,8 @@
-"""Pairs without an edge that differ from each other.
+"""Distinct pairs without an edge.
 
-Draws go on until there are enough different ones, in the order in which they were first drawn. Where more than half of
-all pairs are wanted, that would take long: all are listed, and those with the largest of random keys taken, which has
-the same probabilities (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", IPL 2006).
+Rejection sampling keeps new pairs, in the order of first draw. Where more than half of all pairs are wanted, all pairs
+are listed and the largest random keys taken, with the same probabilities (Efraimidis and Spirakis, "Weighted random
+sampling with a reservoir", IPL 2006).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from tgraph.core import random
 from tgraph.core.rows import gather_rows
 from tgraph.kernels.operators.sampling.places import number_vertices
 
-BY_DEGREE = 16  # rounds after which pairs are no longer drawn by degree, which may hit the same ones again and again
+BY_DEGREE = 16  # rounds of draws by degree, before uniform ones: frequent pairs may repeat endlessly
 
 Draw = Callable[[Tensor | None, int, bool, int], Tensor]  # (sources, count, by degree, key) -> pairs [2, count]
 
 
 def draw_distinct(draw: Draw, columns: int, count: int, by_degree: bool, key: int) -> Tensor:
-    """`count` different pairs, int64 [2, count], of which there are twice as many."""
+    """`count` distinct pairs, int64 [2, count], out of at least twice as many."""
     codes = torch.empty(0, dtype=torch.int64)
     number = 0
     while len(codes) < count:
@@ -33,7 +33,7 @@ def draw_distinct(draw: Draw, columns: int, count: int, by_degree: bool, key: in
 
 
 def draw_distinct_for(draw: Draw, columns: int, sources: Tensor, by_degree: bool, key: int) -> Tensor:
-    """The destination of each of the `sources`, int64 [k], different for equal ones, which have twice as many."""
+    """A destination for each of the `sources`, int64 [k], distinct for equal sources, out of at least twice as many."""
     found = torch.empty_like(sources)
     left, codes = torch.arange(len(sources)), sources[:0]
     number = 0
@@ -50,9 +50,10 @@ def draw_distinct_for(draw: Draw, columns: int, sources: Tensor, by_degree: bool
 
 
 def choose_listed(row: Tensor, weight: Tensor | None, wanted: Tensor, key: int) -> Tensor:
-    """Of listed pairs, each in a row, ascending, as many of each row as are `wanted` [rows]: their numbers, row by row.
+    """Draw `wanted` [rows] pairs of each row without replacement: their positions in the list, row by row. `row` : of
+    each listed pair, ascending.
 
-    weight : of each pair, float64, by which they are drawn, those of weight 0 after all others; None for alike.
+    weight : of each pair, float64, for weighted draws, with weight 0 after all others; None for uniform draws.
     """
     number = torch.arange(len(row))
     share = random.uniform(key, number)
@@ -67,7 +68,7 @@ def choose_listed(row: Tensor, weight: Tensor | None, wanted: Tensor, key: int) 
 
 
 def list_free(offset: Tensor, neighbors: Tensor, columns: int, rows: Tensor, self_loops: bool) -> tuple[Tensor, Tensor]:
-    """All pairs without an arc in some rows: (places in `rows`, columns), in ascending order."""
+    """All pairs without an arc in some rows: (positions in `rows`, columns), in ascending order."""
     bounds, arc = gather_rows(offset, rows)
     place = torch.arange(len(rows))
     free = torch.ones(len(rows), columns, dtype=torch.bool)

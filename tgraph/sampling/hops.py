@@ -1,4 +1,4 @@
-"""Sampling hop by hop, for samplers that choose the arcs of a hop by themselves."""
+"""Sampling hop by hop, for samplers with their own choice of arcs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from tgraph.kernels.operators.sampling.places import number_vertices
 
 
 class Chosen(NamedTuple):
-    """The arcs that a hop takes: how many of each vertex, int64 [k]; their neighbors, int64 [e]; their numbers, int64
-    [e], or None where they have none."""
+    """The arcs of a hop: counts by vertex, int64 [k], neighbors, int64 [e], and numbers, int64 [e] or None."""
 
     counts: Tensor
     neighbors: Tensor
@@ -32,11 +31,11 @@ def sample_hops(
     disjoint: bool,
     choose: Choose,
 ) -> Sampled:
-    """The result of `tgraph.kernels.operators.sampling.neighbors.sample_neighbors` for the arcs that choose(relation,
-    hop, vertices, place of the first vertex) takes, with numbered vertices, hops and trees as there.
+    """As `tgraph.kernels.operators.sampling.neighbors.sample_neighbors`, for the arcs of choose(relation, hop,
+    vertices, position of the first vertex).
 
-    sizes : vertices of each type. ends : the types of source and target of each relation. Where no arcs of a relation
-    have numbers, it has none.
+    sizes : vertices of each type. ends : the types of source and target of each relation. Numbers of a relation are
+    empty where its arcs have none.
     """
     none = torch.empty(0, dtype=torch.int64)
     lists = [none for _ in sizes]  # a vertex of tree t is number t * size + vertex

@@ -1,4 +1,4 @@
-"""Neighbour sampling with few vertices in a batch (Balin and Catalyurek, "Layer-neighbor sampling: defusing
+"""LABOR: neighbour sampling with few vertices in a batch (Balin and Catalyurek, "Layer-neighbor sampling: defusing
 neighborhood explosion in GNNs", NeurIPS 2023)."""
 
 from __future__ import annotations
@@ -15,19 +15,18 @@ from tgraph.kernels.operators.sampling.neighbors import Sampled
 from tgraph.sampling.hops import Chosen
 from tgraph.sampling.neighbor_sampler import Fanouts, NeighborSampler
 from tgraph.sampling.output import EdgeType
-from tgraph.sampling.relations import Arcs
 from tgraph.sampling.stored import StoredArcs, least_of_rows
 
 
 class LaborSampler(NeighborSampler):
-    """As NeighborSampler, uniform and without replacement, but that the vertices of a hop draw together: each source
-    has one random number, and a vertex takes those of its sources whose numbers are the smallest. Each arc is as likely
-    as in NeighborSampler, and each vertex has as many; but vertices with sources in common take the same ones, so that
-    a batch has fewer vertices, and fewer features to read. Draws read all arcs of a vertex; parallel arcs go together.
+    """As NeighborSampler, uniform and without replacement, with dependent draws in a hop: each source has one random
+    number, and a vertex takes its sources with the smallest numbers. Probabilities and numbers of arcs are those of
+    NeighborSampler; but vertices with common sources take the same ones, so a batch has fewer vertices, and fewer
+    features to read. Draws read all arcs of a vertex; parallel arcs are drawn together.
 
     Parameters
     ----------
-    layer_dependency : whether the sources have the same numbers in all hops, too, for still fewer vertices.
+    layer_dependency : whether the sources have the same numbers in all hops, for still fewer vertices.
 
     Other parameters and errors are those of NeighborSampler; with -1 a hop takes all arcs.
 
@@ -57,14 +56,10 @@ class LaborSampler(NeighborSampler):
     def _drawn(self, seeds: dict[int, Tensor], hops: int, key: int, latest_time: Tensor | None) -> Sampled:
         def choose(i: int, hop: int, vertices: Tensor, place: int) -> Chosen:
             own = random.key(key if self.layer_dependency else random.key(key, hop), self._ends[i][0])
-            return _least(self._arcs[i], vertices, self._fanouts[i][hop], own)
+            arcs, fanout = self._arcs[i], self._fanouts[i][hop]
+            if isinstance(arcs, StoredArcs):
+                return arcs.least(vertices, fanout, own)
+            count, arc = least_of_rows(arcs.offset, arcs.neighbors, vertices, fanout, own)
+            return Chosen(count, arcs.neighbors[arc].long(), arc)
 
         return self._by_hops(seeds, hops, choose)
-
-
-def _least(arcs: Arcs | StoredArcs, vertices: Tensor, fanout: int, key: int) -> Chosen:
-    """The arcs of vertices by the words of their sources; all for a negative fan-out."""
-    if isinstance(arcs, StoredArcs):
-        return arcs.least(vertices, fanout, key)
-    count, arc = least_of_rows(arcs.offset, arcs.neighbors, vertices, fanout, key)
-    return Chosen(count, arcs.neighbors[arc].long(), arc)

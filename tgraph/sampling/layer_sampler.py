@@ -19,34 +19,33 @@ from tgraph.kernels.operators.sampling.members import arcs_from
 from tgraph.kernels.operators.sampling.places import number_vertices
 from tgraph.sampling.output import SamplerOutput
 from tgraph.sampling.relations import Arcs
-from tgraph.sampling.seeds import checked_vertices
+from tgraph.sampling.seeds import Seeded, checked_vertices
 from tgraph.sampling.stored import ROWS, StoredArcs
 
-_STRETCH = 1 << 22  # arcs that are looked at together
+_STRETCH = 1 << 22  # arcs processed at a time
 
 
-class LayerSampler:
-    """Samples as many sources in each hop, for all vertices of the hop before together, so that batches grow with the
-    number of layers only; all arcs from these sources are taken.
+class LayerSampler(Seeded):
+    """Samples a fixed number of sources in each hop, for all vertices of the previous hop together, so that batches
+    grow linearly with the number of layers; all arcs from these sources are taken.
 
-    With A the matrix of what a vertex v receives from u, the draws are with replacement, by the squares of the entries:
-    "ladies" draws u by the sum of A[v, u]^2 over the vertices v of the hop before, "fastgcn" over all vertices. An
-    arc from u, which s draws took t times with probability p each, has the weight A[v, u] t / (s p): the expected sum
-    of what a vertex receives along the sampled arcs is that along all of its arcs.
+    With the aggregation matrix A, entries A[v, u] for arcs u -> v, the draws are with replacement: "ladies" draws u by
+    the sum of A[v, u]^2 over the vertices v of the previous hop, "fastgcn" over all vertices. An arc from u, drawn t
+    times out of s with probability p each, has the weight A[v, u] t / (s p): the weighted sum over the sampled arcs is
+    an unbiased estimate of the sum over all arcs.
 
     Parameters
     ----------
-    graph : a Graph, or a square Csr whose rows are destinations; of a graph in a layout the rows of a batch are
-        decoded, and its arcs have no numbers.
-    num_draws : of sources, in each hop; different ones are fewer, and fewer still have an arc with "fastgcn".
-    weighted : whether A are the weights of the graph, such as those of a normalised GCN; otherwise A[v, u] is 1 / the
-        arcs along which v receives, as in a mean.
-    normalize : whether the weights of the arcs of each vertex are scaled to the sum that all its arcs have in A, as
-        LADIES proposes: less variance, but no longer the expected sum.
-    seed : with the number of the call, determines what is drawn, on any number of threads.
+    graph : a Graph, or a square Csr with destinations as rows; of a graph in a layout the rows of a batch are decoded,
+        and its arcs have no numbers.
+    num_draws : of sources, in each hop; distinct sources are fewer, and fewer still have an arc with "fastgcn".
+    weighted : whether A are the weights of the graph, such as those of a normalised GCN; otherwise A[v, u] is
+        1 / in-degree(v), as in a mean.
+    normalize : whether the weights of the arcs of each vertex are scaled to its row sum in A, as LADIES proposes: less
+        variance, but biased.
+    seed : with the number of the call, determines the draws, on any number of threads.
 
-    Raises ArgumentError for another `method`, negative numbers of draws, and graphs without weights, or with some that
-    are not finite, where `weighted`.
+    Raises ArgumentError for another `method`, negative draws, and, if `weighted`, graphs without finite weights.
 
     >>> sampler = tg.sampling.LayerSampler(tg.generators.complete_bipartite(2, 30), [4], seed=1)
     >>> sample = sampler.sample([0, 1])
@@ -87,24 +86,20 @@ class LayerSampler:
         given = graph.weight_dtype if weighted else torch.float32
         self._dtype = given if given is not None and given.is_floating_point else torch.float64
         self._running = self._mass_of_all().cumsum(0) if method == "fastgcn" else None
-        self._calls = 0
 
     def sample(self, seeds: Tensor | Sequence[int], *, draw: int | None = None) -> SamplerOutput:
-        """The vertices and arcs sampled for `seeds`, indices of vertices: `weight` has those of the arcs, of the dtype
-        of the graph's where `weighted`, else float32. Vertices that earlier hops reached keep their arcs.
+        """The vertices and arcs sampled for `seeds`, indices of vertices, with `weight`, of the dtype of the graph's
+        weights where `weighted`, else float32. Vertices reached in earlier hops get no further arcs.
 
-        draw : the number of the call, which with the sampler's seed determines what is drawn; by default that of the
-        previous call and one more. Raises ArgumentError for seeds that are no vertices.
+        draw : the number of the call, by default counted; with the sampler's seed, determines the draws. Raises
+        ArgumentError for seeds out of range.
 
         >>> sampler = tg.sampling.LayerSampler(tg.generators.cycle(5), [3], seed=1)
         >>> sample = sampler.sample([0])
         >>> sample.node[sample.row], sample.weight
         (tensor([1, 4]), tensor([0.6667, 0.3333]))
         """
-        if draw is None:
-            draw = self._calls
-            self._calls += 1
-        key = random.key(self.seed, draw)
+        key = self._key(draw)
         node = checked_vertices(seeds, self._arcs.num_rows, "seeds")
         sizes, counts, begin = [len(node)], [], 0
         rows, columns, arcs = [node[:0]], [node[:0]], [node[:0]]
@@ -128,7 +123,7 @@ class LayerSampler:
         return SamplerOutput(node, row, col, edge if number is None else number[edge], None, sizes, counts, weight)
 
     def _mass_of_all(self) -> Tensor:
-        """The sum of the squares of what each vertex sends, float64 [n]."""
+        """The sum of squares of each column of A, float64 [n]."""
         mass = torch.zeros(self._arcs.num_sources, dtype=torch.float64)
         if isinstance(self._arcs, StoredArcs):
             for begin in range(0, self._arcs.num_rows, ROWS):
@@ -141,7 +136,7 @@ class LayerSampler:
         return mass
 
     def _rows_of(self, vertices: Tensor) -> tuple[_Matrix, Tensor]:
-        """(a matrix, the numbers of its rows that the vertices have)"""
+        """(a matrix, the rows of the vertices in it)"""
         if isinstance(self._arcs, StoredArcs):
             offset, neighbors, weights = self._arcs.storage.rows(vertices)
             entries = _checked(weights) if self._weighted else None
@@ -149,7 +144,7 @@ class LayerSampler:
         return _Matrix(self._arcs.offset, self._arcs.neighbors, self._entries), vertices
 
     def _layer(self, matrix: _Matrix, rows: Tensor, count: int, key: int) -> tuple[Tensor, Tensor, Tensor]:
-        """The arcs of rows from the sources that are drawn for them: (how many of each, numbers, weights float64)."""
+        """The arcs of rows from `count` drawn sources: (arcs of each row, numbers, weights float64)."""
         if self._running is None:
             drawn, total = matrix.drawn(rows, count, key)
         else:
@@ -167,16 +162,16 @@ class LayerSampler:
 
 
 class _Matrix(NamedTuple):
-    """Rows of A: offset int64 [k + 1], neighbors [e], entries [e], or None where each is 1 / the arcs of its row."""
+    """Rows of A: offset int64 [k + 1], neighbors [e], entries [e], or None for 1 / the arcs of the row."""
 
     offset: Tensor
     neighbors: Tensor
     entries: Tensor | None
 
     def drawn(self, rows: Tensor, count: int, key: int) -> tuple[Tensor, float]:
-        """(`count` sources of the arcs of rows, drawn by the squares of these, the sum of all squares)"""
+        """(`count` sources of the arcs of rows, drawn by the squares of the entries, the sum of all squares)"""
         number = torch.arange(count)
-        if self.entries is None:  # the squares of a row are the same, and sum to 1 / its arcs
+        if self.entries is None:  # equal in a row, with squares that sum to 1 / the arcs of the row
             degree = self.degree(rows)
             running = torch.where(degree > 0, 1 / degree.double(), 0).cumsum(0)
             found = _places(running, random.uniform(key, 2 * number))
@@ -195,7 +190,7 @@ class _Matrix(NamedTuple):
         mass.index_add_(0, self.neighbors[arc].long(), self.values(rows, count, arc).square())
 
     def values(self, rows: Tensor, count: Tensor, arc: Tensor) -> Tensor:
-        """The entries of arcs, of which so many are in each row, float64."""
+        """The entries of arcs, float64. `count` : the arcs of each row."""
         if self.entries is None:
             return (1 / self.degree(rows).double()).repeat_interleave(count, output_size=len(arc))
         return self.entries[arc].double()
@@ -204,8 +199,7 @@ class _Matrix(NamedTuple):
         return self.offset[rows + 1] - self.offset[rows]
 
     def scaled(self, weight: Tensor, count: Tensor, rows: Tensor) -> Tensor:
-        """The weights of sampled arcs, so many of each row, scaled to sum to what all arcs of their row sum to; as they
-        are where they cancel out."""
+        """Weights of sampled arcs, `count` in each row, scaled to the row's sum; unchanged if they sum to 0."""
         row = torch.arange(len(rows)).repeat_interleave(count)
         sampled = torch.zeros(len(rows), dtype=torch.float64).index_add_(0, row, weight)
         whole = torch.ones_like(sampled)
@@ -217,7 +211,7 @@ class _Matrix(NamedTuple):
 
 
 def _checked(weights: Tensor | None) -> Tensor:
-    """Weights to draw by."""
+    """Floating weights. Raises ArgumentError unless they exist and are finite."""
     if weights is None:
         raise ArgumentError("graph: has no weights to sample by; give it weights, or leave weighted=False")
     weights = weights.detach() if weights.is_floating_point() else weights.double()
@@ -231,7 +225,7 @@ def _checked(weights: Tensor | None) -> Tensor:
 
 
 def _places(running: Tensor, share: Tensor) -> Tensor:
-    """Where the running sums of masses pass shares of all, int64; nowhere without any mass. None has mass 0."""
+    """Inverse transform sampling: positions, int64, of fractions `share` of the total; empty for total 0."""
     if not len(running) or not running[-1] > 0:
         return share[:0].long()
     last = torch.searchsorted(running, running[-1])  # rounding may lead beyond it

@@ -16,23 +16,23 @@ from tgraph.core.rows import offset_of
 from tgraph.errors import ArgumentError
 from tgraph.kernels.operators.sampling import negatives as operators
 from tgraph.sampling.distinct_negatives import choose_listed, draw_distinct, draw_distinct_for, list_free
-from tgraph.sampling.seeds import checked_vertices
+from tgraph.sampling.seeds import Seeded, checked_vertices
 
-_LISTED = 2**32  # the stream of pairs chosen from lists; those drawn in rounds have the numbers of these
+_LISTED = 2**32  # the random stream of pairs chosen from lists; below are the streams of rounds
 
 
-class NegativeSampler:
-    """Draws pairs of vertices without an edge; none of those that are edges, however dense the graph.
+class NegativeSampler(Seeded):
+    """Draws pairs of vertices without an edge, and never an edge, however dense the graph.
 
     Parameters
     ----------
-    graph : a Graph, or a Csr whose rows are sources, for edges between two types of vertices.
-    by : "uniform" draws all pairs alike; "degree" the source and the destination of one edge each, by out-degree and
-        in-degree, and, after 64 pairs in a row that are edges, one of all. Parallel edges count once.
+    graph : a Graph, or a Csr with sources as rows, for edges between two types of vertices.
+    by : "uniform" draws all pairs alike; "degree" draws the source by out-degree and the destination by in-degree, and
+        after 64 edges in a row a uniform pair. Parallel edges count once.
     self_loops : whether pairs (v, v) may be drawn; always, where sources and destinations are different vertices.
-    distinct : whether a call draws no pair twice. Pairs by degree that were drawn before are passed over, and after 16
-        rounds in which some were, the missing ones are drawn alike.
-    seed : with the number of the call, determines what is drawn, on any number of threads.
+    distinct : whether a call draws no pair twice. By degree, repeated pairs are rejected; the pairs that are missing
+        after 16 rounds are uniform.
+    seed : with the number of the call, determines the draws, on any number of threads.
 
     Raises ArgumentError for another `by`.
 
@@ -60,14 +60,12 @@ class NegativeSampler:
         self._offset, self._neighbors, self._columns = _different_arcs(graph)
         is_square = isinstance(graph, Graph) or graph.num_rows == graph.num_columns
         self._loops = None if self_loops or not is_square else _loops_before(self._offset, self._neighbors)
-        self._calls = 0
 
     def sample(self, count: int, *, draw: int | None = None) -> Tensor:
-        """`count` pairs, int64 [2, count]: sources and destinations. If not `distinct` a pair may be drawn again.
+        """`count` pairs, int64 [2, count]: sources and destinations; with repetitions unless `distinct`.
 
-        draw : the number of the call, which with the sampler's seed determines what is drawn; by default that of the
-        previous call and one more. Raises ArgumentError where all pairs are edges, or fewer are none than `distinct`
-        ones are wanted.
+        draw : the number of the call, by default counted; with the sampler's seed, determines the draws. Raises
+        ArgumentError where all pairs are edges, or fewer than `count` distinct pairs have none.
 
         >>> sampler = tg.sampling.NegativeSampler(tg.generators.complete(4), self_loops=True)
         >>> source, target = sampler.sample(5)
@@ -80,7 +78,7 @@ class NegativeSampler:
         loops = 0 if self._loops is None else rows - int(self._loops[-1])
         free = rows * self._columns - len(self._neighbors) - loops
         if count and free <= 0:
-            raise ArgumentError("graph: it has an edge between all pairs of vertices; there are no others to draw")
+            raise ArgumentError("graph: it has an edge between all pairs of vertices; no negative pair exists")
         if not self.distinct:
             return self._drawn(None, count, self.by == "degree", self._key(draw))
         if count > free:
@@ -92,10 +90,10 @@ class NegativeSampler:
         return torch.stack((row[chosen], column[chosen]))
 
     def sample_for(self, sources: Tensor | Sequence[int], *, draw: int | None = None) -> Tensor:
-        """A pair for each of the `sources`, int64 [2, k]: destinations that they have no edge to (structured sampling).
+        """A pair for each of the `sources`, int64 [2, k], without an edge to its destination (structured sampling).
 
-        draw : as for `sample`. Raises ArgumentError for sources that are no vertices, that have an edge to all, or that
-        occur more often than there are `distinct` destinations.
+        draw : as for `sample`. Raises ArgumentError for sources out of range, with an edge to all vertices, or more
+        frequent than their `distinct` destinations.
 
         >>> sampler = tg.sampling.NegativeSampler(tg.Graph.from_edges([0, 0], [1, 2], num_vertices=4))
         >>> sampler.sample_for([0, 0])
@@ -114,8 +112,8 @@ class NegativeSampler:
         if len(short := (times[index] > free).nonzero()):
             vertex, most = int(index[short[0]]), int(free[short[0]])
             raise ArgumentError(
-                f"sources[{int(short[0])}]: vertex {vertex} is there {int(times[vertex])} times, and has {most} "
-                "vertices that it has no edge to; leave some out, or distinct=False"
+                f"sources[{int(short[0])}]: vertex {vertex} occurs {int(times[vertex])} times, and has no edge to "
+                f"{most} vertices; leave some out, or distinct=False"
             )
         is_listed = 2 * times[index] > free
         found = torch.empty_like(index)
@@ -130,7 +128,7 @@ class NegativeSampler:
         return list_free(self._offset, self._neighbors, self._columns, rows, self._loops is None)
 
     def _chosen(self, group: Tensor, row: Tensor, column: Tensor, wanted: Tensor, key: int) -> Tensor:
-        """The numbers of pairs that are chosen of each group, as many as are wanted."""
+        """The positions of `wanted` pairs of each group, by `choose_listed`."""
         weight = None
         if self.by == "degree":
             received = torch.bincount(self._neighbors, minlength=self._columns)
@@ -138,15 +136,9 @@ class NegativeSampler:
         return choose_listed(group, weight, wanted, key)
 
     def _free(self, rows: Tensor) -> Tensor:
-        """How many pairs without an edge these rows have."""
+        """The number of pairs without an edge in these rows."""
         free = self._columns - (self._offset[rows + 1] - self._offset[rows])
         return free if self._loops is None else free - 1 + (self._loops[rows + 1] - self._loops[rows])
-
-    def _key(self, draw: int | None) -> int:
-        if draw is None:
-            draw = self._calls
-            self._calls += 1
-        return random.key(self.seed, draw)
 
     def _drawn(self, sources: Tensor | None, count: int, by_degree: bool, key: int) -> Tensor:
         arcs = self._offset, self._neighbors, self._columns, self._loops
@@ -164,9 +156,9 @@ def negative_edges(
     seed: int = 0,
 ) -> Tensor:
     """`count` pairs of vertices without an edge, or one for each of `sources`, int64 [2, k]. `by`, `self_loops`,
-    `distinct` and `seed` are those of `NegativeSampler`, which to keep where pairs are drawn again and again.
+    `distinct` and `seed` are those of `NegativeSampler`, faster for repeated draws.
 
-    Raises ArgumentError as it does, and where not exactly one of `count` and `sources` is given.
+    Raises ArgumentError as it does, and unless exactly one of `count` and `sources` is given.
 
     >>> graph = tg.generators.cycle(5)
     >>> tg.sampling.negative_edges(graph, 4, seed=1)
@@ -196,6 +188,6 @@ def _different_arcs(graph: Graph | Csr) -> tuple[Tensor, Tensor, int]:
 
 
 def _loops_before(offset: Tensor, neighbors: Tensor) -> Tensor:
-    """How many of the rows before each have an arc to themselves, int64 [n + 1]."""
+    """Running count of self-loops, int64 [n + 1]."""
     row = sorting.expand_rows(offset, neighbors.dtype)
     return offset_of(torch.bincount(row[row == neighbors].long(), minlength=len(offset) - 1))

@@ -1,5 +1,4 @@
-"""Neighbour sampling by fan-outs (Hamilton, Ying and Leskovec, "Inductive representation learning on large graphs",
-NeurIPS 2017)."""
+"""Neighbour sampling (Hamilton et al., "Inductive representation learning on large graphs", NeurIPS 2017)."""
 
 from __future__ import annotations
 
@@ -18,37 +17,38 @@ from tgraph.kernels.operators.sampling.neighbors import Relation
 from tgraph.sampling.hops import Choose, Chosen, sample_hops
 from tgraph.sampling.output import EdgeType, SamplerOutput
 from tgraph.sampling.relations import Arcs
+from tgraph.sampling.seeds import Seeded, checked_vertices
 from tgraph.sampling.spread import SpreadArcs
 from tgraph.sampling.stored import StoredArcs, drawn_in_memory
 
 Fanouts = Sequence[int] | Mapping[EdgeType, Sequence[int]]
 
-_ONLY = "vertex"  # the name of the type of vertices that a homogeneous graph has
+_ONLY = "vertex"  # the type of vertices of a homogeneous graph
 
 
-class NeighborSampler:
-    """Samples the neighbours of seeds, these vertices' neighbours, and so on for as many hops as there are fan-outs.
+class NeighborSampler(Seeded):
+    """Samples the neighbours of seeds, their neighbours, and so on, a hop for each fan-out.
 
     Parameters
     ----------
-    graph : a Graph; a Csr whose rows are destinations; or, for a heterogeneous graph, a dictionary of these by type of
-        edges, (source, relation, destination). Of a Graph that is spread over processes all of these sample at the same
-        time, each for seeds of its own, with the same options.
+    graph : a Graph; a Csr with destinations as rows; or, for a heterogeneous graph, a dictionary of these by type of
+        edges, (source, relation, destination). On a Graph spread over processes all processes sample at the same time,
+        each for seeds of its own, with the same options.
     num_neighbors : arcs for each vertex in each hop, -1 for all; or a dictionary of such lists by edge type.
     replace : whether an arc may be drawn more than once.
-    weighted : whether arcs are drawn by their weights, which are not negative; those of weight 0 never are.
-    disjoint : whether each seed has a tree of its own, in which a vertex of another tree counts as another one.
-    node_time, edge_time : int64 of all vertices [n] or arcs [m], by type where the graph has some. Vertices or arcs
+    weighted : whether arcs are drawn by their nonnegative weights, with weight 0 never.
+    disjoint : whether each seed has a tree of its own, with its own copies of vertices.
+    node_time, edge_time : int64 of all vertices [n] or arcs [m], by type in a heterogeneous graph. Vertices or arcs
         later than the time of the seed (`seed_time` of `sample`) are not sampled. Trees are disjoint then.
-    induced : whether all arcs between sampled vertices are returned, not only those that were drawn; those within each
-        tree, where trees are disjoint.
-    num_vertices : of a heterogeneous graph, by type: for types that no edges have.
-    temporal_strategy : "uniform" takes any arcs that are not too late, "last" the latest of them.
-    direction : "in" follows arcs to where messages come from, "out" to where they go.
-    numbered : whether the numbers of the arcs are returned; by default of all graphs but those in a layout. There, the
-        rows of a batch alone are decoded; numbers take 8 bytes for each vertex, and where arcs of a directed graph are
-        followed inwards, or there are times, all of it is decoded and kept.
-    seed : with the number of the call, determines what is drawn, on any number of threads.
+    induced : whether to return all arcs between sampled vertices (of a tree, where trees are disjoint), not only the
+        drawn ones.
+    num_vertices : of a heterogeneous graph, by type: for types without edges.
+    temporal_strategy : "uniform" draws among the arcs that are not too late, "last" takes the latest of them.
+    direction : "in" follows arcs against their direction, to the sources of messages, "out" along it.
+    numbered : whether the numbers of the arcs are returned; by default except for graphs in a layout. There, only the
+        rows of a batch are decoded; numbers take 8 bytes for each vertex, and for direction "in" on a directed graph,
+        or times, the whole graph is decoded and cached.
+    seed : with the number of the call, determines the draws, on any number of threads.
 
     Raises ArgumentError for fan-outs below -1 or of different numbers of hops, graphs without weights or with negative
     ones where `weighted`, times of another shape, both kinds of times, and unknown types.
@@ -100,7 +100,7 @@ class NeighborSampler:
         self.is_temporal: bool = node_time is not None or edge_time is not None
         self.disjoint: bool = disjoint or self.is_temporal
         if induced and self.is_temporal:
-            raise ArgumentError("induced: arcs that were not drawn may be too late; leave it, or the times")
+            raise ArgumentError("induced: not supported with times, as induced arcs may be too late; leave one out")
         self.induced = induced
         self.num_neighbors = num_neighbors
         self._arcs: list[Arcs | StoredArcs] = []
@@ -119,7 +119,6 @@ class NeighborSampler:
             for end, size in ((source, held.num_sources), (target, held.num_rows)):
                 self._sizes[end] = max(self._sizes.get(end, 0), size)
         self._direction = direction
-        self._calls = 0
 
     def sample(
         self,
@@ -128,13 +127,12 @@ class NeighborSampler:
         *,
         draw: int | None = None,
     ) -> SamplerOutput:
-        """The vertices and arcs sampled around `seeds`: indices of vertices, by type where the graph has some.
+        """The vertices and arcs sampled around `seeds`: indices of vertices, by type in a heterogeneous graph.
 
-        seed_time : int64, of each seed, where the sampler has times; by default those of the vertices. draw : the
-        number of the call, which with the sampler's seed determines what is drawn; by default that of the previous call
-        and one more.
+        seed_time : int64, of each seed, where the sampler has times; by default the times of the vertices. draw : the
+        number of the call, by default counted; with the sampler's seed, determines the draws.
 
-        Raises ArgumentError for seeds that are no vertices, and times that are missing or not wanted.
+        Raises ArgumentError for seeds out of range, and missing or unexpected times.
 
         >>> sampler = tg.sampling.NeighborSampler(tg.generators.cycle(6), [-1])
         >>> sample = sampler.sample([0, 3])
@@ -143,11 +141,8 @@ class NeighborSampler:
         """
         given = self._indices(seeds)
         latest_time = self._times(seed_time, given)
-        if draw is None:
-            draw = self._calls
-            self._calls += 1
         hops = len(self._fanouts[0]) if self._fanouts else 0
-        sampled = self._drawn(given, hops, random.key(self.seed, draw), latest_time)
+        sampled = self._drawn(given, hops, self._key(draw), latest_time)
         return self._output(self._with_all_arcs(sampled) if self.induced else sampled)
 
     def _drawn(self, seeds: dict[int, Tensor], hops: int, key: int, latest_time: Tensor | None) -> operators.Sampled:
@@ -176,7 +171,7 @@ class NeighborSampler:
 
     @property
     def num_neighbors(self) -> Fanouts:
-        """The fan-outs, which may be set anew.
+        """The fan-outs; may be assigned.
 
         >>> sampler = tg.sampling.NeighborSampler(tg.generators.cycle(6), [2, 1])
         >>> sampler.num_neighbors = [2, 2]
@@ -190,7 +185,7 @@ class NeighborSampler:
         self._num_neighbors, self._fanouts = fanouts, self._checked(fanouts)
 
     def _with_all_arcs(self, sampled: operators.Sampled) -> operators.Sampled:
-        """The same vertices with all arcs between them, which belong to no hop."""
+        """The same vertices with all arcs between them, without counts of hops."""
         trees = sampled.trees
         ends = [
             arcs.between(
@@ -247,13 +242,7 @@ class NeighborSampler:
         for kind, given in (seeds if self.is_hetero else {_ONLY: seeds}).items():
             if kind not in self.node_types:
                 raise ArgumentError(f"seeds: the graph has no vertices {kind!r}, only {self.node_types}")
-            index = torch.as_tensor(given, device="cpu").to(torch.int64).contiguous()
-            size = self._sizes[kind]
-            if index.ndim != 1:
-                raise ArgumentError(f"seeds: expected [k], got {list(index.shape)}")
-            if len(index) and not 0 <= int(index.min()) <= int(index.max()) < size:
-                place = int(((index < 0) | (index >= size)).nonzero()[0])
-                raise ArgumentError(f"seeds[{place}] is {int(index[place])}; vertices are 0 to {size - 1}")
+            index = checked_vertices(torch.as_tensor(given, device="cpu"), self._sizes[kind], "seeds")
             found[self.node_types.index(kind)] = index
         return found
 
@@ -267,11 +256,11 @@ class NeighborSampler:
         return torch.cat(times).to(torch.int64) if times else torch.empty(0, dtype=torch.int64)
 
     def _times_of(self, kind: str, index: Tensor, seed_time: Any) -> Tensor:
-        """The times of the seeds of one type: given, or their own."""
+        """The times of the seeds of one type, by default the times of their vertices."""
         if seed_time is None:
             own = _of(self._node_time, kind, self.is_hetero)
             if own is None:
-                raise ArgumentError("seed_time: the sampler has times of arcs, so that seeds need one each")
+                raise ArgumentError("seed_time: required, one for each seed, as the sampler has times of arcs")
             return own.cpu()[index]
         time = torch.as_tensor(seed_time[kind] if self.is_hetero else seed_time, device="cpu")
         if time.shape != index.shape or time.is_floating_point():

@@ -1,4 +1,4 @@
-"""What samplers return."""
+"""The result of a sampler."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ PerEdge = Tensor | Mapping[EdgeType, Tensor]
 
 @dataclass(frozen=True)
 class SamplerOutput:
-    """A sampled subgraph, with the names that PyTorch Geometric gives these. Of a heterogeneous graph each is a
-    dictionary, by type of vertices or of edges.
+    """A sampled subgraph, with PyTorch Geometric's field names. For a heterogeneous graph each field is a dictionary,
+    by type of vertices or of edges.
 
-    node : int64, the sampled vertices in the order of their first occurrence; the seeds are first, as often as given.
-    row, col : int64 [e], source and destination of each sampled arc, as places in `node`.
-    edge : int64 [e], the numbers of the arcs in the graph; None where they are none of it.
-    batch : int64, the number of the seed in whose tree each vertex is, where trees are disjoint, else None.
-    num_sampled_nodes : how many vertices the seeds and each hop added. num_sampled_edges : arcs that each hop added;
-        None where arcs were added behind those of the hops. weight : [e], of each arc, or None.
+    node : int64, the sampled vertices in the order of first occurrence, after the seeds with their repetitions.
+    row, col : int64 [e], source and destination of each sampled arc, as positions in `node`.
+    edge : int64 [e], the numbers of the arcs in the graph, or None.
+    batch : int64, the number of the seed of each vertex's tree, where trees are disjoint, else None.
+    num_sampled_nodes : numbers of vertices added by the seeds and by each hop. num_sampled_edges : numbers of arcs
+        added by each hop, None for induced arcs. weight : [e], of each arc, or None.
 
     >>> graph = tg.Graph.from_edges([1, 2], [0, 0])
     >>> sample = tg.sampling.NeighborSampler(graph, [-1]).sample([0])

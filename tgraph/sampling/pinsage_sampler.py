@@ -1,5 +1,4 @@
-"""Neighbours by random walks (Ying et al., "Graph convolutional neural networks for web-scale recommender systems", KDD
-2018)."""
+"""PinSAGE (Ying et al., "Graph convolutional neural networks for web-scale recommender systems", KDD 2018)."""
 
 from __future__ import annotations
 
@@ -8,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from tgraph.core import random
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
@@ -16,31 +14,30 @@ from tgraph.kernels.operators.sampling.places import number_vertices
 from tgraph.kernels.operators.sampling.visits import Step, most_visited
 from tgraph.sampling.output import EdgeType, SamplerOutput
 from tgraph.sampling.relations import Arcs
-from tgraph.sampling.seeds import checked_vertices
+from tgraph.sampling.seeds import Seeded, checked_vertices
 
 
-class PinSAGESampler:
-    """Samples as neighbours of a vertex those that random walks from it visit most often; and so on for as many hops as
-    there are numbers of neighbours.
+class PinSAGESampler(Seeded):
+    """Samples as neighbours of a vertex the vertices most often visited by random walks from it, in each hop.
 
-    A walk goes along the arcs to where messages come from; in a graph of several types it goes round `metapath`, such
-    as from an item to a user and to another item, and what it visits is where each round ends. A walk may come back, so
-    that a vertex may be a neighbour of its own, as in DGL's sampler of this name.
+    A walk follows arcs against their direction; in a heterogeneous graph it repeats `metapath`, such as from an item to
+    a user and to another item, and visits the end of each round. A walk may return, so that a vertex may be its own
+    neighbour, as in DGL's sampler of this name.
 
     Parameters
     ----------
-    graph : a Graph; a Csr whose rows are destinations; or a dictionary of these by type of edges, (source, relation,
+    graph : a Graph; a Csr with destinations as rows; or a dictionary of these by type of edges, (source, relation,
         destination).
-    num_neighbors : how many neighbours at most, in each hop.
+    num_neighbors : the largest number of neighbours, in each hop.
     num_random_walks : from each vertex. num_traversals : of a walk, at most: arcs, or rounds of the metapath.
     termination_prob : the probability that a walk ends before each traversal but the first.
-    metapath : types of edges, the first of which ends where the last one begins, as arcs lead to where a walk is; for
-        an ordinary graph none.
-    weighted : whether walks take arcs by their weights, which are not negative; those of weight 0 never.
-    seed : with the number of the call, determines what is drawn, on any number of threads.
+    metapath : types of edges in the order of the walk, against their direction, a cycle: the destination of the first
+        is the source of the last; None for a homogeneous graph.
+    weighted : whether walks draw arcs by their nonnegative weights, with weight 0 never.
+    seed : with the number of the call, determines the draws, on any number of threads.
 
-    Raises ArgumentError for negative numbers, probabilities out of 0 to 1, a metapath that the graph does not have,
-    and, where `weighted`, graphs without weights or with negative ones.
+    Raises ArgumentError for numbers out of range, a metapath with unknown or disconnected types, and, where `weighted`,
+    graphs without weights or with negative ones.
 
     >>> graph = tg.generators.star(4)
     >>> sample = tg.sampling.PinSAGESampler(graph, [2], seed=1).sample([1])
@@ -74,23 +71,19 @@ class PinSAGESampler:
         self.num_neighbors, self.seed = list(num_neighbors), seed
         self._rule = num_random_walks, num_traversals, float(termination_prob)
         self._steps = [Step(step.offset, step.neighbors, step.weights, step.sums) for step in arcs]
-        self._calls = 0
 
     def sample(self, seeds: Tensor | Sequence[int], *, draw: int | None = None) -> SamplerOutput:
-        """The neighbours of `seeds`, indices of vertices: `weight` has how often each was visited.
+        """The neighbours of `seeds`, indices of vertices, with the numbers of visits as `weight`.
 
-        draw : the number of the call, which with the sampler's seed determines what is drawn; by default that of the
-        previous call and one more. Raises ArgumentError for seeds that are no vertices.
+        draw : the number of the call, by default counted; with the sampler's seed, determines the draws. Raises
+        ArgumentError for seeds out of range.
 
         >>> sampler = tg.sampling.PinSAGESampler(tg.generators.path(3), [1], num_random_walks=100, seed=1)
         >>> sample = sampler.sample([0])
         >>> sample.node[sample.row], sample.weight
         (tensor([1]), tensor([100.]))
         """
-        if draw is None:
-            draw = self._calls
-            self._calls += 1
-        key = random.key(self.seed, draw)
+        key = self._key(draw)
         node = checked_vertices(seeds, len(self._steps[0].offset) - 1, "seeds")
         sizes, counts, begin = [len(node)], [], 0
         rows, columns, weights = [node[:0]], [node[:0]], [torch.empty(0)]
@@ -120,7 +113,7 @@ def _along(
             raise ArgumentError("graph: walks do not come back; give a dictionary by type of edges and a metapath")
         return [arcs]
     if not metapath:
-        raise ArgumentError("metapath: a graph of several types needs one, types of edges against which walks go")
+        raise ArgumentError("metapath: a graph of several types needs one, the types of edges of a walk in order")
     for kind in metapath:
         if kind not in graph:
             raise ArgumentError(f"metapath: the graph has no edges {kind!r}, only {list(graph)}")
@@ -128,9 +121,7 @@ def _along(
     for i, kind in enumerate(metapath):
         after = (i + 1) % len(metapath)
         if kind[0] != metapath[after][2]:
-            raise ArgumentError(
-                f"metapath: after {kind!r} a walk is at {kind[0]!r}, where no edges {metapath[after]!r} end"
-            )
+            raise ArgumentError(f"metapath: after {kind!r} a walk is at {kind[0]!r}, no end of {metapath[after]!r} end")
         if steps[i].num_sources != (rows := len(steps[after].offset) - 1):
             raise ArgumentError(
                 f"graph: {kind!r} has {steps[i].num_sources} vertices {kind[0]!r}, {metapath[after]!r} has {rows}"

@@ -19,18 +19,18 @@ from tgraph.sampling.seeds import checked_vertices
 
 
 class PPRSampler:
-    """Takes as neighbours of a vertex those with the highest personalised PageRank, approximated by pushing residuals;
-    a batch has for each seed a tree of its own, with all arcs between its vertices. Nothing is drawn at random.
+    """Selects the neighbours of a vertex with the highest personalised PageRank, approximated by pushing residuals; a
+    batch has a tree for each seed, with all arcs between its vertices. The result is deterministic.
 
-    The score of a vertex is the probability that a walk from the seed, along the arcs to where messages come from, ends
-    there, where each step ends it with probability `alpha`.
+    The score of a vertex is the probability that a walk from the seed against the direction of arcs, ended at each step
+    with probability `alpha`, ends there.
 
     Parameters
     ----------
-    graph : a Graph, or a square Csr whose rows are destinations.
-    num_neighbors : how many vertices beside each seed at most; there are fewer where no more have a score.
-    alpha : the probability to end, above 0, below 1. epsilon : scores are too small by less than that for each arc of a
-        vertex; a seed takes at most 1 / (alpha * epsilon) steps along arcs.
+    graph : a Graph, or a square Csr with destinations as rows.
+    num_neighbors : the largest number of vertices beside each seed; fewer where fewer have a positive score.
+    alpha : the probability to end, above 0, below 1. epsilon : the error of a score per arc of its vertex; a seed takes
+        at most 1 / (alpha * epsilon) steps along arcs.
 
     Raises ArgumentError for numbers out of range.
 
@@ -57,8 +57,8 @@ class PPRSampler:
         self.num_neighbors, self.alpha, self.epsilon = num_neighbors, float(alpha), float(epsilon)
 
     def scores(self, seeds: Tensor | Sequence[int]) -> Csr:
-        """The neighbours of each of the `seeds` as a row, the highest scores first, which are the weights, float64.
-        Raises ArgumentError for seeds that are no vertices.
+        """The neighbours of each of the `seeds` as a row, with their scores in descending order as weights, float64.
+        Raises ArgumentError for seeds out of range.
 
         >>> scores = tg.sampling.PPRSampler(tg.generators.barbell(4, 0), 3).scores([0, 7])
         >>> scores.neighbors.view(2, 3), scores.weights.round(decimals=2)[:3]
@@ -72,9 +72,9 @@ class PPRSampler:
         return Csr.unchecked(offset_of(found), vertices, None, size, scores)
 
     def sample(self, seeds: Tensor | Sequence[int], *, draw: int | None = None) -> SamplerOutput:
-        """The subgraphs around `seeds`, each in a tree of its own, in `batch`; raises ArgumentError as `scores` does.
+        """The subgraphs around `seeds`, a tree for each, in `batch`; raises ArgumentError as `scores` does.
 
-        draw : as of other samplers; nothing depends on it.
+        draw : for the interface of other samplers; has no effect.
 
         >>> sample = tg.sampling.PPRSampler(tg.generators.barbell(4, 0), 3).sample([0, 7])
         >>> sample.node, sample.batch

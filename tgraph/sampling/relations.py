@@ -1,8 +1,8 @@
-"""What samplers need of the arcs of one type."""
+"""The arcs of one type of edges, prepared for sampling."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -16,10 +16,10 @@ from tgraph.kernels.operators.sampling.neighbors import NO_BOUND, STEP
 
 @dataclass(frozen=True)
 class Arcs:
-    """Arcs by the vertex that receives along them.
+    """Arcs in rows by destination.
 
-    offset : int64 [n + 1]. neighbors : int32 or int64 [m], the sources. num_sources : how many there may be.
-    number : int64 [m], the number of each arc, None where that is its place. weights, sums, bounds, time,
+    offset : int64 [n + 1]. neighbors : int32 or int64 [m], the sources. num_sources : a bound on these.
+    number : int64 [m], the number of each arc, None for its position. weights, sums, bounds, time,
     is_time_of_arcs : as in `Relation` of `tgraph.kernels.operators.sampling.neighbors`.
     """
 
@@ -43,9 +43,10 @@ class Arcs:
         edge_time: Tensor | None,
         name: str,
     ) -> Arcs:
-        """The arcs along which vertices receive, direction "in", or send, "out".
+        """The arcs of a graph, or of a Csr with destinations as rows; by source for direction "out".
 
-        Rows of a Csr are destinations. node_time, edge_time : int64, of the sources [n] or of the arcs [m].
+        node_time, edge_time : int64, of the sources [n] or of the arcs [m]. Raises ArgumentError for times of another
+        shape, and, where `weighted`, weights that are missing, negative or not finite; `name` : of the argument.
         """
         offset, neighbors, columns, number, weights = _rows(arcs, direction)
         if weighted and weights is None:
@@ -57,23 +58,24 @@ class Arcs:
             edge_time = edge_time if number is None else edge_time[number]
             held, order = held.sorted_by(edge_time)
             weights = weights if order is None or weights is None else weights[order]
-            held = held.with_time(edge_time if order is None else edge_time[order], True)
+            edge_time = (edge_time if order is None else edge_time[order]).to(torch.int64).contiguous()
+            held = replace(held, time=edge_time, is_time_of_arcs=True)
         elif node_time is not None:
             _check_time(node_time, columns, "node_time", "vertex")
             node_time = node_time.cpu()
             held, order = held.sorted_by(node_time[neighbors.long()])
             weights = weights if order is None or weights is None else weights[order]
-            held = held.with_time(node_time, False)
+            held = replace(held, time=node_time.to(torch.int64).contiguous())
         return held.with_weights(weights, name) if weighted and weights is not None else held
 
     @classmethod
     def with_values(cls, arcs: Graph | Csr, direction: str) -> tuple[Arcs, Tensor | None]:
-        """(the arcs, their weights [m] in this order, or None), for samplers that do not draw single arcs by these."""
+        """(the arcs, their weights [m] in this order, or None), for samplers without weighted draws of single arcs."""
         offset, neighbors, columns, number, weights = _rows(arcs, direction)
         return cls(offset, neighbors, columns, number), weights
 
     def sorted_by(self, time: Tensor) -> tuple[Arcs, Tensor | None]:
-        """Each row in the order of time, and where its arcs were; None where it is in that order already."""
+        """(the arcs with rows sorted by time, the permutation or None if they were sorted)"""
         inside = torch.ones(len(time), dtype=torch.bool)
         inside[self.offset[:-1][self.offset.diff() > 0]] = False
         if not bool((time.diff()[inside[1:]] < 0).any()):
@@ -87,23 +89,17 @@ class Arcs:
     def between(
         self, sources: Tensor, targets: Tensor, trees: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """The arcs from `sources` to `targets`, lists of vertices: (places in one, places in the other, numbers).
+        """The arcs from `sources` to `targets`, lists of vertices: (positions in `sources`, in `targets`, numbers).
 
-        A vertex that is more than once in a list counts where it is first. trees : of both lists, int64; with them,
-        the arcs within each tree, and a vertex of another tree is another one.
+        The first position of a repeated vertex counts. trees : of both lists, int64, to restrict arcs to a tree.
         """
         column, arc = gather_arcs(self.offset, targets)
         neighbor = self.neighbors[arc].to(torch.int64)
         inside, place = ends_between(column, neighbor, sources, targets, trees, self.num_sources)
         return place, column[inside], arc[inside]
 
-    def with_time(self, time: Tensor, is_of_arcs: bool) -> Arcs:
-        """The same with times."""
-        fields = {**self.__dict__, "time": time.to(torch.int64).contiguous(), "is_time_of_arcs": is_of_arcs}
-        return Arcs(**fields)
-
     def with_weights(self, weights: Tensor, name: str) -> Arcs:
-        """The same with weights, of which sums and bounds are kept."""
+        """The same with weights, their sums and bounds."""
         if len(weights) and not bool((weights >= 0).all() & weights.isfinite().all()):
             place = int((~(weights >= 0) | ~weights.isfinite()).nonzero()[0])
             raise ArgumentError(
@@ -111,7 +107,7 @@ class Arcs:
                 f"{weights[place].item()}; replace it, or leave weighted=False"
             )
         held, sums, bounds = sums_of(self.offset, weights)
-        return Arcs(**{**self.__dict__, "weights": held, "sums": sums, "bounds": bounds})
+        return replace(self, weights=held, sums=sums, bounds=bounds)
 
     @property
     def num_rows(self) -> int:
@@ -119,8 +115,7 @@ class Arcs:
 
 
 def _rows(arcs: Graph | Csr, direction: str) -> tuple[Tensor, Tensor, int, Tensor | None, Tensor | None]:
-    """(offset, neighbors, number of columns, numbers of the arcs, weights) of the rows to sample from, on the CPU,
-    where samplers draw."""
+    """(offset, neighbors, number of columns, numbers of the arcs, weights) of the rows to sample from, on the CPU."""
     arcs = arcs if arcs.device.type == "cpu" else arcs.to("cpu")
     if isinstance(arcs, Csr):
         if direction == "in":
@@ -128,7 +123,8 @@ def _rows(arcs: Graph | Csr, direction: str) -> tuple[Tensor, Tensor, int, Tenso
         offset, neighbors, number = arcs.transposed(numbered=True)
         assert number is not None
         weights = None if arcs.weights is None else arcs.weights[number]
-        return offset, neighbors, arcs.num_rows, _through(arcs.permutation, number), weights
+        number = number if arcs.permutation is None else arcs.permutation[number]
+        return offset, neighbors, arcs.num_rows, number, weights
     graph = arcs.decoded()
     if direction == "out" or not graph.directed:
         return graph.offset, graph.neighbors, graph.num_vertices, None, graph.weights
@@ -137,7 +133,7 @@ def _rows(arcs: Graph | Csr, direction: str) -> tuple[Tensor, Tensor, int, Tenso
 
 
 def sums_of(offset: Tensor, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """(weights as samplers hold them, their sums for every STEP-th arc, bounds of the rows), as in `Relation` of
+    """(weights as floating data, their sums for every STEP-th arc, bounds of the rows), as in `Relation` of
     `tgraph.kernels.operators.sampling.neighbors`."""
     weights = weights.detach()
     weights = (weights if weights.dtype in (torch.float32, torch.float64) else weights.double()).contiguous()
@@ -162,8 +158,7 @@ def ends_between(
     trees: tuple[Tensor, Tensor] | None,
     num_sources: int,
 ) -> tuple[Tensor, Tensor]:
-    """Which arcs, from a `neighbor` to the target at a place, `column`, come from one of the `sources`, and that one's
-    place; `trees` as for `Arcs.between`."""
+    """(mask of arcs neighbor -> targets[column] from `sources`, positions there); `trees` as in `Arcs.between`."""
     if trees is not None:
         sources = sources + trees[0] * num_sources
         neighbor = neighbor + trees[1][column] * num_sources
@@ -175,23 +170,19 @@ def ends_between(
     return inside, place[at[inside]]
 
 
-def _through(permutation: Tensor | None, number: Tensor) -> Tensor:
-    return number if permutation is None else permutation[number]
-
-
 def _check_time(time: Tensor, count: int, name: str, of: str) -> None:
     if time.shape != (count,) or time.is_floating_point():
         raise ArgumentError(f"{name}: expected int64 [{count}], one for each {of}, got {time.dtype} {list(time.shape)}")
 
 
 def gather_arcs(offset: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
-    """The arcs of some rows, one after the other: (the place of the row of each, its number)."""
+    """The arcs of some rows, one after the other: (the position of the row of each, its number)."""
     bounds, arcs = gather_rows(offset, rows)
     return torch.arange(len(rows)).repeat_interleave(bounds.diff()), arcs
 
 
 def first_of_equals(values: Tensor) -> Tensor:
-    """The first place of each value, int64 [k]."""
+    """The first position of each value, int64 [k]."""
     _, inverse = values.unique(return_inverse=True)
     place = torch.arange(len(values), device=values.device)
     return torch.full_like(place, len(values)).scatter_reduce_(0, inverse, place, "amin")[inverse]

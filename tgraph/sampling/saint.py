@@ -1,5 +1,5 @@
-"""Vertices of a batch as GraphSAINT draws them (Zeng et al., "GraphSAINT: Graph sampling based inductive learning
-method", ICLR 2020); a batch has all edges between them."""
+"""GraphSAINT: vertices of a batch, which has all edges between them (Zeng et al., "GraphSAINT: Graph sampling based
+inductive learning method", ICLR 2020)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from tgraph.sampling.relations import first_of_equals
 
 
 def saint_nodes(graph: Graph, count: int, key: int) -> Tensor:
-    """The different vertices, ascending, of `count` draws by out-degree: the sources of edges that are drawn alike.
-    Another `key`, an int, gives other ones.
+    """The distinct vertices, ascending, of `count` draws by out-degree. `key`, an int, seeds the draws.
 
     >>> tg.sampling.saint_nodes(tg.generators.star(1), 8, tg.random.key(7))
     tensor([0, 1])
@@ -24,12 +23,12 @@ def saint_nodes(graph: Graph, count: int, key: int) -> Tensor:
 
 
 def saint_edges(graph: Graph, count: int, key: int) -> Tensor:
-    """The different ends, ascending, of `count` different edges u -> v, drawn by 1 / out-degree(u) + 1 / in-degree(v).
-    Another `key`, an int, gives other ones.
+    """The distinct ends, ascending, of `count` distinct edges u -> v, drawn by 1 / out-degree(u) + 1 / in-degree(v).
+    `key`, an int, seeds the draws.
 
-    Each draw takes a vertex that has arcs out of it, or into it, and one of these: no sums over all edges are needed.
-    Where at least a quarter of all edges is wanted, the largest of random keys are taken (Efraimidis and Spirakis,
-    "Weighted random sampling with a reservoir", IPL 2006), which has the same probabilities.
+    Each draw takes a uniform vertex and one of its out-arcs or in-arcs: no sums over all edges are needed. For at least
+    a quarter of all edges, the largest random keys are taken, with the same probabilities (Efraimidis and Spirakis,
+    "Weighted random sampling with a reservoir", IPL 2006).
 
     >>> tg.sampling.saint_edges(tg.generators.star(3), 3, tg.random.key(7))
     tensor([0, 1, 2, 3])
@@ -39,8 +38,7 @@ def saint_edges(graph: Graph, count: int, key: int) -> Tensor:
 
 
 def saint_walks(graph: Graph, count: int, length: int, key: int) -> Tensor:
-    """The different vertices, ascending, of `count` random walks of `length` steps from any vertices. Another
-    `key`, an int, gives other ones.
+    """The distinct vertices, ascending, of `count` uniform walks of `length` steps. `key`, an int, seeds the draws.
 
     >>> tg.sampling.saint_walks(tg.Graph.from_edges([0, 1, 2], [1, 2, 0]), 1, 2, tg.random.key(7))
     tensor([0, 1, 2])
@@ -51,7 +49,7 @@ def saint_walks(graph: Graph, count: int, length: int, key: int) -> Tensor:
 
 
 def _rows(graph: Graph, arcs: Tensor) -> Tensor:
-    """The rows that arcs are in."""
+    """The row of each arc."""
     return torch.searchsorted(graph.decoded().offset, arcs, right=True) - 1
 
 
@@ -64,8 +62,7 @@ def _many_edges(graph: Graph, count: int, key: int) -> Tensor:
 
 
 def _few_edges(graph: Graph, count: int, key: int) -> Tensor:
-    """The first different ones of draws that go on until there are enough. A draw takes any vertex, and an arc out of
-    it or into it; vertices without one are passed over."""
+    """The first `count` distinct arcs of repeated draws: a uniform vertex, and one of its in- or out-arcs."""
     arcs = torch.empty(0, dtype=torch.int64, device=graph.device)
     chosen = 0
     while len(arcs) < count:

@@ -1,4 +1,4 @@
-"""Arcs of a graph that is spread over processes: the owner of a vertex draws among its arcs."""
+"""Arcs of a graph spread over processes: the owner of a vertex draws among its arcs."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from tgraph.sampling.stored import StoredArcs, drawn_in_memory, least_of_rows
 
 @dataclass(frozen=True)
 class SpreadArcs(StoredArcs):
-    """Arcs by the vertex that receives along them, each process having those of its own vertices. Hops are drawn by all
-    processes together, and the vertex at a place of a batch has the random numbers that it has in one process."""
+    """Arcs by destination, with the rows of own vertices on each process. All processes draw hops together, with the
+    random numbers of a single process."""
 
     @classmethod
     def of(cls, graph: Graph, direction: str, weighted: bool, numbered: bool, name: str) -> SpreadArcs:
-        """The arcs of a graph that is spread over processes. Raises ArgumentError where numbers of arcs are wanted, or
-        weights that there are not, MemoryBudgetError where arcs are in blocks."""
+        """The arcs of a graph spread over processes. Raises ArgumentError for `numbered` and for missing weights,
+        MemoryBudgetError where arcs are in blocks."""
         if numbered:
-            raise ArgumentError(f"numbered: arcs of {name} have no numbers, being spread over processes; leave it out")
+            raise ArgumentError(f"numbered: arcs of {name} have no numbers, spread over processes; leave it out")
         found = StoredArcs.of(graph, direction, weighted, False, name)
         assert found is not None
         layout: Any = found.storage
@@ -38,10 +38,10 @@ class SpreadArcs(StoredArcs):
 
     @computed_once
     def _own(self) -> Arcs:
-        """The rows of own vertices and one without arcs, whose neighbors are vertices of the whole graph."""
+        """The rows of own vertices and an empty row, with neighbors as vertices of the whole graph."""
         layout: Any = self.storage
         rows, held = layout.local_rows, layout.ownership
-        rows = rows.to(torch.device("cpu"))  # where samplers draw
+        rows = rows.to(torch.device("cpu"))  # the device of samplers
         vertices = torch.cat((torch.arange(held.first, held.end, device="cpu"), layout.part.mirrors.cpu()))
         offset = torch.cat((rows.offset, rows.offset[-1:]))
         neighbors = vertices.to(rows.neighbors.dtype)[rows.neighbors.long()]
@@ -52,7 +52,7 @@ class SpreadArcs(StoredArcs):
         """As `StoredArcs.drawn`, by the owners of the vertices."""
 
         def draw(rows: Tensor, places: Tensor, own_key: int) -> Chosen:
-            nothing = len(self._own.offset) - 2  # at the places of vertices of others
+            nothing = len(self._own.offset) - 2  # the empty row, for vertices of other processes
             every = torch.full((int(places[-1]) + 1 if len(places) else 0,), nothing, device="cpu")
             every[places] = rows
             found = drawn_in_memory(self._own, every, fanout, replace, own_key, 0)
@@ -70,12 +70,12 @@ class SpreadArcs(StoredArcs):
         return self._asked(vertices, key, choose)
 
     def between(self, *_: Any) -> tuple[Tensor, Tensor, Tensor]:
-        """Raises ArgumentError: nobody has the arcs of all sampled vertices."""
+        """Raises ArgumentError: no process has the arcs of all sampled vertices."""
         raise ArgumentError(f"induced: the arcs of {self.name} are spread over processes; sample with induced=False")
 
     def _asked(self, vertices: Tensor, key: int, choose: Callable[[Tensor, Tensor, int], Chosen]) -> Chosen:
-        """What choose(own vertices by local number, their ascending places in a list, the list's key) takes, of the
-        lists of all processes; that of this one is `vertices`."""
+        """The arcs of `vertices`, by choose(own vertices by local number, their ascending positions in a process's
+        list, its key) on the owners."""
         layout: Any = self.storage
         requests = Requests(layout.ownership, vertices)
         places = requests.told(torch.arange(len(vertices), device="cpu"))

@@ -1,4 +1,4 @@
-"""Arcs in the layout that a graph is stored in: rows are decoded as batches need them."""
+"""Arcs of a graph in a layout: rows are decoded for each batch."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ from tgraph.sampling.relations import Arcs, ends_between, sums_of
 
 ROWS = 2048  # decoded together, by all threads
 
-# (offset int64 [k + 1], neighbors [e], weights [e] or None)
-Rows = tuple[Tensor, Tensor, "Tensor | None"]
+Rows = tuple[Tensor, Tensor, "Tensor | None"]  # (offset int64 [k + 1], neighbors [e], weights [e] or None)
 
 
 @dataclass(frozen=True)
 class StoredArcs:
-    """Arcs in a layout by the vertex that receives along them; the other fields are those of `Arcs`.
+    """Arcs in a layout, in rows by destination; the other fields are those of `Arcs`.
 
     first : int64 [n + 1], the number of the first arc of each row, None where arcs have no numbers.
     """
@@ -39,8 +38,8 @@ class StoredArcs:
 
     @classmethod
     def of(cls, graph: Graph, direction: str, weighted: bool, numbered: bool, name: str) -> StoredArcs | None:
-        """The arcs of a graph in a layout; None where they have numbers in another order than rows, as where they are
-        followed against their direction."""
+        """The arcs of a graph in a layout; None where numbers of arcs are wanted in another order than rows. Raises
+        ArgumentError for missing weights."""
         if weighted and graph.weight_dtype is None:
             raise ArgumentError(f"{name}: has no weights to sample by; give it weights, or leave weighted=False")
         if direction == "in" and graph.directed:
@@ -62,7 +61,7 @@ class StoredArcs:
         return self.storage.num_vertices
 
     def rows(self, vertices: Tensor) -> Rows:
-        """The decoded rows of `vertices` int64 [k]. Raises ArgumentError for weights to draw by that are negative."""
+        """Decoded rows of `vertices` int64 [k]. Raises ArgumentError for invalid weights, if `weighted`."""
         offset, neighbors, weights = self.storage.rows(vertices)
         if not self.weighted or weights is None:
             return offset, neighbors, None
@@ -76,7 +75,7 @@ class StoredArcs:
         return offset, neighbors, weights
 
     def drawn(self, vertices: Tensor, fanout: int, replace: bool, key: int, place: int) -> Chosen:
-        """The arcs that `NeighborSampler` draws for `vertices`, the first of which is at a place of the batch."""
+        """The arcs that `NeighborSampler` draws for `vertices`, at positions from `place` on in the batch."""
 
         def draw(part: Tensor, begin: int) -> Chosen:
             of_part = random.advanced(key, place + begin)
@@ -106,7 +105,7 @@ class StoredArcs:
     def between(
         self, sources: Tensor, targets: Tensor, trees: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """As `Arcs.between`; there are no numbers where arcs have none."""
+        """As `Arcs.between`; the numbers are empty where arcs have none."""
         offset, neighbors, _ = self.rows(targets)
         column = torch.arange(len(targets)).repeat_interleave(offset.diff())
         arc = torch.arange(len(column)) - offset[column]
@@ -115,7 +114,7 @@ class StoredArcs:
         return place, column[inside], arc[:0] if number is None else number
 
     def chosen(self, vertices: Tensor, choose: Callable[[Tensor, int], Chosen]) -> Chosen:
-        """What choose(some vertices, which number the first of these is) takes, for all `vertices`, some at a time."""
+        """The arcs of choose(part of the vertices, position of its first), for all `vertices`, part by part."""
         size = max(len(vertices), 1) if self.storage.streams else ROWS  # blocks of a file are read once
         parts = [choose(vertices[begin : begin + size], begin) for begin in range(0, max(len(vertices), 1), size)]
         counts, neighbors, numbers = zip(*parts, strict=True)
@@ -127,7 +126,7 @@ class StoredArcs:
 
 
 def least_of_rows(offset: Tensor, neighbors: Tensor, rows: Tensor, fanout: int, key: int) -> tuple[Tensor, Tensor]:
-    """The arcs of rows by the words of their sources, all for a negative fan-out: (how many of each, where they are)"""
+    """(number in each row, positions) of the arcs with the smallest words of their sources; all if negative."""
     if fanout < 0:
         bounds, arc = gather_rows(offset, rows)
         return bounds.diff(), arc
@@ -135,7 +134,7 @@ def least_of_rows(offset: Tensor, neighbors: Tensor, rows: Tensor, fanout: int, 
 
 
 def drawn_in_memory(arcs: Arcs, vertices: Tensor, fanout: int, replace: bool, key: int, place: int) -> Chosen:
-    """The same of arcs in memory."""
+    """As `StoredArcs.drawn`, of arcs in memory."""
     own = random.advanced(key, place)
     relation = Relation(arcs.offset, arcs.neighbors, 1, 0, own, [fanout], arcs.weights, arcs.sums, arcs.bounds)
     found = sample_neighbors([relation], {0: vertices}, 2, 1, replace, False, False, None)
@@ -146,12 +145,10 @@ def drawn_in_memory(arcs: Arcs, vertices: Tensor, fanout: int, replace: bool, ke
 def _draw(
     offset: Tensor, neighbors: Tensor | None, weights: Tensor | None, fanout: int, replace: bool, key: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The arcs drawn for all rows: (how many of each, the row of each arc, where it is), int64.
-
-    neighbors : None where only their places are asked for.
-    """
+    """The arcs drawn for all rows: (number in each row, the row of each arc, its position), int64. neighbors : None
+    where only positions are used."""
     if neighbors is None:
-        neighbors = torch.zeros(int(offset[-1]), dtype=torch.int32)  # pages that nobody reads take no memory
+        neighbors = torch.zeros(int(offset[-1]), dtype=torch.int32)  # unread pages take no memory
     summed = (None, None, None) if weights is None else sums_of(offset, weights)
     relation = Relation(offset, neighbors, 1, 0, key, [fanout], *summed)
     found = sample_neighbors([relation], {0: torch.arange(len(offset) - 1)}, 2, 1, replace, False, False, None)

@@ -1,4 +1,4 @@
-"""Stores of features and edges, for graphs and features that no memory holds.
+"""Stores of features and edges, for graphs and features larger than memory.
 
     from tgraph.pyg import NeighborLoader
     from tgraph.stores import DiskStore, FeatureStore, GraphStore
@@ -9,7 +9,7 @@
     edges[("paper", "cites", "paper"), "coo", False, (n, n)] = row, col
     loader = NeighborLoader((features, edges), [15, 10], input_nodes="paper", batch_size=1024)
 
-A BlockStore keeps tensors as blocks of rows; FeatureStore and GraphStore are those of PyTorch Geometric over any.
+A BlockStore holds tensors as blocks of rows; FeatureStore and GraphStore are PyTorch Geometric's interfaces over it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ __all__ = [
     "verify",
 ]
 
-# The modules of the names that are imported at first access, since they import PyTorch Geometric.
+# The modules of names imported at first access, since they import PyTorch Geometric.
 _HOMES = {
     "EDGES": "tgraph.stores.feature_store",
     "FeatureStore": "tgraph.stores.feature_store",

@@ -1,4 +1,4 @@
-"""Tensors as blocks of rows under keys: what a store of features and edges is built on."""
+"""Tensors as blocks of rows under keys: the interface of all stores."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from tgraph.errors import ArgumentError, RowError, TGraphError
 from tgraph.files.checksummed import DTYPE_NAMES
 
 BLOCK = 1 << 16  # bytes of a block, about; a block is a whole number of rows
-ATTEMPTS = 100  # of what another's put interrupts
+ATTEMPTS = 100  # of reads interrupted by the puts of others
 T = TypeVar("T")
 _INDICES = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
-_LONGEST = 400  # characters of a key; LMDB has room for 511,
-_LONGEST_NAME = 200  # and of a name within it, which is that of a file or folder
+_LONGEST = 400  # characters of a key; LMDB has room for 511
+_LONGEST_NAME = 200  # and of a name within it, the name of a file or folder
 _KEY = re.compile(r"[\w,~%-]+(/[\w,~%-]+)*", re.ASCII)
 _BEGINNING = re.compile(r"[\w,~%/-]*", re.ASCII)
 
 
 class ReplacedError(TGraphError, RuntimeError):
-    """The version of a tensor that was asked for has been replaced or deleted meanwhile.
+    """The requested version of a tensor has been replaced or deleted meanwhile.
 
     >>> from tgraph import stores
     >>> store = stores.MemoryStore()
@@ -44,8 +44,8 @@ class ReplacedError(TGraphError, RuntimeError):
 class Stat:
     """One version of a stored tensor.
 
-    key : its name. dtype, shape : of the tensor. rows : of each block but the last. version : differs between the
-    versions of a key. notes : text that was put with the tensor.
+    key : its name. dtype, shape : of the tensor. rows : of each block but the last. version : unique among the versions
+    of a key. notes : text stored with the tensor.
 
     >>> from tgraph import stores
     >>> store = stores.MemoryStore()
@@ -76,7 +76,7 @@ class Stat:
 
     @property
     def num_blocks(self) -> int:
-        """How many blocks the tensor has.
+        """The number of blocks.
 
         >>> from tgraph import stores
         >>> store = stores.MemoryStore()
@@ -99,11 +99,9 @@ class Stat:
 
 
 def checked_store(store: object) -> BlockStore:
-    """The store that was given. Raises ArgumentError for anything else, such as its URL."""
+    """The `store`. Raises ArgumentError for anything but a BlockStore, such as a URL."""
     if not isinstance(store, BlockStore):
-        raise ArgumentError(
-            f"store: expected a BlockStore, got {type(store).__name__}; tgraph.stores.open(url) opens one"
-        )
+        raise ArgumentError(f"store: expected a BlockStore, got {type(store).__name__}; use tgraph.stores.open(url)")
     return store
 
 
@@ -118,8 +116,7 @@ def rows_per_block(tensor: Tensor, size: int = BLOCK) -> int:
 
 
 class BlockStore(ABC):
-    """Tensors under keys, as blocks of rows. A put or delete happens wholly or not at all, and a reader finds the
-    tensor as it was before or as it is after, never a mixture.
+    """Tensors under keys, as blocks of rows. Puts and deletes are atomic: readers find the old or the new tensor.
 
     >>> from tgraph import stores
     >>> store = stores.MemoryStore()
@@ -133,11 +130,11 @@ class BlockStore(ABC):
     def put(
         self, key: str, tensor: Tensor, notes: Mapping[str, str] | None = None, replacing: Stat | None = None
     ) -> None:
-        """Store a `tensor`, in the place of what has the `key`; with `replacing`, only in the place of that version.
-        `notes`: text that is kept with it, by name.
+        """Store a `tensor` under a `key`, replacing the present one; with `replacing`, only that version. `notes`: text
+        stored with it, by name.
 
-        Raises ArgumentError, before anything is written, for what `checked` refuses; ReplacedError, with nothing
-        changed, where the version to replace is no longer there.
+        Raises ArgumentError, before anything is written, for keys, layouts and dtypes that `checked` does not support;
+        ReplacedError, with nothing changed, where the version to replace is no longer there.
 
         >>> from tgraph import stores
         >>> store = stores.MemoryStore()
@@ -152,7 +149,7 @@ class BlockStore(ABC):
 
     @abstractmethod
     def delete(self, key: str) -> bool:
-        """Remove the tensor of a `key`; whether there was one.
+        """Remove the tensor of a `key`; returns whether it existed.
 
         >>> from tgraph import stores
         >>> store = stores.MemoryStore()
@@ -163,7 +160,7 @@ class BlockStore(ABC):
 
     @abstractmethod
     def keys(self, beginning: str = "") -> list[str]:
-        """The keys of all tensors that have this `beginning`, sorted.
+        """The keys with this `beginning`, sorted.
 
         >>> from tgraph import stores
         >>> store = stores.MemoryStore()
@@ -175,7 +172,7 @@ class BlockStore(ABC):
 
     @abstractmethod
     def stat(self, key: str) -> Stat | None:
-        """The present version of the tensor of a `key`, None where there is none.
+        """The present version of the tensor of a `key`, or None.
 
         >>> from tgraph import stores
         >>> store = stores.MemoryStore()
@@ -186,8 +183,8 @@ class BlockStore(ABC):
 
     @abstractmethod
     def get_blocks(self, stat: Stat, numbers: Sequence[int]) -> list[Tensor]:
-        """The blocks `numbers` of one version of a tensor, which `stat` names, verified. Raises ReplacedError where
-        that version is gone, FileFormatError with the key where a block is damaged.
+        """The verified blocks `numbers` of one version of a tensor, `stat`. Raises ReplacedError where that version is
+        gone, FileFormatError with the key where a block is damaged.
 
         >>> from tgraph import stores
         >>> store = stores.MemoryStore()
@@ -197,7 +194,7 @@ class BlockStore(ABC):
         """
 
     def get_joined(self, stat: Stat, numbers: Sequence[int]) -> Tensor:
-        """The rows of the blocks `numbers` of `stat`, those of one after those of the other. Raises as get_blocks.
+        """The rows of the blocks `numbers` of `stat`, concatenated. Raises as get_blocks.
 
         >>> from tgraph import stores
         >>> store = stores.DiskStore("folder")
@@ -209,7 +206,7 @@ class BlockStore(ABC):
 
     def get_rows(self, stat: Stat, index: Tensor | None = None) -> Tensor:
         """The rows of one version of a tensor, `stat`, at `index`, integers [k] from 0 on; by default all. Raises
-        RowError for a row that it does not have, ArgumentError for masks and other indices, and as get_blocks.
+        RowError for a row out of range, ArgumentError for masks and other indices, and as get_blocks.
 
         >>> from tgraph import stores
         >>> store = stores.DiskStore("folder")
@@ -221,7 +218,7 @@ class BlockStore(ABC):
         return self.get_many([(stat, index)])[0]
 
     def _rows(self, stat: Stat, index: Tensor | None) -> Tensor:
-        """`get_rows` of an index that has been checked, int64 [k]."""
+        """`get_rows` of a checked index, int64 [k]."""
         if index is None:
             return self.get_joined(stat, range(stat.num_blocks))
         numbers, place = torch.unique(index // stat.rows, return_inverse=True)
@@ -229,7 +226,7 @@ class BlockStore(ABC):
         return found[place * stat.rows + index % stat.rows]  # all blocks but the last of the tensor are whole
 
     def stat_many(self, keys: Sequence[str]) -> list[Stat | None]:
-        """`stat` of the tensors of several `keys`, of which a server is asked at once.
+        """`stat` of several `keys`, in one request to a server.
 
         >>> from tgraph import stores
         >>> store = stores.MemoryStore()
@@ -240,7 +237,7 @@ class BlockStore(ABC):
         return [self.stat(key) for key in keys]
 
     def get_many(self, wanted: Sequence[tuple[Stat, Tensor | None]]) -> list[Tensor]:
-        """`get_rows` of several tensors, `wanted` [(stat, index)], which a server or disk is asked for at once.
+        """`get_rows` of several tensors, `wanted` [(stat, index)], in one request to a server or disk.
 
         >>> from tgraph import stores
         >>> store = stores.MemoryStore()
@@ -252,23 +249,21 @@ class BlockStore(ABC):
         return self._rows_of([(stat, checked_rows(stat, index)) for stat, index in wanted])
 
     def _rows_of(self, wanted: Sequence[tuple[Stat, Tensor | None]]) -> list[Tensor]:
-        """`get_many` of indices that have been checked, int64 [k] each."""
+        """`get_many` of checked indices, int64 [k] each."""
         return [self._rows(stat, index) for stat, index in wanted]
 
 
 def read(
     store: BlockStore, key: str, select: Callable[[int], Tensor | None] = lambda size: None
 ) -> tuple[Stat, Tensor] | None:
-    """One version of a tensor, and the rows that `select` chooses by their number, as `get_rows` has them; None where
-    there is no tensor."""
-
+    """(stat, rows) of one version of a tensor, at the index by `select` of their number; None without one."""
     return read_many(store, [(key, select)])[0]
 
 
 def read_many(
     store: BlockStore, wanted: Sequence[tuple[str, Callable[[int], Tensor | None]]]
 ) -> list[tuple[Stat, Tensor] | None]:
-    """`read` of several tensors at once, from a key and a `select` of each."""
+    """`read` of several tensors at once, given as (key, select)."""
     keys = [key for key, _ in wanted]
 
     def attempt() -> list[tuple[Stat, Tensor] | None]:
@@ -283,7 +278,7 @@ def read_many(
 
 
 def repeated(key: str, attempt: Callable[[], T]) -> T:
-    """What `attempt` returns, called again while it raises ReplacedError."""
+    """The result of `attempt`, repeated while it raises ReplacedError."""
     for _ in range(ATTEMPTS):
         try:
             return attempt()
@@ -293,14 +288,14 @@ def repeated(key: str, attempt: Callable[[], T]) -> T:
 
 
 def check_version(key: str, present: str | None, replacing: Stat | None) -> None:
-    """Raise ReplacedError for a put in the place of another version than the present one, None where there is none."""
+    """Raise ReplacedError unless the version that a put replaces is the `present` one, None without any."""
     if replacing is not None and present != replacing.version:
         raise ReplacedError(f"{key}: replaced meanwhile, so that nothing was put; read it again")
 
 
 def checked_rows(stat: Stat, index: Tensor | None) -> Tensor | None:
-    """An index as int64 [k] on the CPU, None for all rows. Raises RowError for a row that the tensor does not have,
-    ArgumentError for what is no tensor of row numbers."""
+    """An index as int64 [k] on the CPU, None for all rows. Raises RowError for a row out of range, ArgumentError for
+    anything but a tensor of row numbers."""
     if index is None:
         return None
     if not isinstance(index, Tensor) or index.ndim != 1 or index.dtype not in _INDICES:
@@ -311,22 +306,22 @@ def checked_rows(stat: Stat, index: Tensor | None) -> Tensor | None:
     if len(index):
         low, high = map(int, torch.aminmax(index))
         if low < 0 or high >= stat.shape[0]:
-            place = int(((index < 0) | (index >= stat.shape[0])).nonzero()[0])
+            at = int(((index < 0) | (index >= stat.shape[0])).nonzero()[0])
             raise RowError(
-                f"index: {int(index[place])} at position {place} is no row of {stat.key!r}, which has {stat.shape[0]}"
+                f"index: {int(index[at])} at position {at} is no row of {stat.key!r}, which has {stat.shape[0]}"
             )
     return index
 
 
 def check_blocks(stat: Stat, numbers: Sequence[int]) -> None:
-    """Raise RowError for a block that the tensor does not have."""
+    """Raise RowError for a block number out of range."""
     if len(numbers) and not 0 <= min(numbers) <= max(numbers) < stat.num_blocks:
         wrong = next(number for number in numbers if not 0 <= number < stat.num_blocks)
         raise RowError(f"numbers: {wrong} is no block of {stat.key!r}, which has {stat.num_blocks}")
 
 
 def check_key(key: str) -> str:
-    """The key. Raises ArgumentError for one that is no path of names, or too long for some stores."""
+    """The `key`. Raises ArgumentError unless it is a path of names, short enough for all stores."""
     if not isinstance(key, str) or not _KEY.fullmatch(key):
         raise ArgumentError(f"key: expected names of letters, digits and _ , ~ % - between slashes, got {key!r}")
     if len(key) > _LONGEST or max(map(len, key.split("/"))) > _LONGEST_NAME:
@@ -337,15 +332,14 @@ def check_key(key: str) -> str:
 
 
 def begins_key(beginning: str) -> bool:
-    """Whether a key may begin so."""
+    """Whether some key has this beginning."""
     return _BEGINNING.fullmatch(beginning) is not None
 
 
 def checked(key: str, tensor: Tensor) -> Tensor:
-    """The tensor as it is stored: without gradients, on the CPU, contiguous.
+    """The tensor as stored: without gradients, on the CPU, contiguous.
 
-    Raises ArgumentError for what `check_key` refuses, single numbers, sparse tensors, and dtypes that files cannot
-    hold.
+    Raises ArgumentError for invalid keys, 0-dimensional and sparse tensors, and dtypes without a file format.
     """
     check_key(key)
     if not isinstance(tensor, Tensor) or tensor.layout != torch.strided:

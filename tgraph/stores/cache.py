@@ -1,4 +1,4 @@
-"""A cache in front of a store: the rows that are used most are kept in memory."""
+"""A cache in front of a store: the most used rows stay in memory."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ from tgraph.stores.blocks import BlockStore, Stat
 from tgraph.stores.row_cache import PER_ROW, PER_SLOT, RowCache
 from tgraph.stream.memory import parse_memory
 
-AT_ONCE = 1 << 24  # bytes of pinned rows that are read at a time
+AT_ONCE = 1 << 24  # bytes of pinned rows read at a time
 _LOCK = threading.Lock()  # held while memory is read or written, not while the store is read
-_PINNING = threading.Lock()  # held while pinned rows are read, once: they may take most of the memory there is
-if hasattr(os, "register_at_fork"):  # a child has a whole cache, and locks that nobody holds
+_PINNING = threading.Lock()  # held while pinned rows are read, once: they may take most of the memory
+if hasattr(os, "register_at_fork"):  # so that a child has a consistent cache and free locks
     for _lock in (_LOCK, _PINNING):  # acquired in the reverse order
         os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 @dataclass
 class CacheStats:
-    """What a cache did. As text it is short enough for a progress bar: `bar.set_postfix(cache=store.stats())`.
+    """The statistics of a cache. Their text fits a progress bar: `bar.set_postfix(cache=store.stats())`.
 
-    hits, misses : rows that were in memory, rows that were not. bytes_read : of rows, from the store. bytes_served :
-    of rows, to callers.
+    hits, misses : rows found in memory, rows not found. bytes_read : from the store. bytes_served : to callers.
 
     >>> from tgraph import stores
     >>> print(stores.CacheStats(hits=90, misses=10, bytes_read=4000, bytes_served=40000))
@@ -44,7 +43,7 @@ class CacheStats:
 
     @property
     def hit_rate(self) -> float:
-        """The share of the rows that were in memory, 0 before the first.
+        """hits / (hits + misses), 0 before the first read.
 
         >>> from tgraph import stores
         >>> stores.CacheStats(hits=90, misses=10).hit_rate
@@ -57,9 +56,9 @@ class CacheStats:
 
 
 class _Lookup:
-    """Rows of a tensor at `index` [k], by default all, that are looked for in memory, `held`, where there is some.
+    """The look-up of rows of a tensor at `index` [k], by default all, in the cache `held`, or None.
 
-    rows : that the store is to be asked for, None for all. counts : hits, misses, rows read from the store."""
+    rows : to read from the store, None for all. counts : hits, misses, rows read from the store."""
 
     def __init__(self, stat: Stat, index: Tensor | None, held: RowCache | None):
         self.stat, self.index, self.held, self.rows = stat, index, held, index
@@ -72,7 +71,7 @@ class _Lookup:
         return self.rows is not None and self.held is not None and not len(self.rows)
 
     def look(self) -> None:
-        """Find what is in memory."""
+        """Find the cached rows."""
         if self.held is None or self.index is None:
             return
         self.found, self._missing = self.held.get(self.index)
@@ -80,7 +79,7 @@ class _Lookup:
         self.counts = len(self.index) - len(self._missing), len(self._missing), len(self.rows)
 
     def take(self, values: Tensor) -> None:
-        """The rows that were asked for."""
+        """Complete the result by the `values` of `rows`, and cache them."""
         if self.held is None or self.rows is None:
             self.found = values
             return
@@ -89,7 +88,7 @@ class _Lookup:
 
 
 class CachedStore(BlockStore):
-    """Any store, with the rows that are used most in memory.
+    """Any store, with its most used rows in memory.
 
         store = CachedStore(LmdbStore("folder"), "2GB")
         store.pin("features/~/x", graph.out_degree)     # optional
@@ -97,23 +96,22 @@ class CachedStore(BlockStore):
         for batch in (bar := tqdm(loader)):
             bar.set_postfix(cache=store.stats())
 
-    What is kept are rows, not blocks: vertices of high degree, which samples have most often, are spread over all
-    blocks. How often a row is found, on R-MAT-20 with fan-outs [15, 10] in batches of 1024, and room for that part of
-    the rows:
+    The unit of caching is a row, not a block: vertices of high degree, the most frequent in samples, are spread over
+    all blocks. Hit rates on R-MAT-20 with fan-outs [15, 10] in batches of 1024, by the cached fraction of rows:
 
         room    S3-FIFO   CLOCK   LRU    by degree   S3-FIFO with 0.9 pinned   LRU of blocks of 64 KiB
         0.01    0.17      0.08    0.10   0.23        0.22                      0.01
         0.1     0.73      0.69    0.66   0.76        0.76                      0.10
         0.4     0.95      0.95    0.95   0.97        0.97                      0.40
 
-    Tensors that are read by rows share the memory, the same part of each. Reads of whole tensors pass by.
+    Tensors read by rows share the memory, with the same fraction of each. Reads of whole tensors bypass the cache.
 
-    A read asks the store once which version the tensor has, and never gets rows of another: what a put replaced before
-    the read began is not served, whoever put it; what it replaces during the read may be. Threads may share a cache. A
-    pickled one starts empty, so that worker processes have one each, of the same size.
+    A read asks the store once for the version of the tensor, and never gets rows of another: rows replaced by a put
+    before the read began are never returned, rows replaced during the read may be. Threads may share a cache. A pickled
+    cache starts empty, so that each worker process has its own, of the same size.
 
-    store : which is read. memory : bytes, or text such as "2GB", for values and the tables that find them; what is
-    being read comes on top. Raises ArgumentError for another amount.
+    store : the underlying store. memory : bytes, or text such as "2GB", for values and index tables, beside the rows of
+    pending reads. Raises ArgumentError for another amount.
 
     >>> from tgraph import stores
     >>> cache = stores.CachedStore(stores.DiskStore("folder"), "1MB")
@@ -138,10 +136,9 @@ class CachedStore(BlockStore):
         self._stats = CacheStats()
 
     def pin(self, key: str, score: Tensor, share: float = 0.9) -> None:
-        """Keep the rows of highest score in memory, in a `share` of the room that the tensor has; the rest is for what
-        the score does not foresee.
+        """Pin the rows of highest score in memory, in a `share` of the tensor's part of the cache.
 
-        score : [n], of each row; the number of arcs by which sampling can reach a vertex, for instance.
+        score : [n], of each row; for instance the out-degree, by whose arcs sampling reaches a vertex.
         Raises ArgumentError where the tensor `key` is not stored, the score has another shape or the share is not from
         0 to 1.
 
@@ -217,7 +214,7 @@ class CachedStore(BlockStore):
         return self.store.stat_many(keys)
 
     def _of(self, stat: Stat) -> RowCache | None:
-        """The rows of this version that are held, None where there is room for none; those of others are forgotten."""
+        """The cached rows of this version, None where there is no room; rows of other versions are dropped."""
         with _LOCK:
             if self._known.get(stat.key) != stat:
                 before = self._part()
@@ -233,20 +230,17 @@ class CachedStore(BlockStore):
         with _PINNING:
             if (held := self._held.get(stat.key)) is not None and held.stat == stat:  # by another thread meanwhile
                 return held
-            return self._filled(stat, slots)
-
-    def _filled(self, stat: Stat, slots: int) -> RowCache:
-        rows, share = self._pinned.get(stat.key, (torch.empty(0, dtype=torch.int64), 0.0))
-        rows = rows[rows < stat.shape[0]].long()  # of a tensor that may have had more of them
-        held = RowCache(stat, slots, rows[: int(share * slots)].sort().values)
-        for begin in range(0, len(held.pinned), step := max(1, AT_ONCE // max(1, stat.row_bytes))):
-            held.pin(begin, self.store.get_rows(stat, held.pinned[begin : begin + step]))
-        self._count(stat, 0, 0, len(held.pinned), 0)
-        with _LOCK:
-            return self._held.setdefault(stat.key, held) if self._known.get(stat.key) == stat else held
+            rows, share = self._pinned.get(stat.key, (torch.empty(0, dtype=torch.int64), 0.0))
+            rows = rows[rows < stat.shape[0]].long()  # the pinned version may have had more rows
+            held = RowCache(stat, slots, rows[: int(share * slots)].sort().values)
+            for begin in range(0, len(held.pinned), step := max(1, AT_ONCE // max(1, stat.row_bytes))):
+                held.pin(begin, self.store.get_rows(stat, held.pinned[begin : begin + step]))
+            self._count(stat, 0, 0, len(held.pinned), 0)
+            with _LOCK:
+                return self._held.setdefault(stat.key, held) if self._known.get(stat.key) == stat else held
 
     def _part(self) -> float:
-        """The part of each tensor for which there is room."""
+        """The cached fraction of each tensor."""
         known = self._known.values()
         room = self.memory - sum(PER_ROW * stat.shape[0] for stat in known)
         return min(1, max(0, room / max(1, sum(stat.shape[0] * (stat.row_bytes + PER_SLOT) for stat in known))))

@@ -1,4 +1,4 @@
-"""A file read past the system's page cache, in sectors of the device."""
+"""Direct reads of a file (O_DIRECT), in sectors of the device."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ _SECTOR = 512  # bytes of the smallest reads of most devices; of others, a page
 
 
 class DirectFile:
-    """A file of which rows are read by io_uring, or by threads where the system does not have it, without its page
-    cache: what is read takes no memory but its own, costs no page fault, and is a sector where a row fits in one.
+    """A file with rows read by io_uring, or by threads without it, bypassing the page cache: no memory beside the
+    result, no page faults, and a sector per row where a row fits in one.
 
-    Where the system or its file system knows no such reads (O_DIRECT), they go through the page cache.
+    Without O_DIRECT in the system or file system, reads go through the page cache.
     """
 
     def __init__(self, path: Path):
-        self._file = _opened(path)
+        try:
+            self._file = open_to_read(path, getattr(os, "O_DIRECT", 0))
+        except OSError:  # without support by the file system
+            self._file = open_to_read(path)
         self._align = _SECTOR if _reads(self._file, _SECTOR) else mmap.PAGESIZE
 
     def read(self, begin: Tensor, size: int) -> Tensor:
@@ -38,15 +41,8 @@ class DirectFile:
             os.close(self._file)
 
 
-def _opened(path: Path) -> int:
-    try:
-        return open_to_read(path, getattr(os, "O_DIRECT", 0))
-    except OSError:  # some file systems refuse the flag
-        return open_to_read(path)
-
-
 def _reads(file: int, size: int) -> bool:
-    """Whether the device reads so little."""
+    """Whether the device supports reads of `size` bytes."""
     with mmap.mmap(-1, mmap.PAGESIZE) as memory, memoryview(memory) as view, view[:size] as part:
         try:
             return read_at(file, part, size) >= 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import math
 import mmap
@@ -32,22 +33,22 @@ from tgraph.stores.direct import DirectFile
 from tgraph.stores.pages import Pages, read_alone
 
 SUFFIX = ".safetensors"
-AHEAD = 256  # blocks that are asked of the disk before they are verified
-IN_FLIGHT = 1 << 24  # bytes of pages that are asked of the disk before those of the rows before them are copied
+AHEAD = 256  # blocks requested from the disk ahead of verification
+IN_FLIGHT = 1 << 24  # bytes of pages requested from the disk ahead of copying
 REMEDY = "put the tensor again, or fetch the file from a copy"
 
 
 class DiskStore(BlockStore):
-    """Tensors in a folder, a file for each key, written anew and renamed by a put.
+    """Tensors in a folder, a file for each key, replaced atomically by a put.
 
-    Rows are read from a memory map, so that what is used often stays in the system's cache and no memory of the process
-    is taken. The disk is asked for all rows of a batch at once. A process verifies each block when it reads it for the
-    first time. Processes may share the folder. Links within it that lead out of it are refused.
+    Rows are read from a memory map: frequent rows stay in the page cache, and the process takes no memory. All rows of
+    a batch are requested from the disk at once. A process verifies each block at its first read. Processes may share
+    the folder. Links that lead out of the folder are errors.
 
-    path : of the folder, which the first put makes.
-    direct : whether rows are read past the system's cache, by io_uring on Linux. A row then takes a sector of the disk
-        in the place of a page, nothing is kept, and the processor has less to do. That pays where memory is short, and
-        a `CachedStore` in front keeps the rows that are used most. Whole tensors are mapped all the same.
+    path : of the folder, created by the first put.
+    direct : whether rows are read past the page cache (O_DIRECT), by io_uring on Linux: a row takes a sector of the
+        disk instead of a page, nothing is cached, and the processor has less to do. Use it where memory is short, with
+        a `CachedStore` in front for the most used rows. Whole tensors are mapped all the same.
 
     >>> from tgraph import stores
     >>> store = stores.DiskStore("folder")
@@ -118,12 +119,12 @@ class DiskStore(BlockStore):
         return self.path / f"{check_key(key)}{SUFFIX}"
 
     def _check_within(self, path: Path) -> None:
-        """Raise ArgumentError for a path that a link leads out of the folder."""
+        """Raise ArgumentError for a path that leads out of the folder by a link."""
         if not path.resolve().is_relative_to(self.path.resolve()):
             raise ArgumentError(f"key: {path} is a link, or behind one, that leads out of {self.path}; remove the link")
 
     def _version(self, stat: Stat) -> _Mapped:
-        """The version of a tensor that `stat` found, which remains readable after another has taken its place."""
+        """The mapped version `stat` of a tensor, readable even after its replacement. Raises ReplacedError if gone."""
         held = self._held.get(stat.key)
         if held is None or held.stat != stat:
             self.stat(stat.key)
@@ -140,8 +141,7 @@ class DiskStore(BlockStore):
 
 
 class _Mapped:
-    """A file on a memory map, with the blocks that were verified; `direct`, by which rows and blocks are read past the
-    map, or None."""
+    """A file on a memory map, with its verified blocks; `direct`: for reads past the map, or None."""
 
     def __init__(self, key: str, file: BinaryIO, contents: checksummed.Contents, direct: DirectFile | None):
         self._key, self._file, self._contents, self._direct = key, file, contents, direct
@@ -158,9 +158,9 @@ class _Mapped:
 
     @classmethod
     def opened(cls, key: str, path: Path, directly: bool) -> _Mapped:
-        """The file that has the path at present. Raises FileFormatError where its header is damaged."""
+        """The present file of the path. Raises FileFormatError where its header is damaged."""
         while True:
-            file = open(path, "rb")  # noqa: SIM115 - as long as it is mapped
+            file = open(path, "rb")  # noqa: SIM115 - open while mapped
             contents = checksummed.contents(path, REMEDY)
             direct = DirectFile(path) if directly else None
             if any(_identity(os.fstat(each.fileno())) != _identity(os.stat(path)) for each in (file, direct) if each):
@@ -170,17 +170,17 @@ class _Mapped:
             return cls(key, file, contents, direct)
 
     def is_at(self, path: Path) -> bool:
-        """Whether the path still leads to this file, whose number no other has while it is open."""
+        """Whether the path still leads to this file, by its inode, unique while it is open."""
         return _identity(os.stat(path)) == self._identity
 
     def copy(self) -> Tensor:
-        """The tensor on a map of its own, so that what is written to it changes no other."""
+        """The tensor on a private copy-on-write map."""
         mapping = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_COPY)
-        read_alone(mapping)  # neighbours are read here and there
+        read_alone(mapping)  # neighbours are read at random
         return self._on(mapping)
 
     def unread(self, index: Tensor | None = None) -> list[int]:
-        """The blocks that are not yet verified: of the rows `index`, by default all."""
+        """The unverified blocks of the rows `index`, by default of all."""
         if self._all_verified:
             return []
         if index is None:
@@ -189,7 +189,7 @@ class _Mapped:
         return torch.unique(blocks[~self._is_verified[blocks]]).tolist()
 
     def verify(self, numbers: Sequence[int]) -> None:
-        """Verify blocks, the next ones of which the disk reads meanwhile."""
+        """Verify blocks, while the disk reads the next ones."""
         if not self.tensor.nbytes:
             return
         size, begin = self._contents.piece, self._contents.position(self._key)
@@ -205,7 +205,7 @@ class _Mapped:
             self._all_verified = bool(self._is_verified.all())
 
     def _verify_directly(self, direct: DirectFile, numbers: Sequence[int]) -> None:
-        """The same without the map."""
+        """As `verify`, by direct reads."""
         size, begin = self._contents.piece, self._contents.position(self._key)
         whole = self.tensor.nbytes // size  # the last block may be shorter
         for first in range(0, len(numbers), AHEAD):
@@ -222,8 +222,8 @@ class _Mapped:
         self._all_verified = bool(self._is_verified.all())
 
     def rows(self, index: Tensor) -> Tensor:
-        """Rows, for which the disk is asked in their order, of the next ones while the ones before are copied. All at
-        once, where memory is short, the first would be gone from it when they are copied."""
+        """The rows at `index`, requested from the disk in ascending order, in parts, each while the previous one is
+        copied: where memory is short, a single request would evict its first pages before they are copied."""
         begin, size = self._contents.position(self._key) + index * self.stat.row_bytes, self.stat.row_bytes
         if self._direct is not None and size:
             return self._direct.read(begin, size).view(self.stat.dtype).view(len(index), *self.stat.shape[1:])
@@ -246,17 +246,10 @@ class _Mapped:
 
 
 def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """(first, last) of consecutive numbers."""
-    first = last = None
-    for number in numbers:
-        if last is not None and number == last + 1:
-            last = number
-            continue
-        if first is not None and last is not None:
-            yield first, last
-        first = last = number
-    if first is not None and last is not None:
-        yield first, last
+    """(first, last) of each run of consecutive numbers."""
+    for _, run in itertools.groupby(enumerate(numbers), lambda each: each[1] - each[0]):
+        values = [number for _, number in run]
+        yield values[0], values[-1]
 
 
 def _identity(found: os.stat_result) -> tuple[int, int, int, int]:
@@ -265,29 +258,19 @@ def _identity(found: os.stat_result) -> tuple[int, int, int, int]:
 
 @contextlib.contextmanager
 def _turn(path: Path) -> Iterator[str | None]:
-    """Lock the file that the path leads to, so that of the processes that would replace it each waits for the one
-    before. Yields its version, None where there is no file."""
+    """Lock the present file of a path, so that processes take turns. Yields its version or None."""
+    present = None
     with contextlib.ExitStack() as held:
-        yield _lock_present(path, held)
-
-
-def _lock_present(path: Path, held: contextlib.ExitStack) -> str | None:
-    while True:
-        try:
-            file = held.enter_context(open(path, "rb"))  # noqa: SIM115 - held by the caller
-            held.enter_context(_lock(file))
-            found = _identity(os.fstat(file.fileno()))
-            if found == _identity(os.stat(path)):
-                return str(found)
-        except FileNotFoundError:
-            return None
-        held.close()  # it was replaced while we waited
-
-
-@contextlib.contextmanager
-def _lock(file: BinaryIO) -> Iterator[None]:
-    lock(file)
-    try:
-        yield
-    finally:
-        unlock(file)
+        while present is None:
+            try:
+                file = held.enter_context(open(path, "rb"))
+                lock(file)
+                held.callback(unlock, file)
+                found = _identity(os.fstat(file.fileno()))
+                if found == _identity(os.stat(path)):
+                    present = str(found)
+                else:
+                    held.close()  # it was replaced while we waited
+            except FileNotFoundError:
+                break
+        yield present

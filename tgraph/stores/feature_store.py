@@ -17,14 +17,14 @@ from tgraph.stores.memory import MemoryStore
 from tgraph.stores.names import from_key, to_key
 
 _FOLDER = "features"
-EDGES = ("", "to", "")  # the group of features of the edges of a homogeneous graph, whose type of edges is None
+EDGES = ("", "to", "")  # the group of edge features of a homogeneous graph, with edge type None
 
 
 class TensorAttr(pyg.TensorAttr):
-    """`torch_geometric.data.TensorAttr`, equal to one of the same fields, whose index may be an array."""
+    """`torch_geometric.data.TensorAttr`, equal by fields, with arrays as indices."""
 
     def is_set(self, key: str) -> bool:
-        """Whether a field has been given."""
+        """Whether a field is set."""
         return getattr(self, key) is not _FieldStatus.UNSET
 
     def __eq__(self, other: object) -> bool:
@@ -35,14 +35,14 @@ class FeatureStore(pyg.FeatureStore):
     """`torch_geometric.data.FeatureStore` over a BlockStore: features of vertices and of edges.
 
     A group is a type of vertices, None in a homogeneous graph, or of edges, `EDGES` in a homogeneous graph; features of
-    edges are in the order in which the graph store has the edges. An index is a tensor, an array, a slice, a number or
-    None for all. A put with None replaces the tensor; one with an index changes rows of it, or gives the rows of a new
-    tensor, all of them, in another order. Rows are changed by reading the tensor and putting it anew, again where
-    another writer has put it meanwhile: all changes of writers at the same time are kept.
+    edges are in the order of the edges in the graph store. An index is a tensor, an array, a slice, a number or None
+    for all. A put with None replaces the tensor; a put with an index changes some rows, or defines all rows of a new
+    tensor in that order. Rows are changed by reading and replacing the tensor, repeated where another writer has
+    replaced it meanwhile: concurrent changes are never lost.
 
     store : by default in memory.
-    Raises KeyError for a tensor that is not stored, RowError for rows that it does not have, ArgumentError, before
-    anything is written, for names, dtypes and shapes that do not fit.
+    Raises KeyError for a tensor that is not stored, RowError for rows out of range, ArgumentError, before anything is
+    written, for names, dtypes and shapes that do not fit.
 
     >>> from tgraph.stores import DiskStore, FeatureStore
     >>> features = FeatureStore(DiskStore("folder"))
@@ -69,7 +69,7 @@ class FeatureStore(pyg.FeatureStore):
         return self._multi_get_tensor([attr])[0]
 
     def _multi_get_tensor(self, attrs: list[pyg.TensorAttr]) -> list[Tensor]:
-        """Tensors that the store is asked for at once."""
+        """Several tensors, in one request to the store."""
         indices = [_plain(attr.index) for attr in attrs]
         selects = [functools.partial(places, index) for index in indices]
         found = read_many(self.store, list(zip(map(_key, attrs), selects, strict=True)))
@@ -83,8 +83,7 @@ class FeatureStore(pyg.FeatureStore):
         return self.store.delete(_key(attr))
 
     def update_tensor(self, tensor: Any, *args: Any, **kwargs: Any) -> bool:
-        """Put a `tensor` in the place of another: readers find one of both. `args` and `kwargs` name it, as those of
-        `put_tensor` do.
+        """Replace a tensor by `tensor`, atomically. `args` and `kwargs` name it, as in `put_tensor`.
 
         >>> from tgraph.stores import FeatureStore
         >>> features = FeatureStore()
@@ -103,7 +102,7 @@ class FeatureStore(pyg.FeatureStore):
         return torch.Size(stat.shape) if _is_all(attr.index) else self._get_tensor(attr).shape
 
     def get_all_tensor_attrs(self) -> list[TensorAttr]:
-        """All tensors but those of `EDGES`, which loaders would take for features of vertices.
+        """All tensors except `EDGES`, since loaders take them for features of vertices.
 
         >>> from tgraph.stores import FeatureStore
         >>> features = FeatureStore()
@@ -128,8 +127,8 @@ class FeatureStore(pyg.FeatureStore):
         return [TensorAttr(group, from_key(key)[-1]) for key in self.store.keys(beginning)]
 
     def _put_rows(self, key: str, rows: Any, index: Any) -> None:
-        """Put the stored tensor with other rows at `index`; or, where there is none, all rows of one in that order.
-        Raises ReplacedError where another put came between."""
+        """Change the rows at `index` of the stored tensor, or store all rows of a new one in that order. Raises
+        ReplacedError after a concurrent put."""
         found = read(self.store, key)
         if found is None:
             self.store.put(key, _in_order(key, rows, index))
@@ -159,10 +158,10 @@ def _is_all(index: Any) -> bool:
 
 
 def _in_order(key: str, rows: Any, index: Any) -> Tensor:
-    """All rows of a new tensor, given in another order."""
+    """The rows of a new tensor, given in the order `index`."""
     place = torch.as_tensor(index) if isinstance(index, (Tensor, np.ndarray, list)) else None
     if place is None or place.ndim != 1 or not torch.equal(place.sort().values, torch.arange(len(rows))):
-        raise ArgumentError(f"{key}: no such tensor is stored, whose rows could be changed; put all rows first")
+        raise ArgumentError(f"{key}: no tensor is stored to change rows of; put all rows first")
     return torch.empty_like(rows).index_copy_(0, place.long(), rows)
 
 
@@ -174,20 +173,22 @@ def _check_rows(stat: Stat, rows: Any, count: int) -> None:
 
 
 def places(index: Any, size: int) -> Tensor | None:
-    """The rows that an index of a tensor of `size` rows names, from 0; None for all. Raises RowError for rows that it
-    does not have, and for indices of other kinds."""
+    """An index of a tensor of `size` rows as row numbers from 0, int64 [k]; None for all. Raises RowError for rows out
+    of range, and for indices of other kinds."""
     if _is_all(index):
         return None
     if isinstance(index, slice):
         start, stop, step = index.indices(size)
-        return torch.arange(start, max(start, stop), step) if step > 0 else _refused(index)
+        if step > 0:
+            return torch.arange(start, max(start, stop), step)
+    fault = RowError(f"index: expected [k] whole numbers, a mask, a slice upwards or None, got {index!r}")
     if not isinstance(index, (int, list, Tensor, np.ndarray)):
-        return _refused(index)
+        raise fault
     found = torch.as_tensor([index] if isinstance(index, int) else index)
     if found.dtype == torch.bool and tuple(found.shape) == (size,):
         return found.nonzero().view(-1).cpu()
     if found.ndim != 1 or found.dtype not in (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8):
-        return _refused(index)
+        raise fault
     found = found.to("cpu", torch.int64)
     if len(found):
         low, high = torch.aminmax(found)
@@ -196,7 +197,3 @@ def places(index: Any, size: int) -> Tensor | None:
         if int(low) < 0:
             found = torch.where(found < 0, found + size, found)
     return found
-
-
-def _refused(index: Any) -> Tensor:
-    raise RowError(f"index: expected [k] whole numbers, a mask, a slice upwards or None, got {index!r}")

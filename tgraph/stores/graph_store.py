@@ -23,12 +23,11 @@ class GraphStore(pyg.GraphStore):
     """`torch_geometric.data.GraphStore` over a BlockStore: edges by type and layout.
 
     A type of edges is (source, relation, destination), a name, or None in a homogeneous graph. COO is (row, col), CSR
-    (rowptr, col), CSC (row, colptr); CSC is what loaders sample from without sorting. Each type has one tensor for a
-    layout: a put replaces it.
+    (rowptr, col), CSC (row, colptr); loaders sample from CSC without sorting. A put replaces the type's tensor.
 
     store : by default in memory.
     Raises KeyError for edges that are not stored, and ArgumentError, before anything is written, for names, dtypes,
-    shapes, and ends that are no vertices by the `size`.
+    shapes, and ends out of range by the `size`.
 
     >>> from tgraph.stores import DiskStore, GraphStore
     >>> edges = GraphStore(DiskStore("folder"))
@@ -63,7 +62,7 @@ class GraphStore(pyg.GraphStore):
         return self.store.delete(_key(edge_attr))
 
     def get_all_edge_attrs(self) -> list[EdgeAttr]:
-        """All types and layouts that are stored.
+        """All stored types and layouts.
 
         >>> from tgraph.stores import GraphStore
         >>> edges = GraphStore()
@@ -71,8 +70,12 @@ class GraphStore(pyg.GraphStore):
         >>> [(attr.layout.value, attr.size) for attr in edges.get_all_edge_attrs()]
         [('coo', (3, 3))]
         """
-        stats = map(self.store.stat, self.store.keys(f"{_FOLDER}/"))
-        return [_attribute(stat) for stat in stats if stat is not None]
+        found = []
+        for stat in map(self.store.stat, self.store.keys(f"{_FOLDER}/")):
+            if stat is not None:
+                _, kind, layout = from_key(stat.key)
+                found.append(EdgeAttr(kind, layout, json.loads(stat.notes["sorted"]), _size(stat)))
+        return found
 
 
 def _key(attr: EdgeAttr) -> str:
@@ -84,14 +87,8 @@ def _size(stat: Stat) -> tuple[int, int] | None:
     return None if found is None else (found[0], found[1])
 
 
-def _attribute(stat: Stat) -> EdgeAttr:
-    _, kind, layout = from_key(stat.key)
-    is_sorted = json.loads(stat.notes["sorted"])
-    return EdgeAttr(kind, layout, is_sorted, _size(stat))
-
-
 def _pair(edge_index: Any, attr: EdgeAttr) -> tuple[Tensor, Tensor]:
-    """The two tensors, of the same dtype."""
+    """The two tensors on the CPU. Raises ArgumentError for unequal or other dtypes, and shapes that do not fit."""
     name = f"edges {attr.edge_type!r}"
     if len(edge_index) != 2 or not all(isinstance(part, Tensor) for part in edge_index):
         raise ArgumentError(f"{name}: expected two tensors")
@@ -99,16 +96,14 @@ def _pair(edge_index: Any, attr: EdgeAttr) -> tuple[Tensor, Tensor]:
     if first.dtype != second.dtype or first.dtype not in (torch.int64, torch.int32):
         raise ArgumentError(f"{name}: expected int64 or int32 twice, got {first.dtype} and {second.dtype}")
     if first.ndim != 1 or second.ndim != 1 or (attr.layout == EdgeLayout.COO and len(first) != len(second)):
-        raise ArgumentError(f"{name}: expected [m] and [m], or offsets [n + 1], got {_shapes(first, second)}")
+        shapes = f"{list(first.shape)} and {list(second.shape)}"
+        raise ArgumentError(f"{name}: expected [m] and [m], or offsets [n + 1], got {shapes}")
     return first, second
 
 
-def _shapes(first: Tensor, second: Tensor) -> str:
-    return f"{list(first.shape)} and {list(second.shape)}"
-
-
 def _checked_size(first: Tensor, second: Tensor, attr: EdgeAttr) -> tuple[int, int] | None:
-    """The numbers of vertices at both ends, which a homogeneous graph has where none are given."""
+    """The numbers of vertices at both ends, inferred in a homogeneous graph; None if unknown. Raises ArgumentError for
+    edges that do not fit them, or not `is_sorted`."""
     ends, size, name = [first, second], attr.size, f"edges {attr.edge_type!r}"
     found = [0, 0]
     for side, layout in enumerate((EdgeLayout.CSR, EdgeLayout.CSC)):
@@ -130,7 +125,7 @@ def _checked_size(first: Tensor, second: Tensor, attr: EdgeAttr) -> tuple[int, i
 
 
 def _rows(offset: Tensor, ends: Tensor, name: str) -> int:
-    """The number of rows, of offsets that begin with 0, do not descend, and end with the number of edges."""
+    """The number of rows. Raises ArgumentError unless the offsets ascend from 0 to the number of edges."""
     if not len(offset) or int(offset[0]) or int(offset[-1]) != len(ends) or bool((offset[1:] < offset[:-1]).any()):
         raise ArgumentError(f"{name}: offsets ascend from 0 to the number of edges, {len(ends)}")
     return len(offset) - 1

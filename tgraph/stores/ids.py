@@ -21,8 +21,7 @@ _FOLDER = "ids"
 
 
 class Ids:
-    """A dictionary of original ids: number i is that of the i-th different one, in the order in which they were added.
-    One dictionary serves all tables that name the same vertices.
+    """A dictionary of original ids, numbered in the order of first occurrence, shared by tables of the same vertices.
 
     >>> from tgraph import stores
     >>> ids = stores.Ids()
@@ -43,7 +42,7 @@ class Ids:
 
     def add(self, ids: Any) -> Tensor:
         """The numbers of `ids` [n], a column of pyarrow, an array or a list, int64 [n]; new ones are appended. Raises
-        ArgumentError for missing values, and for ids that are neither text nor integers, or of another kind.
+        ArgumentError for missing values, and for ids that are neither text nor integers, or not of the same type.
 
         >>> from tgraph import stores
         >>> ids = stores.Ids()
@@ -64,8 +63,7 @@ class Ids:
         return torch.from_numpy(numbers.to_numpy().astype(np.int64))
 
     def numbers(self, ids: Any, unknown: int | None = None) -> Tensor:
-        """The numbers of `ids` [n] as in `add`, without new ones: they have the number `unknown`, or, where that is
-        None, raise ArgumentError with their row.
+        """The numbers of `ids` [n] as in `add`, new ids get `unknown`. Raises ArgumentError for new ids if it is None.
 
         >>> from tgraph import stores
         >>> ids = stores.Ids()
@@ -77,11 +75,11 @@ class Ids:
         numbers = self._looked_up(column)
         if numbers.null_count and unknown is None:
             row = numbers.is_null().index(True).as_py()
-            raise ArgumentError(f"ids: row {row} has {column[row].as_py()!r}, which is none of the {len(self)} known")
+            raise ArgumentError(f"ids: row {row} has {column[row].as_py()!r}, not among the {len(self)} known ids")
         return torch.from_numpy(numbers.fill_null(unknown or 0).to_numpy().astype(np.int64))
 
     def of(self, numbers: Any) -> list[Any]:
-        """The ids of `numbers` [n]. Raises ArgumentError for a number that no id has.
+        """The ids of `numbers` [n]. Raises ArgumentError for a number out of range.
 
         >>> from tgraph import stores
         >>> ids = stores.Ids()
@@ -119,7 +117,7 @@ class Ids:
 
     @classmethod
     def load(cls, store: BlockStore, group: Any = None) -> Ids:
-        """The dictionary that was saved in a `store` for a `group`. Raises KeyError where there is none.
+        """The dictionary saved in a `store` for a `group`. Raises KeyError where there is none.
 
         >>> from tgraph import stores
         >>> stores.Ids.load(stores.MemoryStore(), "author")
@@ -143,7 +141,7 @@ class Ids:
         return ids
 
     def _looked_up(self, column: pyarrow.ChunkedArray) -> Any:
-        """The numbers of ids, null for those that are not known: int32."""
+        """The numbers of ids, int32, null for unknown ones."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -162,7 +160,5 @@ class Ids:
             raise ArgumentError(f"ids: are text or integers, got {column.type}; convert the column")
         column = column.cast(pa.int64() if pa.types.is_integer(kind) else pa.large_string())
         if self._values is not None and self._values.type != column.type:
-            raise ArgumentError(
-                f"ids: those before are {self._values.type}, these are {column.type}; convert the column"
-            )
+            raise ArgumentError(f"ids: earlier ids are {self._values.type}, these are {column.type}; convert it")
         return column

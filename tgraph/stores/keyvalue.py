@@ -1,22 +1,23 @@
-"""What stores over a database share: heads that name the present version of each key, and sealed blocks of versions."""
+"""Stores over databases: heads that name the present version of each key, and blocks, with checksums."""
 
 from __future__ import annotations
 
 import errno
+import importlib
 import json
 import shutil
 import uuid
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import torch
 import xxhash
 from torch import Tensor
 
 from tgraph.core.system.pages import fresh
-from tgraph.errors import FileFormatError
+from tgraph.errors import FileFormatError, MissingDependencyError
 from tgraph.files.checksummed import DTYPE_NAMES, DTYPES, as_bytes
 from tgraph.stores.blocks import (
     BlockStore,
@@ -29,10 +30,10 @@ from tgraph.stores.blocks import (
     rows_per_block,
 )
 
-# Bytes of a block. Random rows are read several times faster than from blocks of 64 KiB, tensors as a whole about as
-# fast. With its seal and what the database keeps beside it, a block fills a page of LMDB or half of one of PostgreSQL.
+# Bytes of a block. Random rows are read several times faster than from blocks of 64 KiB, whole tensors about as fast.
+# With its checksum and the database's overhead, a block fills a page of LMDB or half a page of PostgreSQL.
 BLOCK = 4024
-CHUNK = 1 << 22  # bytes of blocks that are read or written at once, about
+CHUNK = 1 << 22  # bytes of blocks read or written at once, about
 SEAL = 8  # bytes of a checksum
 Wanted = Sequence[tuple[Stat, Sequence[int]]]  # versions, and the numbers of blocks of each
 REMEDY = "put the tensor again, or fetch the database from a copy"
@@ -40,7 +41,7 @@ REMEDY = "put the tensor again, or fetch the database from a copy"
 
 @dataclass(frozen=True)
 class NewVersion:
-    """A tensor that is to be put. stat : of it. head : its sealed head."""
+    """A tensor to be put. stat : of it. head : its sealed head."""
 
     stat: Stat
     tensor: Tensor
@@ -55,8 +56,8 @@ class NewVersion:
 
 @dataclass(frozen=True)
 class Blocks:
-    """Blocks of a version that are to be read. rows : of all of them, to be filled. chosen : a tensor, at which places
-    of it, and which of the rows are put there."""
+    """Blocks of a version to be read. rows : of all of them, to be filled. chosen : (tensor, index, source): then
+    tensor[index] = rows[source]."""
 
     stat: Stat
     numbers: Sequence[int]
@@ -64,16 +65,16 @@ class Blocks:
     chosen: tuple[Tensor, Tensor, Tensor] | None = None
 
     def finish(self) -> None:
-        """Put the rows that were chosen where they belong."""
+        """Copy the chosen rows."""
         if self.chosen is not None:
             found, place, index = self.chosen
             found.index_copy_(0, place, self.rows.index_select(0, index))
 
 
 class KeyValueStore(BlockStore):
-    """A BlockStore over a database that holds, for each key, a head: JSON that describes the present version; and for
-    each version its blocks. Heads and blocks are sealed: they begin with the XXH3 (64 bits) of what follows. Blocks are
-    named by their version, so that a reader finds those of the version whose head it has read, or none."""
+    """A BlockStore over a database with a head for each key, JSON that describes the present version, and the blocks of
+    each version. Heads and blocks are sealed: the XXH3 (64 bits) precedes the data. Blocks are named by version, so
+    that a reader finds the blocks of the head it has read, or none."""
 
     place: str  # of the database, for errors
 
@@ -140,27 +141,26 @@ class KeyValueStore(BlockStore):
 
     @abstractmethod
     def _delete(self, key: str) -> bool:
-        """As `delete`, of a key that has been checked."""
+        """As `delete`, of a checked key."""
 
     @abstractmethod
     def _keys(self, beginning: str) -> list[str]:
-        """As `keys`, of what a key may begin with."""
+        """As `keys`, of a possible beginning."""
 
     @abstractmethod
     def _heads_of(self, keys: Sequence[str]) -> Sequence[bytes | None]:
-        """The sealed head of each key, None where there is no tensor."""
+        """The sealed head of each key, None without a tensor."""
 
     @abstractmethod
     def _values(self, wanted: Wanted) -> Iterable[bytes | memoryview | None]:
-        """The sealed blocks of versions by their numbers, those of one version after those of the other, None for those
-        that are not there. Each is used before the next is taken."""
+        """The sealed blocks of versions in order, None for missing ones; each is used before the next is taken."""
 
     @abstractmethod
     def _replace(self, new: NewVersion, replacing: Stat | None) -> None:
-        """Write a version and make it the present one, all or nothing, after `check_version`; remove the one before."""
+        """Write a version and make it the present one, atomically, after `check_version`; remove the previous one."""
 
     def _present(self, key: str, head: bytes | None) -> str | None:
-        """The version that a head names; None without one, and for one that is damaged, so that a put repairs it."""
+        """The version of a head; None without a head, and for a damaged one, so that a put repairs it."""
         try:
             return None if head is None else self._opened(key, head).version
         except FileFormatError:
@@ -183,26 +183,44 @@ class KeyValueStore(BlockStore):
 
 
 def disk_full(place: str, nbytes: int, said: object) -> OSError:
-    """The error of a put for which the disk of a database has no room."""
+    """The error of a put to a database on a full disk."""
     free = shutil.disk_usage(place).free
     what = f"{said}: {nbytes} bytes are needed, {free} are free; make room, or put the database on another disk"
     return OSError(errno.ENOSPC, what, place)
 
 
 def sealed(data: bytes | memoryview) -> bytes:
-    """Bytes after their checksum."""
+    """The checksum followed by the data."""
     return b"".join((xxhash.xxh3_64_digest(data), data))
 
 
+def head_name(key: str) -> bytes:
+    """The name of a head in an embedded database."""
+    return b"k" + key.encode()
+
+
+def block_name(version: str, number: int) -> bytes:
+    """The name of a block in an embedded database, in the order of numbers."""
+    return b"b" + version.encode() + number.to_bytes(8, "big")
+
+
+def client(package: str, store: str, extra: str) -> Any:
+    """The client of a database. Raises MissingDependencyError where its package is not installed."""
+    try:
+        return importlib.import_module(package)
+    except ImportError as fault:
+        raise MissingDependencyError(package, store, extra) from fault
+
+
 def chunks(stat: Stat, numbers: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Numbers of blocks in pieces of about CHUNK bytes."""
+    """Numbers of blocks in parts of about CHUNK bytes."""
     count = max(1, CHUNK // max(1, stat.rows * stat.row_bytes))
     for begin in range(0, len(numbers), count):
         yield numbers[begin : begin + count]
 
 
 def blocks_of(stat: Stat, index: Tensor | None, found: Tensor) -> Iterator[Blocks]:
-    """The blocks that have the rows at `index`, by default all, which go into `found`. The rows of a chunk are taken
+    """The blocks with the rows at `index`, by default all, to be copied into `found`. The rows of a chunk are copied
     together, while it is in the processor's cache."""
     if index is None:
         for some in chunks(stat, range(stat.num_blocks)):
@@ -215,14 +233,14 @@ def blocks_of(stat: Stat, index: Tensor | None, found: Tensor) -> Iterator[Block
         last = first + len(some)
         here = slice(ends[first], ends[last])
         before = torch.repeat_interleave(torch.arange(len(some)) - blocks[first:last], counts[first:last])
-        place = rows[here] + before * stat.rows  # all blocks but the last of the tensor are whole
+        place = rows[here] + before * stat.rows  # all blocks but the last are whole
         size = len(some) * stat.rows - max(0, (some[-1] + 1) * stat.rows - stat.shape[0])
         yield Blocks(stat, some, torch.empty((size, *stat.shape[1:]), dtype=stat.dtype), (found, order[here], place))
         first = last
 
 
 def groups(wanted: Iterable[Blocks]) -> Iterator[list[Blocks]]:
-    """Blocks of about CHUNK bytes together, in order."""
+    """Blocks in groups of about CHUNK bytes, in order."""
     group: list[Blocks] = []
     for blocks in wanted:
         if group and sum(each.rows.nbytes for each in group) + blocks.rows.nbytes > CHUNK:

@@ -12,11 +12,12 @@ import torch
 from torch import Tensor
 
 from tgraph.core.rows import offset_of
-from tgraph.errors import ArgumentError, MissingDependencyError
+from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
 from tgraph.io.arrow import to_tensor
 from tgraph.stores.blocks import BLOCK, BlockStore, Stat, check_blocks, check_key, row_bytes
 from tgraph.stores.ids import Ids
+from tgraph.stores.keyvalue import client
 from tgraph.stores.names import from_key, to_key
 
 _DTYPES = {
@@ -24,29 +25,27 @@ _DTYPES = {
     "DOUBLE": torch.float64,
     "FLOAT": torch.float32,
     "INT8": torch.int8,
-    "INT16": torch.int16,
-    "INT32": torch.int32,
     "UINT8": torch.uint8,
-    "UINT16": torch.int32,
-} | dict.fromkeys(("INT64", "UINT32", "UINT64", "SERIAL", "DATE", "TIMESTAMP"), torch.int64)
+}
+_DTYPES |= {"INT16": torch.int16, "INT32": torch.int32, "UINT16": torch.int32}
+_DTYPES |= dict.fromkeys(("INT64", "UINT32", "UINT64", "SERIAL", "DATE", "TIMESTAMP"), torch.int64)
 _FEATURES, _EDGES, _CSC = "features", "edges", "csc"
 _OF_PARENTS: list[Any] = []
-_FEW = 4  # times as long as a row in passing takes one that is looked up
+_FEW = 4  # cost of a row by look-up, relative to a row in a scan
 
 
 class LadybugStore(BlockStore):
     """A Ladybug database, read only: node tables are types of vertices, relationship tables types of edges, and numeric
-    properties, fixed arrays of them too, their features. FeatureStore and GraphStore serve them to loaders.
+    properties, also fixed arrays, their features, for FeatureStore and GraphStore.
 
         store = LadybugStore("papers.lbug")
         loader = NeighborLoader((FeatureStore(store), GraphStore(store)), [15, 10], input_nodes="paper")
 
-    Vertices are numbered in the order in which the database holds them; `ids` has their primary keys. Edges are asked
-    for once, by Cypher, and sampled from as CSC in memory: a hop by Cypher takes longer than that, after a few batches.
-    So are properties of edges. Rows of vertices are looked up by primary key, or all are read where many are wanted.
-    What is changed afterwards is seen by a new LadybugStore.
+    Vertices are numbered in the order of the database; `ids` has their primary keys. Edges and their properties are
+    queried once, by Cypher, and cached in memory as CSC: after a few batches, hops by Cypher would take longer. Rows of
+    vertices are looked up by primary key, or scanned where many are wanted. A store does not see later changes.
 
-    path : of the database, which must not be open for writing in another process.
+    path : of the database, not open for writing in another process.
     Raises MissingDependencyError where the package ladybug is not installed.
 
     >>> import ladybug
@@ -64,7 +63,7 @@ class LadybugStore(BlockStore):
         self._process: int | None = None
         self._connection: Any = None
         self._vertices: dict[str, _Vertices] = {}
-        self._kept: dict[str, Tensor] = {}
+        self._cache: dict[str, Tensor] = {}
         self._properties: dict[str, dict[str, str]] = {}
         tables = self._query("CALL show_tables() RETURN name, type")
         for name, kind in zip(tables["name"].to_pylist(), tables["type"].to_pylist(), strict=True):
@@ -144,16 +143,17 @@ class LadybugStore(BlockStore):
         kind = from_key(group)[0]
         if isinstance(kind, str):
             return self._of_vertices(kind, from_key(name)[0], stat, index)
-        if stat.key not in self._kept:
-            self._kept[stat.key] = self._of_edges(kind, None if folder == _EDGES else from_key(name)[0])
-        kept = self._kept[stat.key]
-        return kept if index is None else kept[index]
+        if stat.key not in self._cache:
+            self._cache[stat.key] = self._of_edges(kind, None if folder == _EDGES else from_key(name)[0])
+        found = self._cache[stat.key]
+        return found if index is None else found[index]
 
     def _of_vertices(self, group: str, name: str, stat: Stat, index: Tensor | None) -> Tensor:
-        """Rows of a property: looked up by their keys, or all of them."""
+        """Rows of a property: looked up by primary key, or by a scan of all."""
         held = self._numbered(group)
         table, column = _quoted(group), _quoted(name)
-        if index is None or not held.can_look_up or _FEW * len(index) > len(held.offset):
+        looks_up = index is not None and held.key_type in ("INT64", "STRING", "SERIAL")
+        if index is None or not looks_up or _FEW * len(index) > len(held.offset):
             found = self._query(f"MATCH (v:{table}) RETURN offset(id(v)) AS at, v.{column} AS value ORDER BY at")
             values = to_tensor(found["value"], name)
             return values if index is None else values[index]
@@ -166,7 +166,7 @@ class LadybugStore(BlockStore):
         return torch.empty((len(keys), *stat.shape[1:]), dtype=stat.dtype).index_copy_(0, place, values)[inverse]
 
     def _of_edges(self, kind: tuple[str, str, str], name: str | None) -> Tensor:
-        """A property of the edges in the order of CSC; or (row, colptr), one behind the other."""
+        """A property of the edges in the order of CSC; or row and colptr, concatenated."""
         source, target = self._numbered(kind[0]), self._numbered(kind[2])
         returned = "" if name is None else f", e.{_quoted(name)} AS value"
         found = self._query(
@@ -183,7 +183,7 @@ class LadybugStore(BlockStore):
         return self._query(f"{_pattern(kind)} RETURN count(*) AS size")["size"][0].as_py()
 
     def _numbered(self, group: str) -> _Vertices:
-        """The vertices of a type; asked for once."""
+        """The vertices of a type; queried once."""
         held = self._vertices[group]
         if held.offset is None:
             table, key = _quoted(group), _quoted(held.key)
@@ -193,14 +193,11 @@ class LadybugStore(BlockStore):
         return held
 
     def _query(self, cypher: str, values: dict[str, Any] | None = None) -> Any:
-        """The result as a table of pyarrow, from a connection of the process: a fork has none of its own."""
+        """The result as a table of pyarrow, by a connection of this process: a fork opens its own."""
         if self._process != os.getpid():
-            try:
-                import ladybug
-            except ImportError as fault:
-                raise MissingDependencyError("ladybug", "LadybugStore", "ladybug") from fault
+            ladybug = client("ladybug", "LadybugStore", "ladybug")
             if self._connection is not None:
-                _OF_PARENTS.append(self._connection)  # to close it would wait for threads that a fork does not have
+                _OF_PARENTS.append(self._connection)  # closing it would wait for threads missing in a fork
             database = ladybug.Database(self.path, read_only=True)
             self._process, self._connection = os.getpid(), ladybug.Connection(database)
         return self._connection.execute(cypher, values or {}).get_as_arrow()
@@ -213,7 +210,7 @@ class LadybugStore(BlockStore):
 
 
 class _Vertices(NamedTuple):
-    """A node table. key, key_type : its primary key. offset : int64 [n], where the database holds each vertex,
+    """A node table. key, key_type : its primary key. offset : int64 [n], the database's offset of each vertex,
     ascending. keys : of each, a column of pyarrow."""
 
     key: str
@@ -221,17 +218,13 @@ class _Vertices(NamedTuple):
     offset: Any = None
     keys: Any = None
 
-    @property
-    def can_look_up(self) -> bool:
-        return self.key_type in ("INT64", "STRING", "SERIAL")
-
     def numbers(self, offset: Tensor) -> Tensor:
-        """The numbers of vertices by where the database holds them: other ones where some were deleted."""
+        """The numbers of vertices by the database's offsets, which have gaps after deletions."""
         return torch.searchsorted(self.offset, offset)
 
 
 def _parsed(kind: str) -> tuple[torch.dtype, tuple[int, ...]] | None:
-    """The dtype of a property, and the shape of its arrays; None for what tensors cannot hold."""
+    """The dtype of a property, and the shape of its arrays; None for types without a dtype."""
     found = re.fullmatch(r"(\w+)((?:\[\d+\])*)", kind)
     if found is None or found[1] not in _DTYPES:
         return None

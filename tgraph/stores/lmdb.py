@@ -8,19 +8,18 @@ import shutil
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tgraph.errors import MissingDependencyError
 from tgraph.files import PathLike
 from tgraph.stores.blocks import Stat, check_version
-from tgraph.stores.keyvalue import KeyValueStore, NewVersion, Wanted, disk_full
+from tgraph.stores.keyvalue import KeyValueStore, NewVersion, Wanted, block_name, client, disk_full, head_name
 
 _OPENED: dict[str, tuple[int, Any]] = {}  # the process that opened a database, and the database
 
 
 class LmdbStore(KeyValueStore):
-    """Tensors in an LMDB database. A put is one transaction, and raises OSError, with nothing
-    changed, where the disk or `max_bytes` has no room for it.
+    """Tensors in an LMDB database. A put is one transaction, and raises OSError, with nothing changed, where the disk
+    or `max_bytes` has no room for it.
 
-    path : of the folder. max_bytes : which the database may take at most; the space is only taken as it is filled.
+    path : of the folder. max_bytes : the largest size of the database; space is taken as it is filled.
     Raises MissingDependencyError where the package lmdb is not installed.
 
     >>> from tgraph import stores
@@ -39,22 +38,22 @@ class LmdbStore(KeyValueStore):
 
     def _delete(self, key: str) -> bool:
         with self._environment().begin(write=True) as transaction:
-            _delete_blocks(transaction, self._present(key, transaction.get(_name(key))))
-            return bool(transaction.delete(_name(key)))
+            _delete_blocks(transaction, self._present(key, transaction.get(head_name(key))))
+            return bool(transaction.delete(head_name(key)))
 
     def _keys(self, beginning: str) -> list[str]:
         with self._environment().begin() as transaction:
-            return sorted(name[1:].decode() for name in _names(transaction, _name(beginning)))
+            return sorted(name[1:].decode() for name in _names(transaction, head_name(beginning)))
 
     def _heads_of(self, keys: Sequence[str]) -> list[bytes | None]:
         with self._environment().begin() as transaction:
-            return [transaction.get(_name(key)) for key in keys]
+            return [transaction.get(head_name(key)) for key in keys]
 
     def _values(self, wanted: Wanted) -> Iterator[memoryview | None]:
         with self._environment().begin(buffers=True) as transaction:
             for stat, numbers in wanted:
                 for number in numbers:
-                    yield transaction.get(_block(stat.version, number))
+                    yield transaction.get(block_name(stat.version, number))
 
     def _replace(self, new: NewVersion, replacing: Stat | None) -> None:
         import lmdb
@@ -72,40 +71,28 @@ class LmdbStore(KeyValueStore):
     def _write(self, new: NewVersion, replacing: Stat | None) -> None:
         key = new.stat.key
         with self._environment().begin(write=True) as transaction:
-            present = self._present(key, transaction.get(_name(key)))
+            present = self._present(key, transaction.get(head_name(key)))
             check_version(key, present, replacing)
             _delete_blocks(transaction, present)
-            transaction.put(_name(key), new.head)
+            transaction.put(head_name(key), new.head)
             for blocks in new.chunks():
                 for number, value in blocks:
-                    transaction.put(_block(new.stat.version, number), value)
+                    transaction.put(block_name(new.stat.version, number), value)
 
     def _environment(self) -> Any:
-        """The database, which a process may open once, and has to open anew where another process forked it."""
+        """The database: opened once in a process, and again after a fork."""
         place = os.path.realpath(self.place)
         process, environment = _OPENED.get(place, (None, None))
         if process == os.getpid():
             return environment
         if environment is not None:
             environment.close()
-        try:
-            import lmdb
-        except ImportError as fault:
-            raise MissingDependencyError("lmdb", "LmdbStore", "lmdb") from fault
-        environment = lmdb.open(self.place, map_size=self.max_bytes)
+        environment = client("lmdb", "LmdbStore", "lmdb").open(self.place, map_size=self.max_bytes)
         _OPENED[place] = os.getpid(), environment
         return environment
 
     def __repr__(self) -> str:
         return f"LmdbStore({self.place!r})"
-
-
-def _name(key: str) -> bytes:
-    return b"k" + key.encode()
-
-
-def _block(version: str, number: int) -> bytes:
-    return b"b" + version.encode() + number.to_bytes(8, "big")
 
 
 def _delete_blocks(transaction: Any, version: str | None) -> None:
@@ -115,7 +102,7 @@ def _delete_blocks(transaction: Any, version: str | None) -> None:
 
 
 def _names(transaction: Any, beginning: bytes) -> list[bytes]:
-    """The names in the database that begin so."""
+    """The names in the database with this beginning."""
     found: list[bytes] = []
     cursor = transaction.cursor()
     if cursor.set_range(beginning):

@@ -1,4 +1,4 @@
-"""Whole stores: copied, verified, exchanged with files."""
+"""Maintenance of whole stores: copies, verification, exchange with files."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ from tgraph.progress import bar
 from tgraph.stores.blocks import BlockStore, Stat, read, repeated
 
 SUFFIXES = ".npy", ".safetensors"
-_BLOCKS = 256  # that are read at once
+_BLOCKS = 256  # read at once
 
 
 def copy(source: BlockStore, target: BlockStore, beginning: str = "", progress: bool = False) -> int:
     """Put the tensors of a store into another, one after the other, with their notes; returns their bytes.
 
-    source, target : the stores. beginning : of the keys; by default all. progress : whether to show a bar. Each tensor
-    is there wholly or not at all when this ends early. Raises as their `get_rows` and `put`, and ArgumentError where no
-    key begins so.
+    source, target : the stores. beginning : of the keys; by default all. progress : whether to show a bar. When
+    interrupted, tensors are complete or absent. Raises as `get_rows` and `put`, ArgumentError where no key matches.
 
     >>> from tgraph import stores
     >>> memory, disk = stores.MemoryStore(), stores.DiskStore("folder")
@@ -44,9 +43,9 @@ def copy(source: BlockStore, target: BlockStore, beginning: str = "", progress: 
 
 
 def verify(store: BlockStore, beginning: str = "", progress: bool = False) -> list[FileFormatError]:
-    """Read every block, and return the errors of those that are damaged, which name the key and the place.
+    """Read every block, and return the errors of damaged ones, with key and place.
 
-    store : which is to be read anew. beginning, progress : as for `copy`. Raises ArgumentError where no key begins so.
+    store : to be verified again. beginning, progress : as for `copy`. Raises ArgumentError where no key matches.
 
     >>> from tgraph import stores
     >>> store = stores.DiskStore("folder")
@@ -54,16 +53,15 @@ def verify(store: BlockStore, beginning: str = "", progress: bool = False) -> li
     >>> stores.verify(store)
     []
     """
-    store = copying.copy(store)  # which has verified nothing yet
+    store = copying.copy(store)  # without verified blocks
     return [fault for key in _shown(matching(store, beginning), progress) for fault in _damage(store, key)]
 
 
 def put_file(store: BlockStore, path: PathLike, key: str | None = None) -> list[str]:
     """Put the array of a .npy file or the tensors of a .safetensors file; returns their keys.
 
-    store : which gets them. key : of the array, by default the name of the file; for .safetensors a folder in which the
-    names of the tensors are the keys. Raises ArgumentError for another kind of file and for what `put` refuses,
-    FileFormatError where it is damaged.
+    store : the destination. key : of the array, by default the name of the file; for .safetensors a folder, a prefix of
+    the tensors' names. Raises ArgumentError for another kind of file and as `put`, FileFormatError for a damaged file.
 
     >>> import numpy
     >>> from tgraph import stores
@@ -84,11 +82,11 @@ def put_file(store: BlockStore, path: PathLike, key: str | None = None) -> list[
 
 
 def get_file(store: BlockStore, path: PathLike, key: str = "") -> list[str]:
-    """Write tensors to a file, which is replaced wholly or not at all; returns their keys.
+    """Write tensors to a file, replaced atomically; returns their keys.
 
-    store : which has them. path : .npy for the tensor of one key, .safetensors for all that begin with `key`, which
-    keeps their notes. All of them have to fit the memory, unless they are in files. Raises ArgumentError for another
-    kind of file and where there is no such tensor.
+    store : the source. path : .npy for the tensor of one `key`, .safetensors for all keys that begin so, with notes.
+    All of them have to fit in memory, unless the store is a DiskStore. Raises ArgumentError for another kind of file
+    and where there is no such tensor.
 
     >>> from tgraph import stores
     >>> store = stores.MemoryStore()
@@ -107,7 +105,7 @@ def get_file(store: BlockStore, path: PathLike, key: str = "") -> list[str]:
 
 
 def matching(store: BlockStore, beginning: str) -> list[str]:
-    """The keys that begin so. Raises ArgumentError where there is none."""
+    """The keys with this beginning. Raises ArgumentError where there is none."""
     found = store.keys(beginning)
     if not found:
         raise ArgumentError(f"{store!r} has no tensor" + (f" whose key begins with {beginning!r}" if beginning else ""))
@@ -129,7 +127,7 @@ def _damage(store: BlockStore, key: str) -> list[FileFormatError]:
 
     try:
         return repeated(key, attempt)
-    except FileFormatError as fault:  # of what describes the tensor
+    except FileFormatError as fault:  # of the head
         return [fault]
 
 
@@ -164,11 +162,11 @@ def _array(path: Path) -> Tensor:
     try:
         found = np.load(path, mmap_mode="c")
     except ValueError as fault:
-        raise FileFormatError(path, f"this is no array ({fault})", "write it by numpy.save") from fault
+        raise FileFormatError(path, f"not an array ({fault})", "write it by numpy.save") from fault
     try:
         return torch.from_numpy(found)
     except TypeError as fault:
-        raise ArgumentError(f"path: {path} holds {found.dtype}, which no tensor does; convert it") from fault
+        raise ArgumentError(f"path: {path} holds {found.dtype}, not a dtype of torch; convert it") from fault
 
 
 def _write_array(path: Path, tensor: Tensor) -> None:
@@ -181,7 +179,7 @@ def _write_array(path: Path, tensor: Tensor) -> None:
 
 
 def _notes(contents: checksummed.Contents) -> dict[str, dict[str, str]]:
-    """The notes of each tensor, of a file that `get_file` has written."""
+    """The notes of each tensor, of a file written by `get_file`."""
     try:
         found = json.loads(contents.notes.get("notes", "{}"))
     except ValueError:  # notes of another program

@@ -14,7 +14,7 @@ _WRITING = threading.Lock()
 
 
 class MemoryStore(BlockStore):
-    """Tensors in memory, each of them one block. What is put and what is read are copies.
+    """Tensors in memory, each of them one block. Puts and reads copy.
 
     >>> from tgraph import stores
     >>> store = stores.MemoryStore()

@@ -1,4 +1,4 @@
-"""Keys of stored tensors from the names that PyTorch Geometric gives groups, attributes and types of edges."""
+"""Keys of stored tensors, from PyTorch Geometric's names of groups, attributes and types of edges."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NONE = "~"
 
 
 def to_key(*names: Any) -> str:
-    """The key of names, each of which is text, None or a type of edges. Raises ArgumentError for others."""
+    """The key of names: each text, None or a type of edges. Raises ArgumentError for others."""
     return "/".join(map(_part, names))
 
 

@@ -1,4 +1,4 @@
-"""Stores from text."""
+"""Stores by URL."""
 
 from __future__ import annotations
 
@@ -16,27 +16,18 @@ from tgraph.stores.postgres import PostgresStore
 from tgraph.stores.redis import RedisStore
 from tgraph.stores.rocksdb import RocksDbStore
 
-# How the text begins, and what makes the store from what follows or, for a URL, from all of it.
-_FOLDERS: dict[str, Callable[..., BlockStore]] = {
-    "disk": DiskStore,
-    "ladybug": LadybugStore,
-    "lmdb": LmdbStore,
-    "rocksdb": RocksDbStore,
-}
-_SERVERS: dict[str, Callable[..., BlockStore]] = {
-    "redis": RedisStore,
-    "rediss": RedisStore,
-    "postgresql": PostgresStore,
-    "postgres": PostgresStore,
-}
+# {scheme: constructor}, of the rest of the text; of a server, of the whole URL.
+Stores = dict[str, Callable[..., BlockStore]]
+_FOLDERS: Stores = {"disk": DiskStore, "ladybug": LadybugStore, "lmdb": LmdbStore, "rocksdb": RocksDbStore}
+_SERVERS: Stores = {"redis": RedisStore, "rediss": RedisStore, "postgresql": PostgresStore, "postgres": PostgresStore}
 
 
 def open(url: str, **options: Any) -> BlockStore:
-    """The store that a text, the `url`, names: memory:, a folder of files, lmdb:folder, rocksdb:folder, ladybug:path,
+    """The store of a `url`: memory:, a folder of files, lmdb:folder, rocksdb:folder, ladybug:path,
     redis://user:password@host:port/database, or postgresql://user:password@host:port/database.
 
-    Passwords come from the URL or the environment: REDISCLI_AUTH, PGPASSWORD. The `options` are those of the store
-    that is named, such as the `prefix` of those behind a server.
+    Passwords come from the URL or the environment: REDISCLI_AUTH, PGPASSWORD. The `options` are those of the store's
+    class, such as the `prefix` of a server's.
 
     Raises ArgumentError for another beginning, MissingDependencyError where a package is not installed, ServerError
     where a server does not answer.
@@ -57,4 +48,4 @@ def open(url: str, **options: Any) -> BlockStore:
     if not found[2] and kind in _FOLDERS and len(url) > found.end():
         return _FOLDERS[kind](url[found.end() :], **options)
     known = ", ".join(["memory:", "a folder", *(f"{name}:folder" for name in _FOLDERS), *(f"{n}://" for n in _SERVERS)])
-    raise ArgumentError(f"url: expected one of {known}, got one that begins with {found[0]}")
+    raise ArgumentError(f"url: expected one of {known}, got {found[0]}...")

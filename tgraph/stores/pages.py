@@ -1,4 +1,4 @@
-"""Pages of a mapped file, many of which are asked of the disk before the first is waited for."""
+"""Prefetching of the pages of a mapped file: many reads in flight at the same time."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ import os
 
 from torch import Tensor
 
-_AT_ONCE = (128 << 10) // mmap.PAGESIZE  # pages of a request: of longer ones systems may only read the beginning
+_AT_ONCE = (128 << 10) // mmap.PAGESIZE  # pages of a request: systems may truncate longer ones
 _PROBES = 32
 
 
 def read_alone(mapping: mmap.mmap) -> None:
-    """Have a page fault read one page, not the megabytes around it, which where memory is short drive out others."""
+    """Disable read-ahead: a page fault reads one page, not megabytes that evict others where memory is short."""
     if hasattr(mmap, "MADV_RANDOM"):
         mapping.madvise(mmap.MADV_RANDOM)
 
 
 class Pages:
-    """The pages of a file on a map of it.
+    """The pages of a mapped file.
 
-    A page fault waits for one read, and systems read megabytes around it; a disk serves many random reads at a time.
-    So all are announced first (madvise), sorted and merged, which makes one thread as fast as a pool of readers.
+    A page fault waits for one read, with megabytes of read-ahead; a disk runs many random reads in parallel. So all
+    pages are requested first (madvise), sorted and merged: one thread is then as fast as a pool of readers.
 
-    file : its descriptor, for this map alone. mapping : all of it.
+    file : its descriptor, for this map alone. mapping : the whole file.
     """
 
     def __init__(self, file: int, mapping: mmap.mmap):
         self._file, self._map = file, mapping
         self._can_ask = hasattr(mmap, "MADV_WILLNEED")
-        read_alone(mapping)  # what is missing nevertheless
+        read_alone(mapping)  # for the pages still missing
         if hasattr(os, "posix_fadvise"):
-            os.posix_fadvise(file, 0, 0, os.POSIX_FADV_RANDOM)  # and so is what a probe does not find
+            os.posix_fadvise(file, 0, 0, os.POSIX_FADV_RANDOM)  # and for the misses of a probe
 
     def ask(self, begin: Tensor, size: int) -> None:
-        """Have `size` bytes from each of the positions `begin` [k], or as many as the file has, read into memory."""
+        """Request `size` bytes from each of the positions `begin` [k], up to the end of the file."""
         if not self._can_ask or not size or not len(begin):
             return
         begin = begin.sort().values
@@ -49,12 +49,12 @@ class Pages:
                 self._map.madvise(mmap.MADV_WILLNEED, page * mmap.PAGESIZE, pages * mmap.PAGESIZE)
 
     def seem_in_memory(self, begin: Tensor) -> bool:
-        """Whether some of the positions are in memory: to ask for all of them takes as long as copying short rows."""
+        """Whether all probed positions are in memory: requesting pages takes as long as copying short rows."""
         if not hasattr(os, "RWF_NOWAIT"):
             return False
         for position in begin[:: 1 + len(begin) // _PROBES].tolist():
             try:
                 os.preadv(self._file, [bytearray(1)], position, os.RWF_NOWAIT)
-            except OSError:  # it is not, or the file system does not tell
+            except OSError:  # absent, or not supported by the file system
                 return False
         return True

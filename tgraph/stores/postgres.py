@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from tgraph.errors import MissingDependencyError
 from tgraph.stores.blocks import Stat, check_version
-from tgraph.stores.keyvalue import NewVersion, Wanted
+from tgraph.stores.keyvalue import NewVersion, Wanted, client
 from tgraph.stores.server import ServerStore, named
 
 T = TypeVar("T")
-# A server that is gone without a word is noticed after half a minute, in seconds.
+# Seconds: a silent server is detected after half a minute.
 OPTIONS = {"connect_timeout": 10, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 4}
-# What a server says to one who connects while it stops or starts; libpq gives no code for it.
+# Messages of a server to a client that connects while it stops or starts; libpq gives no code.
 PASSING = ("shutting down", "starting up", "terminating connection")
 TABLES = """
 CREATE TABLE IF NOT EXISTS {heads} (key text COLLATE "C" PRIMARY KEY, version uuid NOT NULL, head bytea NOT NULL);
@@ -28,10 +28,10 @@ ALTER TABLE {blocks} ALTER COLUMN value SET STORAGE EXTERNAL, SET (toast_tuple_t
 
 class PostgresStore(ServerStore):
     """Tensors in two tables of a PostgreSQL database, postgresql://user:password@host:port/database, with the options
-    of libpq; where the URL has no password, that of the environment, PGPASSWORD, or of libpq's file of passwords. See
-    ServerStore for the arguments and errors.
+    of libpq; without a password in the URL, by PGPASSWORD of the environment or libpq's password file. See ServerStore
+    for the arguments and errors.
 
-    A put is one transaction. The space of what has been replaced is taken again after the server's VACUUM.
+    A put is one transaction. The space of replaced versions is reused after the server's VACUUM.
 
     >>> from tgraph import stores
     >>> store = stores.PostgresStore("postgresql://user@localhost:5432/papers")
@@ -46,7 +46,7 @@ class PostgresStore(ServerStore):
             self._options()
         except self._errors as fault:
             raise ValueError(str(fault)) from None
-        self._idle: dict[int, list[Any]] = defaultdict(list)  # connections, by the process that made them
+        self._idle: dict[int, list[Any]] = defaultdict(list)  # connections, by process
 
     def _options(self) -> dict[str, Any]:
         return OPTIONS | _psycopg().conninfo.conninfo_to_dict(self.address.url)
@@ -63,10 +63,10 @@ class PostgresStore(ServerStore):
     def _is_lost(self, fault: Exception) -> bool:
         psycopg = _psycopg()
         if isinstance(fault, (psycopg.errors.DiskFull, psycopg.errors.OutOfMemory, psycopg.errors.IoError)):
-            return False  # the server has answered, and would answer the same again
-        made = getattr(fault, "pgconn", None)  # of a connection that could not be made; refused after a password
-        refused = made and (made.used_password or made.needs_password) and not any(map(str(fault).count, PASSING))
-        return isinstance(fault, psycopg.OperationalError) and not refused
+            return False  # a repeated request would get the same answer
+        failed = getattr(fault, "pgconn", None)  # of a failed connection
+        denied = failed and (failed.used_password or failed.needs_password) and not any(map(str(fault).count, PASSING))
+        return isinstance(fault, psycopg.OperationalError) and not denied
 
     def _delete(self, key: str) -> bool:
         def remove(connection: Any) -> bool:
@@ -105,14 +105,14 @@ class PostgresStore(ServerStore):
         version = uuid.UUID(stat.version)
         if isinstance(numbers, range) and numbers.step == 1:
             return f"{query} BETWEEN %s AND %s", [version, numbers[0], numbers[-1]]
-        # as text: psycopg takes longer for a list of numbers than the server for all of the request
+        # as text: psycopg's conversion of a list of numbers takes longer than the whole request
         return f"{query} = ANY(%s::int4[])", [version, f"{{{','.join(map(str, numbers))}}}"]
 
     def _replace(self, new: NewVersion, replacing: Stat | None) -> None:
         self._request(new.stat.key, lambda connection: self._attempt(connection, new, replacing))
 
     def _attempt(self, connection: Any, new: NewVersion, replacing: Stat | None) -> None:
-        """Write a version, unless an attempt before has, whose answer was lost."""
+        """Write a version, unless a previous attempt, with a lost answer, has written it."""
         key, version = new.stat.key, uuid.UUID(new.stat.version)
         if self._version(connection, key) == version:
             return
@@ -134,7 +134,7 @@ class PostgresStore(ServerStore):
             )
 
     def _lock(self, connection: Any, name: str) -> None:
-        """Wait for the transactions of others on this name."""
+        """Wait for other transactions on this name."""
         connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{self._heads}/{name}"])
 
     def _version(self, connection: Any, key: str) -> uuid.UUID | None:
@@ -148,7 +148,7 @@ class PostgresStore(ServerStore):
         return self._ask(key, lambda: self._connected(request))
 
     def _connected(self, request: Callable[[Any], T]) -> T:
-        """The answer to a request, by a connection that no other thread or process uses meanwhile."""
+        """The answer to a request, by a connection of this process that no other thread uses meanwhile."""
         idle = self._idle[os.getpid()]
         connection = idle.pop() if idle else _psycopg().connect(**self._options(), autocommit=True)
         try:
@@ -158,7 +158,7 @@ class PostgresStore(ServerStore):
                 idle.append(connection)
             else:
                 connection.close()
-                self._close()  # those that were idle are lost as well
+                self._close()  # idle connections are lost as well
 
     def _close(self) -> None:
         idle = self._idle[os.getpid()]
@@ -174,13 +174,8 @@ class PostgresStore(ServerStore):
         return f"{self.prefix}_blocks"
 
     def __del__(self) -> None:
-        with contextlib.suppress(AttributeError):  # of a store that could not be made
+        with contextlib.suppress(AttributeError):  # after a failed constructor
             self._close()
 
 
-def _psycopg() -> Any:
-    try:
-        import psycopg
-    except ImportError as fault:
-        raise MissingDependencyError("psycopg", "PostgresStore", "postgres") from fault
-    return psycopg
+_psycopg = functools.partial(client, "psycopg", "PostgresStore", "postgres")

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tgraph.errors import MissingDependencyError
 from tgraph.stores.blocks import Stat, check_version
-from tgraph.stores.keyvalue import NewVersion, Wanted
+from tgraph.stores.keyvalue import NewVersion, Wanted, client
 from tgraph.stores.server import ServerStore, named
 
-LEASE = 300  # seconds without progress after which the server removes what a put has written
-KEEP = 10  # seconds for which those who read a version may go on when another has taken its place
+LEASE = 300  # seconds without progress after which the server removes the blocks of an unfinished put
+KEEP = 10  # seconds for which a replaced version stays readable
 TIMEOUT = 30.0  # seconds for an answer
 
 
 class RedisStore(ServerStore):
-    """Tensors in a Redis or Valkey server, redis://user:password@host:port/database, or rediss:// with TLS; where the
-    URL has no password, that of the environment, REDISCLI_AUTH. See ServerStore for the arguments and errors.
+    """Tensors in a Redis or Valkey server, redis://user:password@host:port/database, or rediss:// with TLS; without a
+    password in the URL, by REDISCLI_AUTH of the environment. See ServerStore for the arguments and errors.
 
-    All heads are in one hash, the blocks of a version in another, which expires unless a put is completed: the server
-    removes what a killed process has left. The end of a put is one transaction.
+    All heads are in one hash, the blocks of a version in another, which expires unless its put is completed: the server
+    removes the blocks of killed processes. The end of a put is one transaction.
 
     >>> from tgraph import stores
     >>> store = stores.RedisStore("redis://localhost:6379/0", prefix="papers")
@@ -42,8 +42,8 @@ class RedisStore(ServerStore):
 
     def _is_lost(self, fault: Exception) -> bool:
         redis = _redis()
-        refused = isinstance(fault, (redis.AuthenticationError, redis.exceptions.AuthorizationError))
-        return isinstance(fault, (redis.ConnectionError, redis.TimeoutError)) and not refused
+        denied = isinstance(fault, (redis.AuthenticationError, redis.exceptions.AuthorizationError))
+        return isinstance(fault, (redis.ConnectionError, redis.TimeoutError)) and not denied
 
     def _delete(self, key: str) -> bool:
         def remove(pipe: Any) -> bool:
@@ -77,14 +77,14 @@ class RedisStore(ServerStore):
         self._ask(new.stat.key, lambda: self._attempt(new, replacing))
 
     def _attempt(self, new: NewVersion, replacing: Stat | None) -> None:
-        """Write a version, unless an attempt before has, whose answer was lost."""
+        """Write a version, unless a previous attempt, with a lost answer, has written it."""
         stat, blocks = new.stat, self._blocks(new.stat.version)
 
         def complete(pipe: Any) -> None:
             present = self._present(stat.key, pipe.hget(self._heads, stat.key))
             check_version(stat.key, present, replacing)
             if pipe.hlen(blocks) != stat.num_blocks:
-                raise _redis().ConnectionError("the server has lost what this put has written so far")
+                raise _redis().ConnectionError("the server has lost the blocks of this put")
             pipe.multi()
             pipe.persist(blocks)
             pipe.hset(self._heads, stat.key, new.head)
@@ -96,7 +96,7 @@ class RedisStore(ServerStore):
         try:
             self._client.unlink(blocks)
             for some in new.chunks():
-                pipe = self._client.pipeline()  # a transaction: what has no time to expire would stay
+                pipe = self._client.pipeline()  # a transaction: blocks without an expiry would stay
                 pipe.hset(blocks, mapping=dict(some)).expire(blocks, LEASE).execute()
             self._client.transaction(complete, self._heads, blocks)
         except Exception as fault:
@@ -112,10 +112,4 @@ class RedisStore(ServerStore):
         return f"{self.prefix}:{version}"
 
 
-def _redis() -> Any:
-    try:
-        import redis
-        from redis import backoff, retry  # noqa: F401 - its parts
-    except ImportError as fault:
-        raise MissingDependencyError("redis", "RedisStore", "redis") from fault
-    return redis
+_redis = functools.partial(client, "redis", "RedisStore", "redis")

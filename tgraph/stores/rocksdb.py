@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import shutil
 import tempfile
@@ -10,28 +11,27 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tgraph.errors import BusyError, FileFormatError, MissingDependencyError
+from tgraph.errors import BusyError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.stores.blocks import Stat, check_version
-from tgraph.stores.keyvalue import REMEDY, KeyValueStore, NewVersion, Wanted, disk_full
+from tgraph.stores.keyvalue import REMEDY, KeyValueStore, NewVersion, Wanted, block_name, client, disk_full, head_name
 
-LOG = 1 << 27  # bytes of the log of what is written, about, which are on the disk beside the tables
-# Databases by folder, since a process may open one once: to write, and to read what another process writes.
+LOG = 1 << 27  # bytes of the write-ahead log, about, on the disk beside the tables
+# Databases by folder, as a process may open each once: as primary, and as secondary beside another process's.
 _WRITERS: dict[str, Any] = {}
 _READERS: dict[str, Any] = {}
-_LOCK = threading.RLock()  # of both, and of the moment in which a put becomes visible
+_LOCK = threading.RLock()  # of both, and of the commit of a put
 
 
 class RocksDbStore(KeyValueStore):
-    """Tensors in a RocksDB database, for those that are put often.
+    """Tensors in a RocksDB database, for frequent puts.
 
-    The process that puts first holds the database until it ends or calls `close`; a put of another raises BusyError
-    meanwhile. Other processes read by secondary instances, which see what had been put when `stat` or `keys` was called
-    last. A put writes the blocks in batches, then the head in one with the removal of the version before; what a killed
-    process has left is removed by the first put of another. A put raises OSError before it writes where the disk has no
-    room.
+    The process of the first put holds the database until it ends or calls `close`; puts of others raise BusyError
+    meanwhile. Other processes read by secondary instances, in the state of their last `stat` or `keys`. A put writes
+    the blocks in batches, then the head in one with the removal of the previous version; the first put of a process
+    removes the blocks of killed ones. A put raises OSError before it writes where the disk has no room.
 
-    path : of the folder, which is made.
+    path : of the folder, created if missing.
     Raises MissingDependencyError where the package rocksdict is not installed.
 
     >>> from tgraph import stores
@@ -52,17 +52,17 @@ class RocksDbStore(KeyValueStore):
     def _delete(self, key: str) -> bool:
         database, batch = self._writer(), _batch()
         with _LOCK:
-            head = database.get(_name(key))
-            batch.delete(_name(key))
+            head = database.get(head_name(key))
+            batch.delete(head_name(key))
             _delete_blocks(batch, self._present(key, head))
             _write(database, batch)
         return head is not None
 
     def _keys(self, beginning: str) -> list[str]:
-        return sorted(name[1:].decode() for name in _names(self._caught_up(), _name(beginning)))
+        return sorted(name[1:].decode() for name in _names(self._caught_up(), head_name(beginning)))
 
     def close(self) -> None:
-        """Let other processes put. The store stays usable.
+        """Release the database, so that other processes can put. The store stays usable.
 
         >>> from tgraph import stores
         >>> store = stores.RocksDbStore("folder")
@@ -78,31 +78,31 @@ class RocksDbStore(KeyValueStore):
                     database.close()
 
     def _heads_of(self, keys: Sequence[str]) -> list[bytes | None]:
-        return self._get(self._caught_up(), [_name(key) for key in keys])
+        return self._get(self._caught_up(), [head_name(key) for key in keys])
 
     def _values(self, wanted: Wanted) -> list[bytes | None]:
         return self._get(
-            self._reader(), [_block(stat.version, number) for stat, numbers in wanted for number in numbers]
+            self._reader(), [block_name(stat.version, number) for stat, numbers in wanted for number in numbers]
         )
 
     def _replace(self, new: NewVersion, replacing: Stat | None) -> None:
         needed = new.tensor.nbytes + min(new.tensor.nbytes, LOG)
-        if shutil.disk_usage(self.place).free < needed:  # once RocksDB finds that, the database has to be opened anew
+        if shutil.disk_usage(self.place).free < needed:  # after RocksDB's own error it has to be opened again
             raise disk_full(self.place, needed, "no space left")
         database, version = self._writer(), new.stat.version
         for blocks in new.chunks():
             batch = _batch()
             batch.put(_unfinished(version), b"")
             for number, value in blocks:
-                batch.put(_block(version, number), value)
+                batch.put(block_name(version, number), value)
             database.write(batch)
         batch = _batch()
-        removed: str | None = version  # where this put is refused
+        removed: str | None = version  # if this put fails
         with _LOCK:
             try:
-                present = self._present(new.stat.key, database.get(_name(new.stat.key)))
+                present = self._present(new.stat.key, database.get(head_name(new.stat.key)))
                 check_version(new.stat.key, present, replacing)
-                batch.put(_name(new.stat.key), new.head)
+                batch.put(head_name(new.stat.key), new.head)
                 removed = present
             finally:
                 batch.delete(_unfinished(version))
@@ -118,7 +118,7 @@ class RocksDbStore(KeyValueStore):
             raise
 
     def _writer(self) -> Any:
-        """The database, which this process now holds; without what killed puts have left."""
+        """The primary database, now held by this process, without the blocks of killed puts."""
         place = os.path.realpath(self.place)
         with _LOCK:
             if place not in _WRITERS:
@@ -137,12 +137,12 @@ class RocksDbStore(KeyValueStore):
             if place in _WRITERS:
                 return _WRITERS[place]
             if place not in _READERS:
-                with tempfile.TemporaryDirectory() as folder:  # of its log, which nobody reads
+                with tempfile.TemporaryDirectory() as folder:  # of its unused log
                     _READERS[place] = self._open(_rocksdict().AccessType.secondary(folder))
             return _READERS[place]
 
     def _caught_up(self) -> Any:
-        """The database as it is now."""
+        """The database in its present state."""
         database = self._reader()
         if database is not _WRITERS.get(os.path.realpath(self.place)):
             database.try_catch_up_with_primary()
@@ -166,21 +166,13 @@ class RocksDbStore(KeyValueStore):
         return f"RocksDbStore({self.place!r})"
 
 
-def _name(key: str) -> bytes:
-    return b"k" + key.encode()
-
-
-def _block(version: str, number: int) -> bytes:
-    return b"b" + version.encode() + number.to_bytes(8, "big")
-
-
 def _unfinished(version: str) -> bytes:
-    """The name that tells that a put has not reached its end."""
+    """The name that marks an unfinished put."""
     return b"u" + version.encode()
 
 
 def _names(database: Any, beginning: bytes) -> Iterator[bytes]:
-    """The names in the database that begin so."""
+    """The names in the database with this beginning."""
     for name in database.keys(from_key=beginning):
         if not name.startswith(beginning):
             return
@@ -193,19 +185,18 @@ def _batch() -> Any:
 
 def _delete_blocks(batch: Any, version: str | None) -> None:
     if version is not None:
-        batch.delete_range(_block(version, 0), _block(version, 2**64 - 1))
+        batch.delete_range(block_name(version, 0), block_name(version, 2**64 - 1))
 
 
 def _write(database: Any, batch: Any) -> None:
-    """Write, with all that has been written before, to the disk."""
+    """Write and sync, including all previous writes."""
     options = _rocksdict().WriteOptions()
     options.sync = True
     database.write(batch, options)
 
 
 def _forget() -> None:
-    """Leave the databases of the process that forked this one as they are: closing one would wait for its threads,
-    which this process does not have."""
+    """Leak the databases of the parent process: closing one would wait for threads missing in a fork."""
     global _LOCK
     for database in (*_WRITERS.values(), *_READERS.values()):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(database))
@@ -218,9 +209,4 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
 
-def _rocksdict() -> Any:
-    try:
-        import rocksdict
-    except ImportError as fault:
-        raise MissingDependencyError("rocksdict", "RocksDbStore", "rocksdb") from fault
-    return rocksdict
+_rocksdict = functools.partial(client, "rocksdict", "RocksDbStore", "rocksdb")

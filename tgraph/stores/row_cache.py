@@ -1,4 +1,4 @@
-"""Rows of one tensor in memory, evicted by S3-FIFO; all operations take whole batches of rows."""
+"""A cache of the rows of one tensor, with eviction by S3-FIFO; all operations are batched."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from torch import Tensor
 from tgraph.core.system.pages import fresh
 from tgraph.stores.blocks import Stat
 
-PER_ROW, PER_SLOT = 4, 9  # bytes beside the values: of each row of the tensor, of each row that is held
+PER_ROW, PER_SLOT = 4, 9  # bytes beside the values: of each row of the tensor, of each cached row
 _MOST_USES = 3
-_TAKEN = 255  # uses of a slot that was given away in the present call
+_TAKEN = 255  # uses of a slot assigned in the present call
 _ABSENT = -1
-_PERIOD = (1 << 31) - 2  # of the numbers of rows that left, which a place holds as -2 and less
+_PERIOD = (1 << 31) - 2  # of the numbers of evicted rows, stored in a place as -2 and less
 
 
 class RowCache:
-    """Rows of one version of a tensor, those used most, in `slots` slots; rows `pinned` [p] are never evicted.
+    """The most used rows of one version of a tensor, in `slots` slots; rows `pinned` [p] are never evicted.
 
     S3-FIFO (Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023): new rows enter a small queue, a
-    tenth of the slots, and go from its end to the main queue where they were used again, else away. A row that comes
-    back soon after it went enters the main queue at once. That is a ring from which a hand takes rows that were not
-    used since it last came by, as often as they were used at most thrice.
+    tenth of the slots, and move from its end to the main queue if used again, else are evicted. A row that returns soon
+    after its eviction enters the main queue at once. The main queue is a ring: a hand decrements the use counts, at
+    most 3, and evicts rows with count 0.
     """
 
     stat: Stat
@@ -29,7 +29,7 @@ class RowCache:
 
     def __init__(self, stat: Stat, slots: int, pinned: Tensor):
         self.stat, self.slots = stat, slots
-        self._place = torch.full((stat.shape[0],), _ABSENT, dtype=torch.int32)  # of each row: its slot, or when it left
+        self._place = torch.full((stat.shape[0],), _ABSENT, dtype=torch.int32)  # of each row: slot, or eviction time
         self._row = torch.full((slots,), -1, dtype=torch.int64)
         self._uses = torch.zeros(slots, dtype=torch.uint8)
         self._values = fresh((slots, *stat.shape[1:]), stat.dtype)
@@ -41,16 +41,16 @@ class RowCache:
 
     @property
     def pinned(self) -> Tensor:
-        """The rows that are never evicted, int64 [p]."""
+        """The pinned rows, int64 [p]."""
         return self._row[: self._first]
 
     def pin(self, begin: int, values: Tensor) -> None:
-        """Give the values of the pinned rows from number `begin` of them on."""
+        """Set the values of the pinned rows from position `begin` on."""
         slots = torch.arange(begin, begin + len(values))
         self._fill(slots, self._row[slots], values)
 
     def get(self, index: Tensor) -> tuple[Tensor, Tensor]:
-        """The rows at `index` [k], and the positions in it of those that are not there, whose values mean nothing."""
+        """(rows at `index` [k], positions of missing rows, with undefined values)"""
         place = self._place.index_select(0, index)
         is_there = place >= 0
         slots = place[is_there].long()
@@ -60,18 +60,19 @@ class RowCache:
         return found, (~is_there).nonzero().view(-1)
 
     def add(self, rows: Tensor, values: Tensor) -> None:
-        """Take in rows [k], each of them once."""
+        """Add distinct rows [k]."""
         place = self._place[rows]
         if bool((place >= 0).any()):  # another thread was faster
             rows, values, place = (each[place < 0] for each in (rows, values, place))
         returning = (place < _ABSENT) & ((self._left + place + 2) % _PERIOD < self.slots - self._main)
-        returning[: self.slots - self._unfilled] = True  # as long as there is room, all of them
+        returning[: self.slots - self._unfilled] = True  # all, while there is room
         self._into_main(rows[returning], values[returning])
         self._into_small(rows[~returning], values[~returning])
 
     def _into_main(self, rows: Tensor, values: Tensor) -> None:
         slots = self._freed(len(rows))
-        self._leave(slots)
+        evicted = self._row[slots]
+        self._place[evicted[evicted >= 0]] = _ABSENT
         self._fill(slots, rows[: len(slots)], values[: len(slots)])
 
     def _into_small(self, rows: Tensor, values: Tensor) -> None:
@@ -91,7 +92,7 @@ class RowCache:
         self._head = self._first + (self._head - self._first + len(rows)) % max(1, size)
 
     def _freed(self, count: int) -> Tensor:
-        """Slots [count] of the main queue, or all of them: what was never filled, then what the hand finds unused."""
+        """Up to `count` slots of the main queue: unfilled ones, then slots with use count 0 under the hand."""
         new = min(count, self.slots - self._unfilled)
         found = [torch.arange(self._unfilled, self._unfilled + new)]
         self._unfilled += new
@@ -111,13 +112,8 @@ class RowCache:
                 self._hand = self._main
         return torch.cat(found)
 
-    def _leave(self, slots: Tensor) -> None:
-        """Forget the rows of slots."""
-        rows = self._row[slots]
-        self._place[rows[rows >= 0]] = _ABSENT
-
     def _note(self, rows: Tensor) -> None:
-        """Keep in mind when rows left the small queue."""
+        """Record the eviction times of rows that leave the small queue."""
         self._place[rows] = (-2 - (self._left + torch.arange(len(rows))) % _PERIOD).int()
         self._left = (self._left + len(rows)) % _PERIOD
 

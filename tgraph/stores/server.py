@@ -1,4 +1,4 @@
-"""What stores behind a server share: addresses whose text has no password, and requests that are repeated."""
+"""The base of stores on servers: addresses printed without passwords, and repeated requests."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tgraph.stores.keyvalue import KeyValueStore
 T = TypeVar("T")
 PATIENCE = 30.0  # seconds
 PAUSES = 0.05, 5.0  # seconds before a request is repeated for the first time, and at most
-VARIABLES = "REDISCLI_AUTH", "PGPASSWORD"  # of the environment, which the clients of the servers read
+VARIABLES = "REDISCLI_AUTH", "PGPASSWORD"  # of the environment, read by the clients
 
 
 class Address:
-    """The URL of a server. What is printed of it leaves out the password, beside the user or in the query.
+    """The URL of a server, printed without the password, beside the user or in the query.
 
-    Raises ArgumentError where it is not clear what of the URL is the password.
+    Raises ArgumentError where the password is ambiguous.
     """
 
     def __init__(self, url: str):
@@ -38,7 +38,7 @@ class Address:
         self._secrets = [password, unquote(password), *(value for name, value in parse_qsl(query) if "pass" in name)]
 
     def without_secrets(self, text: str) -> str:
-        """A text in which *** stands for each password."""
+        """The text with *** in place of each password."""
         secrets = {*self._secrets, *(os.environ.get(name, "") for name in VARIABLES)} - {""}
         for secret in sorted(secrets, key=len, reverse=True):
             text = text.replace(secret, "***")
@@ -57,12 +57,12 @@ def named(keys: Iterable[str]) -> str:
 
 
 class ServerStore(KeyValueStore):
-    """A store behind a server.
+    """A store on a server.
 
-    url : of the server; a password comes from it, or from the environment. prefix : of the names of all that is stored;
-    stores of several prefixes can share a server. patience : seconds for which a request whose connection is lost is
-    repeated, with growing pauses. Stores are pickled, with the URL, and connect anew in other processes and threads.
-    Raises ArgumentError for a URL or prefix that cannot be, ServerError where the server does not answer.
+    url : of the server; the password comes from it, or from the environment. prefix : of all names in the server, so
+    that several stores can share it. patience : seconds for which a request with a lost connection is repeated, with
+    growing pauses. Stores are pickled, with the URL, and connect again in other processes and threads. Raises
+    ArgumentError for an invalid URL or prefix, ServerError where the server does not answer.
     """
 
     _errors: type[Exception]  # of the client
@@ -85,19 +85,18 @@ class ServerStore(KeyValueStore):
 
     @abstractmethod
     def _start(self) -> None:
-        """Make what connects, at the first request. Raises ValueError for a URL that cannot be."""
+        """Create the client, which connects on first use. Raises ValueError for an invalid URL."""
 
     @abstractmethod
     def _prepare(self) -> None:
-        """See that the server answers, and has what the store needs."""
+        """Check that the server answers, and create its tables."""
 
     @abstractmethod
     def _is_lost(self, fault: Exception) -> bool:
-        """Whether the error of a request is of a kind that passes, such as a connection that was lost."""
+        """Whether the error of a request is transient, such as a lost connection."""
 
     def _ask(self, key: str, request: Callable[[], T]) -> T:
-        """The answer to a request about a key. Raises ServerError where it is refused, or its connection is lost until
-        the patience ends."""
+        """The answer to a request. Raises ServerError for permanent errors, or transient ones out of patience."""
         end, pause, tries = time.monotonic() + self.patience, PAUSES[0], 1
         while True:
             try:
@@ -114,7 +113,7 @@ class ServerStore(KeyValueStore):
         except self._errors as fault:
             lost = self._is_lost(fault)
             said = self.address.without_secrets(f"{type(fault).__name__}: {' '.join(str(fault).split())}")
-        # here, so that the client's error, which might have the password, is not printed with this one
+        # outside of `except`: the client's error, which might have the password, is not chained
         raise ServerError(self.place, key, said, lost, tries)
 
     def __getstate__(self) -> dict[str, Any]:

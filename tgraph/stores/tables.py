@@ -5,7 +5,7 @@
     put_edges(edges, ("paper", "cites", "paper"), duckdb.sql("SELECT citing, cited FROM citations"), "citing", "cited",
               ids=papers)
 
-A table is what `tgraph.io.arrow.read_columns` takes: files, tables of pyarrow, pandas or polars, queries of DuckDB.
+Tables are those of `tgraph.io.arrow.read_columns`: files, tables of pyarrow, pandas or polars, queries of DuckDB.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def put_features(
     """Put columns of a `table` with one row per vertex of a type as its features.
 
     features : the store. group : the type of vertices, None for a homogeneous graph. columns : by the name of the
-    feature, a column, of numbers or of lists of the same length, or several, side by side in a matrix; or names of
-    columns; by default all but `id`. id, ids : the column of original ids, and the dictionary that numbers them: a row
-    of the table becomes the row of that number. Without these the rows stay as they are. One feature after the other is
-    read from files, so that one at a time is in memory; other tables are read once.
+    feature, a column, of numbers or of lists of the same length, or several, concatenated to a matrix; or names of
+    columns; by default all but `id`. id, ids : the column of original ids, and their dictionary: the number of the id
+    is the row of the feature, by default the row of the table. Features are read from files one after the other, with
+    one in memory at a time; other tables are read once.
 
-    Raises ArgumentError, before anything is written, for columns that are missing or hold no numbers, an id that is
-    there twice, and ids that the dictionary has and the table has not.
+    Raises ArgumentError, before anything is written, for missing or non-numeric columns, a repeated id, and ids of the
+    dictionary missing in the table.
 
     >>> import pyarrow
     >>> from tgraph import stores
@@ -82,17 +82,15 @@ def put_edges(
     features: FeatureStore | None = None,
     columns: Columns | Sequence[str] = (),
 ) -> None:
-    """Put a `table` with one row per edge into a graph store, by destination (CSC), from which loaders sample without
-    sorting.
+    """Put a `table` with one row per edge into a graph store, by destination (CSC), for sampling without sorting.
 
-    edge_type : (source, relation, destination), None for a homogeneous graph. source, target : names of columns; else
-    conventional ones are recognised. ids : the dictionary of the ids at both ends, or one for each; without, ids are
-    the numbers of vertices. unknown : whether ids that the dictionary does not have are an error, are added, or drop
-    the edge. size : the numbers of vertices; by default those of `ids`, or what the edges need. features, columns : the
-    store that takes columns as features of the edges, and which, as in `put_features`.
+    edge_type : (source, relation, destination), None for a homogeneous graph. source, target : names of columns, by
+    default recognised by convention. ids : the dictionary of the ids at both ends, or one for each; by default ids are
+    numbers of vertices. unknown : whether ids missing in the dictionary are an error, are added, or drop the edge.
+    size : the numbers of vertices; by default of `ids`, or the smallest that fit. features, columns : the store of edge
+    features, and their columns, as in `put_features`.
 
-    Raises ArgumentError, before anything is written, for columns that are missing, unknown ids, and ends that are no
-    vertices.
+    Raises ArgumentError, before anything is written, for missing columns, unknown ids, and ends out of range.
 
     >>> import pyarrow
     >>> from tgraph import stores
@@ -130,7 +128,7 @@ def _by_name(columns: Columns | Sequence[str]) -> dict[str, list[str]]:
 
 
 def _matrix(table: Any, names: list[str]) -> Tensor:
-    """Columns side by side; one alone as it is."""
+    """Columns concatenated to a matrix; a single column unchanged."""
     parts = [to_tensor(table.column(name), name) for name in names]
     if len(parts) == 1:
         return parts[0]
@@ -141,7 +139,7 @@ def _matrix(table: Any, names: list[str]) -> Tensor:
 
 
 def _places(ids: Ids, column: Any, name: str) -> Tensor:
-    """The row of each id, all of which occur once."""
+    """The row of each id. Raises ArgumentError unless all ids occur exactly once."""
     place = ids.add(column)
     counts = place.bincount(minlength=len(ids))
     if bool((counts != 1).any()):
@@ -152,7 +150,7 @@ def _places(ids: Ids, column: Any, name: str) -> Tensor:
 
 
 def _numbered(columns: list[Any], names: Sequence[str], ids: Any, unknown: str) -> tuple[Tensor, Tensor, Tensor | None]:
-    """(sources, destinations, rows of the table that they are from, None for all)"""
+    """(sources, destinations, their rows in the table or None for all)"""
     if ids is None:
         row, col = (to_tensor(column, name).to(torch.int64) for column, name in zip(columns, names, strict=True))
         return row, col, None

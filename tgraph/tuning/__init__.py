@@ -1,1 +1,1 @@
-"""What measures and recommends: `tune` for backends, and `advise` for graphs and the layers of models."""
+"""Measured recommendations: `tune` for backends, and `advise` for graphs and the layers of models."""

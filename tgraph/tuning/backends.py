@@ -1,4 +1,4 @@
-"""`tune`: measure once which backend is the fastest for a graph, and store the choice."""
+"""`tune`: measure the fastest backend for a graph once, and store the choice."""
 
 from __future__ import annotations
 
@@ -20,23 +20,18 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.reductions import REDUCTIONS
 from tgraph.model.operators import aggregate
 
-# A backend replaces the one that the rule prefers where it is faster by this factor; less is noise.
-MARGIN = 1.1
+MARGIN = 1.1  # a backend that is faster by this factor replaces the rule's choice; less is noise
+SECONDS, CALLS = 0.05, 3  # of a measurement, at least
 
-# A backend is timed for at least this long, and this often.
-SECONDS, CALLS = 0.05, 3
-
-
-# Of a function without arguments gives the seconds that a call takes.
-Timer = Callable[[Callable[[], object]], float]
+Timer = Callable[[Callable[[], object]], float]  # the seconds of a call of its argument
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """What `tune` found.
+    """The result of `tune`.
 
-    choices : {"sum": backend, "max": backend}, those that backend="auto" takes from now on.
-    milliseconds : {"sum": {backend: milliseconds of a call}, "max": ...} of all that were measured.
+    choices : {"sum": backend, "max": backend}, the choices of backend="auto" from now on.
+    milliseconds : {"sum": {backend: milliseconds of a call}, "max": ...} of all measured backends.
 
     >>> tuned = tg.tune(tg.generators.rmat(6), columns=8)
     >>> tuned.choices["sum"] in tuned.milliseconds["sum"]
@@ -55,21 +50,19 @@ def tune(
     again: bool = False,
     timer: Timer | None = None,
 ) -> Tuned:
-    """Measure which backend sums, and which takes maxima, the fastest over a graph like this; backend="auto" follows.
+    """Measure the fastest backends for sums and for maxima over a graph like this; backend="auto" then uses them.
 
     Without it "auto" follows a rule: compiled kernels where the device has any, otherwise torch's operators. The choice
-    holds for aggregates over all arcs (means and minima included), for graphs on the same device whose numbers of
-    vertices and arcs and largest degree agree to within a factor of two, and for the same number of columns, rounded up
-    to a power of two. It is stored in `tuned.json` of the cache folder (TGRAPH_CACHE, or ~/.cache/tgraph), for this
-    device, driver, number of threads and version of torch, and not measured twice. Backends that sum in an order that
-    changes from run to run are not considered.
+    holds for aggregates over all arcs (means and minima included), for graphs on the same device with numbers of
+    vertices and arcs and largest degree within a factor of two, and for the same number of columns, rounded up to a
+    power of two. It is stored in `tuned.json` of the cache folder (TGRAPH_CACHE, or ~/.cache/tgraph), for this device,
+    driver, number of threads and version of torch, and measured once. Nondeterministic backends are not considered.
 
     graph : the graph, on the device where it will be used.
     columns : of the vertex data, [n] or [n, columns].
     dtype : the dtype of the data.
     again : measure even if a choice is stored.
-    timer : a function that takes a function without arguments and returns the seconds that a call of it takes; the
-        median of a few calls by default.
+    timer : a function that returns the seconds of a call of its argument, by default the median of a few.
 
     Raises ArgumentError for no columns, or a dtype that is not floating.
 
@@ -95,21 +88,15 @@ def tune(
 
 
 def _measured(graph: Graph, data: Tensor, reduce: str, timer: Timer) -> tuned.Measured:
-    """Times of every backend that serves the call, and the choice: the backend that the rule prefers, unless another is
-    faster by MARGIN."""
+    """Times of all supporting backends, and the choice: the rule's, unless another is faster by MARGIN."""
     call = Call("aggregate", data, REDUCTIONS[reduce], sub=_subgraph(graph, "auto"))
     times = {}
-    for name in _candidates(call):
+    for name in (name for name, each in BACKENDS.items() if refusal(each, call) is None and each.is_ordered(call)):
         sub = _subgraph(graph, name)
         with torch.no_grad():
             times[name] = 1000 * timer(lambda sub=sub: aggregate(sub, data, reduce))  # type: ignore[misc]
     fastest, preferred = min(times, key=lambda name: times[name]), cast(Backend, by_rule(call).backend).name
     return tuned.Measured(preferred if times[preferred] < MARGIN * times[fastest] else fastest, times)
-
-
-def _candidates(call: Call) -> list[str]:
-    """The backends that serve the call with results that do not change from run to run."""
-    return [name for name, backend in BACKENDS.items() if refusal(backend, call) is None and backend.is_ordered(call)]
 
 
 def _subgraph(graph: Graph, backend: str) -> Subgraph:
@@ -122,18 +109,18 @@ def _store(measured: dict[str, tuned.Measured]) -> None:
     except (OSError, RuntimeError) as fault:
         warnings.warn(
             f"tune: the choice holds for this process only, since it cannot be written: {fault}; "
-            "let the environment variable TGRAPH_CACHE name a folder that can be written",
+            "set the environment variable TGRAPH_CACHE to a writable folder",
             stacklevel=3,
         )
 
 
 def timer_on(device: torch.device) -> Timer:
-    """The timer that takes the median of a few calls on a device."""
+    """A timer by the median of a few calls on a device."""
     return lambda step: median_seconds(step, device)
 
 
 def median_seconds(step: Callable[[], object], device: torch.device) -> float:
-    """The seconds that a call takes: the median of a few, after one call that compiles kernels and fills caches."""
+    """The seconds of a call: the median of a few, after a warm-up call."""
 
     def seconds() -> float:
         begin = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The arguments that the layers of a model are called with: captured in a call of the model, or synthetic."""
+"""The arguments of the layers of a model: captured in a call of the model, or synthetic."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Arguments(NamedTuple):
         ]
 
 
-ANY_COLUMNS = 64  # of a layer that has no parameters and takes any number
+ANY_COLUMNS = 64  # of a layer without parameters, for any number of columns
 
 
 def layers_of(model: torch.nn.Module) -> dict[str, MessagePassing]:
@@ -46,8 +46,8 @@ def lazy_layers_of(model: torch.nn.Module) -> dict[str, Any]:
 def captured(
     model: torch.nn.Module, layers: Mapping[str, MessagePassing], arguments: tuple[Any, ...]
 ) -> dict[str, Arguments]:
-    """The arguments of the first call of each layer in model(*arguments); layers that are not called are left out.
-    Floating-point tensors are detached, and require a gradient where they did."""
+    """The arguments of the first call of each called layer in model(*arguments). Floating-point tensors are detached,
+    with the same requires_grad."""
     found: dict[str, Arguments] = {}
 
     def note(place: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -70,9 +70,9 @@ def captured(
 
 def synthetic(place: str, layer: Any, edge_index: Any, adjacency: Adjacency, first: bool) -> Arguments:
     """Random features of sources, targets and edges of the adjacency of `edge_index`, in the dtype of the layer's
-    parameters. Those of the `first` layer require no gradient.
+    parameters, without a gradient for the `first` layer.
 
-    Raises ArgumentError for a layer that takes the number of columns from its first input.
+    Raises ArgumentError for a lazy layer, whose number of columns is unknown.
     """
     like = next((parameter for parameter in layer.parameters() if parameter.is_floating_point()), torch.empty(0))
     columns, ends = _columns_of(layer), (adjacency.num_sources, adjacency.num_targets)
@@ -97,7 +97,7 @@ def synthetic(place: str, layer: Any, edge_index: Any, adjacency: Adjacency, fir
 
 
 def _columns_of(layer: Any) -> int | tuple[int, ...] | None:
-    """The columns that a layer takes, by its own attribute or by that of the first linear map in it."""
+    """The number of input columns of a layer, by its attribute or by that of its first linear map."""
     for module in layer.modules():
         for name in ("in_channels", "in_features"):
             columns: Any = getattr(module, name, None)
@@ -110,7 +110,7 @@ def _columns_of(layer: Any) -> int | tuple[int, ...] | None:
 
 
 def on_graph(arguments: Arguments, layer: MessagePassing, graph: Graph) -> Arguments:
-    """The `arguments` resized to another graph, which replaces theirs. All data is 1."""
+    """The `arguments` with another graph, and data of ones of its size."""
 
     def ones(tensor: Any, rows: int, dimension: int) -> Any:
         if not isinstance(tensor, Tensor) or not tensor.is_floating_point():

@@ -1,4 +1,4 @@
-"""What `advise` finds for a model, and how it reads."""
+"""The result of `advise` for a model, and its text."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from tgraph.tuning.profiler import Step
 class LayerAdvice:
     """The kernels of a layer.
 
-    place : its name in the model. name : its class, followed by "of PyG" for a PyTorch Geometric layer that
-    `accelerate` replaces, or ", lazy" for one whose messages it makes lazy. calls : how often the model calls it.
-    forward, backward : the operator calls, each with its operation, the backend that served it, refused {backend of
-    higher priority: why it did not}, the shape and dtype of a vertex's data, and milliseconds.
+    place : its name in the model. name : its class, followed by "of PyG" for a PyTorch Geometric layer to be replaced
+    by `accelerate`, or ", lazy" for lazy messages. calls : number of calls by the model. forward, backward : the
+    operator calls, as `Step`s.
     """
 
     place: str
@@ -33,19 +32,18 @@ class LayerAdvice:
 
 @dataclass(frozen=True)
 class ModelAdvice:
-    """What `advise` found for a model; str() gives tables, and below them what to do.
+    """The result of `advise` for a model; str() gives tables and recommendations.
 
-    layers : those of tgraph.nn, and those that `accelerate` would replace. kept : {place: why a layer is not among
-    them}. orders : the present order of the vertices and others; refused : {order: why it was not measured}.
-    layouts : the `Advice` on layouts of the arcs, or None; serves : {layout: places of the layers that sum in it}.
-    columns, dtype : of the sum that orders and layouts are timed by. cache : bytes of the second-level cache. hints :
-    what to do, a sentence each.
+    layers : of tgraph.nn, and to be replaced by `accelerate`. kept : {place: why a layer is not among them}. orders :
+    the present order of the vertices and others; refused : {order: why it was not measured}. layouts : the `Advice` on
+    layouts of the arcs, or None; serves : {layout: places of the layers that sum in it}. columns, dtype : of the timed
+    sum. cache : bytes of the second-level cache. hints : recommendations, a sentence each.
 
     >>> model, graph = tg.nn.GCNConv(8, 4), tg.generators.rmat(6)
     >>> print(tg.advise(model, graph, orders=(), layouts=()))
-    layer      class    pass     served by ...
+    layer      class    pass     backend ...
     the model  GCNConv  forward  pull: ...
-    order: all 64 rows of 8 float32 fit the ... of the cache, and no order brings anything
+    order: all 64 rows of 8 float32 fit the ... of the cache, and no order helps
     """
 
     layers: tuple[LayerAdvice, ...]
@@ -81,12 +79,12 @@ def size(nbytes: int) -> str:
 
 
 def figure(number: float) -> str:
-    """A positive number to three digits, or to its units."""
+    """A positive number with three digits, or without fraction from 100 on."""
     return f"{number:.3g}" if number < 100 else f"{number:,.0f}"
 
 
 def _layers(advice: ModelAdvice) -> Iterable[str]:
-    rows: list[tuple[str, ...]] = [("layer", "class", "pass", "served by", "of", "ms")]
+    rows: list[tuple[str, ...]] = [("layer", "class", "pass", "backend", "of", "ms")]
     for layer in advice.layers:
         label = [layer.place or "the model", layer.name + (f", called {layer.calls} times" * (layer.calls > 1))]
         for direction, steps in (("forward", layer.forward), ("backward", layer.backward)):
@@ -105,7 +103,7 @@ def _layers(advice: ModelAdvice) -> Iterable[str]:
 
 
 def _refusals(advice: ModelAdvice) -> Iterable[str]:
-    """Why backends of higher priority than the one that serves do not, a line for each reason."""
+    """The reasons against backends of higher priority, a line for each."""
     calls: dict[tuple[str, str], list[str]] = {}
     for layer in advice.layers:
         for step in layer.forward + layer.backward:
@@ -113,7 +111,7 @@ def _refusals(advice: ModelAdvice) -> Iterable[str]:
                 operations = calls.setdefault((name, reason), [])
                 if step.operation not in operations:
                     operations.append(step.operation)
-    return [f"{name} does not serve {', '.join(each)}: {reason}" for (name, reason), each in calls.items()]
+    return [f"{name} does not support {', '.join(each)}: {reason}" for (name, reason), each in calls.items()]
 
 
 def _orders(advice: ModelAdvice) -> Iterable[str]:
@@ -130,4 +128,4 @@ def _layouts(advice: ModelAdvice) -> Iterable[str]:
     if advice.layouts is not None:
         yield str(advice.layouts)
         for name, places in advice.serves.items():
-            yield f"{name} serves {', '.join(place or 'the model' for place in places)}"
+            yield f"{name} supports {', '.join(place or 'the model' for place in places)}"

@@ -1,5 +1,4 @@
-"""What the layers of a model cost, the kernel that serves each, and what another order of the vertices or layout of the
-arcs brings."""
+"""Kernels and times of the layers of a model, and the gain by other orders of vertices or layouts of arcs."""
 
 from __future__ import annotations
 
@@ -26,16 +25,15 @@ from tgraph.nn.edge_index import adjacency_of
 from tgraph.tuning.backends import Timer
 from tgraph.tuning.call_capture import Arguments, captured, layers_of, lazy_layers_of, on_graph, synthetic
 from tgraph.tuning.findings import LayerAdvice, ModelAdvice, numbers, size
-from tgraph.tuning.layout_advice import DEFAULT_LAYOUTS, LEVEL, SAMPLE, in_csr, measured_layouts, sampled
+from tgraph.tuning.layout_advice import DEFAULT_LAYOUTS, LEVEL, SAMPLE, measured_layouts, sampled
 from tgraph.tuning.order_advice import DEFAULT_ORDERS, measured_orders
 from tgraph.tuning.profiler import Profile, Step, median, replayed
 
-# Each layer is run this often after a first run, which fills caches.
-RUNS = 3
+RUNS = 3  # of each layer, after a warm-up
 
 LAZY = ", lazy"  # after the class of a layer with lazy messages
 
-Calls = dict[str, tuple[MessagePassing, Arguments]]  # {place in the model: (layer, what it is called with)}
+Calls = dict[str, tuple[MessagePassing, Arguments]]  # {place in the model: (layer, its arguments)}
 
 
 def advise_model(
@@ -58,7 +56,8 @@ def advise_model(
     written = lazy_layers_of(twin)
     if x is not None:
         layers |= written
-    with torch.random.fork_rng(_gpus(model)), torch.set_grad_enabled(model.training):
+    gpus = sorted({parameter.device.index or 0 for parameter in model.parameters() if parameter.is_cuda})
+    with torch.random.fork_rng(gpus), torch.set_grad_enabled(model.training):
         calls = _calls(twin, layers, graph, x, others)
         kinds = dict.fromkeys(done.replaced, " of PyG") | dict.fromkeys(done.lazy, LAZY)
         found = [_advised(place, *call, kinds.get(place, "")) for place, call in calls.items()]
@@ -66,7 +65,7 @@ def advise_model(
         kept = done.kept | uncalled | _with_messages(written, x is not None)
         advice, square = ModelAdvice(tuple(found), kept), _square(graph, x)
         if square is not None and square.num_edges and any(layer.forward for layer in found):
-            csr = in_csr(square.graph if isinstance(square, GraphAdjacency) else square.columns)
+            csr = (square.graph if isinstance(square, GraphAdjacency) else square.columns).to_csr()
             advice = _with_widest_gather(advice, csr.device)
             if orders and not _fits(advice, square):
                 ordered, refused = measured_orders(csr, advice.columns, advice.dtype, orders, timer)
@@ -82,7 +81,7 @@ def advise_model(
 def _calls(
     model: torch.nn.Module, layers: dict[str, MessagePassing], graph: Any, x: Any, others: tuple[Any, ...]
 ) -> Calls:
-    """The layers that the model calls, or all of them where there is no x."""
+    """The layers that the model calls; without x, all of them."""
     if x is not None:
         found = captured(model, layers, (x, graph, *others))
         return {place: (layers[place], arguments) for place, arguments in found.items()}
@@ -96,13 +95,11 @@ def _calls(
 
 
 def _with_messages(written: dict[str, Any], called: bool) -> dict[str, str]:
-    """{place: why} of the layers with lazy messages that make them."""
+    """{place: reason} of the layers with lazy messages that are materialised."""
     if not called:
-        return dict.fromkeys(
-            written, "a layer of another class than those of tgraph.nn; give x, which it is called with"
-        )
+        return dict.fromkeys(written, "a layer of another class than those of tgraph.nn; give x, its argument")
     made = {place: layer.made_for for place, layer in written.items() if layer.made_for is not None}
-    return {place: f"its message needs messages that are made, for {name}" for place, name in made.items()}
+    return {place: f"its message materialises messages, for {name}" for place, name in made.items()}
 
 
 def _advised(place: str, layer: MessagePassing, arguments: Arguments, kind: str) -> LayerAdvice:
@@ -125,11 +122,6 @@ def _profiled(layer: MessagePassing, arguments: Arguments) -> tuple[list[Step], 
     return forward.steps + others, backward.steps + others_backward
 
 
-def _gpus(model: torch.nn.Module) -> list[int]:
-    """The devices whose random number generators dropout advances."""
-    return sorted({parameter.device.index or 0 for parameter in model.parameters() if parameter.is_cuda})
-
-
 # ---- the graph ------------------------------------------------------------------------------------------------------
 
 
@@ -145,7 +137,7 @@ def _adjacency(graph: Any, count: int = 0) -> Adjacency | None:
 
 
 def _square(graph: Any, x: Any) -> Adjacency | None:
-    """The adjacency, where its vertices can be reordered and its arcs stored in another layout."""
+    """The adjacency, if its vertices can be reordered and its arcs stored in another layout, else None."""
     if isinstance(graph, Graph) and graph.layout is not None and graph.layout.streams:
         return None
     if not isinstance(x, Tensor) and x is not None:
@@ -155,7 +147,7 @@ def _square(graph: Any, x: Any) -> Adjacency | None:
 
 
 def _with_widest_gather(advice: ModelAdvice, device: torch.device) -> ModelAdvice:
-    """The advice with the columns and dtype of the longest rows that a layer gathers."""
+    """The advice with the columns and dtype of the longest rows gathered by a layer."""
     steps = [step for layer in advice.layers for step in layer.forward]
     widest = max(steps, key=lambda step: torch.Size(step.shape).numel() * step.dtype.itemsize)
     columns = torch.Size(widest.shape).numel()
@@ -165,22 +157,22 @@ def _with_widest_gather(advice: ModelAdvice, device: torch.device) -> ModelAdvic
 def _with_layouts(
     advice: ModelAdvice, graph: Graph, calls: Calls, layouts: Sequence[str], timer: Timer | None
 ) -> ModelAdvice:
-    """The advice with the layouts of a graph in CSR that at least one layer sums in."""
+    """The advice with the layouts of a graph in CSR, if at least one layer sums in them."""
     serves: dict[str, tuple[str, ...]] = {}
 
-    def refuses(held: Graph) -> str | None:
+    def obstacle(held: Graph) -> str | None:
         places = tuple(place for place, call in calls.items() if _sums_in_layout(held, *call))
         if not places:
             return "no layer sums in it"
         serves[cast(Any, held.layout).name] = places
         return None
 
-    found = measured_layouts(graph, advice.columns, advice.dtype, layouts, timer, refuses)
+    found = measured_layouts(graph, advice.columns, advice.dtype, layouts, timer, obstacle)
     return replace(advice, layouts=found, serves=serves)
 
 
 def _sums_in_layout(held: Graph, layer: MessagePassing, arguments: Arguments) -> bool:
-    """Whether a layer computes in the layout of a graph without decoding it. Those of other classes take no graph."""
+    """Whether a layer computes in the layout of a graph without decoding it; False for users' layers."""
     if not isinstance(layer, MessagePassing):
         return False
     moved = on_graph(arguments, layer, held)
@@ -190,22 +182,22 @@ def _sums_in_layout(held: Graph, layer: MessagePassing, arguments: Arguments) ->
 
 
 def _fits(advice: ModelAdvice, square: Adjacency) -> bool:
-    """Whether the cache holds the rows of all vertices, so that their order does not matter."""
+    """Whether the rows of all vertices fit the cache, so that their order does not matter."""
     return square.num_sources * advice.columns * advice.dtype.itemsize <= advice.cache
 
 
-# ---- what to do -----------------------------------------------------------------------------------------------------
+# ---- recommendations ------------------------------------------------------------------------------------------------
 
 
 def _hints(advice: ModelAdvice, square: Adjacency | None) -> Iterator[str]:
     replaced = [layer.place or "the model" for layer in advice.layers if layer.name.endswith((" of PyG", LAZY))]
     if replaced:
-        yield f"accelerate: the kernels above serve {', '.join(replaced)} after tg.nn.accelerate(model)"
+        yield f"accelerate: the kernels above are those of {', '.join(replaced)} after tg.nn.accelerate(model)"
     if square is None:
         return
     if advice.columns and _fits(advice, square):
         rows = f"all {square.num_sources:,} rows of {numbers((advice.columns,), advice.dtype)}"
-        yield f"order: {rows} fit the {size(advice.cache)} of the cache, and no order brings anything"
+        yield f"order: {rows} fit the {size(advice.cache)} of the cache, and no order helps"
     elif advice.orders:
         best = min(advice.orders, key=lambda each: each.milliseconds)
         gain = advice.orders[0].milliseconds / max(best.milliseconds, 1e-9)

@@ -1,4 +1,4 @@
-"""What each layout of the arcs costs and gains, measured on a graph or a sample of it."""
+"""Size and speed of each layout of the arcs, measured on a graph or a sample of it."""
 
 from __future__ import annotations
 
@@ -20,19 +20,15 @@ from tgraph.model.operators import aggregate
 from tgraph.progress import track
 from tgraph.tuning.backends import Timer, timer_on
 
-# Arcs that are measured, at most. A larger graph is sampled by this many ranges of consecutive vertices.
-SAMPLE, RANGES = 4_000_000, 4
+SAMPLE, RANGES = 4_000_000, 4  # the largest number of arcs, and ranges of consecutive vertices in a sample
+LEVEL = 1.1  # slower than the fastest by at most this factor, the smallest layout is recommended
 
-# Layouts slower than the fastest by more than this factor are not recommended; among the others the smallest is.
-LEVEL = 1.1
-
-# Compared for a model by default.
-DEFAULT_LAYOUTS = ("virtual", "cbm", "sell")
+DEFAULT_LAYOUTS = ("virtual", "cbm", "sell")  # compared for a model by default
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A layout of the graph, or of the sample of it.
+    """A layout of the graph, or of a sample.
 
     layout : its name. bytes_per_edge : all bytes stored, per arc. fill : arcs over stored entries, below 1 for padded
     rows. build_seconds : from CSR. milliseconds : of a sum over all arcs.
@@ -47,10 +43,10 @@ class Measured:
 
 @dataclass(frozen=True)
 class Advice:
-    """What `advise` found for a graph; str() gives a table and the recommendation.
+    """The result of `advise` for a graph; str() gives a table and the recommendation.
 
-    measured : the layouts, CSR first. refused : {layout: why it was not measured}. recommended : the name of one of
-    those measured. why : the reason, in a sentence. arcs : how many were measured. features : columns of the sum.
+    measured : the layouts, CSR first. refused : {layout: why it was not measured}. recommended : the name of a
+    measured layout. why : the reason, in a sentence. arcs : number of measured arcs. features : columns of the sum.
 
     >>> advice = tg.advise(tg.generators.rmat(6), layouts=["sell"])
     >>> [(measured.layout, round(measured.fill, 2)) for measured in advice.measured]
@@ -88,7 +84,7 @@ def advise_graph(
     names = tuple(layouts) or tuple(LAYOUTS)
     for name in names:
         known(name)
-    return measured_layouts(sampled(in_csr(graph), sample), features, torch.float32, names, timer)
+    return measured_layouts(sampled(graph.to_csr(), sample), features, torch.float32, names, timer)
 
 
 def measured_layouts(
@@ -97,11 +93,11 @@ def measured_layouts(
     dtype: torch.dtype,
     layouts: Sequence[str],
     timer: Timer | None,
-    refuses: Callable[[Graph], str | None] = lambda held: None,
+    obstacle: Callable[[Graph], str | None] = lambda held: None,
 ) -> Advice:
     """The advice on a graph in CSR, from sums of `features` columns.
 
-    refuses : of the graph in a layout gives the reason not to measure it, or None.
+    obstacle : returns the reason not to measure the graph in a layout, or None.
     """
     timer = timer or timer_on(graph.device)
     data = torch.ones((graph.num_vertices, features), dtype=dtype, device=graph.device)
@@ -116,7 +112,7 @@ def measured_layouts(
             refused[name] = str(refusal)
             continue
         seconds = time.perf_counter() - begin
-        if (reason := refuses(held)) is not None:
+        if (reason := obstacle(held)) is not None:
             refused[name] = reason
         else:
             measured.append(_measured(held, name, seconds, data, timer))
@@ -124,14 +120,9 @@ def measured_layouts(
     return Advice(tuple(measured), refused, best.layout, why, graph.num_arcs, features)
 
 
-def in_csr(graph: Graph) -> Graph:
-    """The graph decoded, where it is in another layout."""
-    return graph.to_csr()
-
-
 def sampled(graph: Graph, arcs: int) -> Graph:
-    """The graph; or of one with more than `arcs` arcs, the subgraph of a few ranges of consecutive vertices with about
-    that many. Ranges, because layouts exploit what neighbouring rows have in common."""
+    """The graph, or if it has more than `arcs` arcs, the subgraph of a few ranges of consecutive vertices with about
+    that many. Ranges, because layouts exploit the similarity of neighbouring rows."""
     if graph.num_arcs <= arcs:
         return graph
     size = max(1, int(graph.num_vertices * arcs / graph.num_arcs) // RANGES)
@@ -148,8 +139,7 @@ def _measured(graph: Graph, name: str, seconds: float, data: Tensor, timer: Time
 
 
 def _recommended(measured: Sequence[Measured]) -> tuple[Measured, str]:
-    """The smallest of the layouts that are about as fast as the fastest; CSR where it is as good, since every kernel
-    supports it."""
+    """The smallest layout about as fast as the fastest; CSR if it is as good, since every kernel supports it."""
     plain = measured[0]
     fastest = min(m.milliseconds for m in measured)
     level = [m for m in measured if m.milliseconds <= LEVEL * fastest]

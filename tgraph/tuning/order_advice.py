@@ -1,4 +1,4 @@
-"""What another order of the vertices brings, measured."""
+"""Speed of other orders of the vertices, measured."""
 
 from __future__ import annotations
 
@@ -14,17 +14,15 @@ from tgraph.formats.reordering import reorder
 from tgraph.model.operators import aggregate
 from tgraph.tuning.backends import Timer, timer_on
 
-# Every order is measured this many times, in turn, so that disturbances by other processes affect all of them.
-TURNS = 3
+TURNS = 3  # measurements of every order, in turn, so that other processes disturb all of them
 
-# Compared for a model by default.
-DEFAULT_ORDERS = ("degree", "rcm", "community")
+DEFAULT_ORDERS = ("degree", "rcm", "community")  # compared for a model by default
 
 
 @dataclass(frozen=True)
 class OrderAdvice:
-    """An order of the vertices: its name as `Graph.reorder` has it, "" for the present order; the seconds to reorder;
-    and the milliseconds of a sum over all arcs."""
+    """An order of the vertices: its name in `Graph.reorder`, "" for the present order; the seconds to reorder; and the
+    milliseconds of a sum over all arcs."""
 
     order: str
     seconds: float
@@ -35,8 +33,7 @@ class OrderAdvice:
 def measured_orders(
     graph: Graph, columns: int, dtype: torch.dtype, orders: Sequence[str], timer: Timer | None
 ) -> tuple[tuple[OrderAdvice, ...], dict[str, str]]:
-    """(the present order of a graph in CSR and the others, {order: why it was not measured}), from sums of that many
-    columns of that dtype."""
+    """(the present order of a graph in CSR and others, {order: why it was not measured}), by sums of `columns`."""
     timer = timer or timer_on(graph.device)
     found: dict[str, tuple[Graph, float]] = {"": (graph, 0.0)}
     refused = {}

@@ -1,4 +1,4 @@
-"""The registered operators that a layer calls: the backend that serves each, and the time."""
+"""The registered operators called by a layer, with backends and times."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from tgraph.kernels.call import Call
 class Step:
     """A call of a registered operator.
 
-    operation : its name. backend : the name of the one that served it. refused : {backend of higher priority: why it
-    did not}. shape, dtype : of a vertex's data. milliseconds : of the call.
+    operation : its name. backend : the name of its backend. refused : {backend of higher priority: why it does not
+    support the call}. shape, dtype : of a vertex's data. milliseconds : of the call.
     """
 
     operation: str
@@ -38,8 +38,8 @@ class Step:
 
 
 class Profile(TorchDispatchMode):
-    """Records, in a `with` block, every call of a registered operator that a backend was chosen for, as `steps`.
-    `unregistered` are the choices made outside of registered operators, as for graphs in a layout."""
+    """Records, in a `with` block, every call of a registered operator with a choice of backend, as `steps`.
+    `unregistered` : the choices outside of registered operators, as for graphs in a layout."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ def _step(operation: str, choice: Choice, milliseconds: float) -> Step:
 
 
 def _clock(tensors: Sequence[Any]) -> float:
-    """The time in seconds, once the device of the tensors has finished its work."""
+    """The time in seconds, after synchronising the device of the tensors."""
     if any(isinstance(tensor, Tensor) and tensor.device.type != "cpu" for tensor in tensors):
         torch.accelerator.synchronize()
     return time.perf_counter()
@@ -94,8 +94,8 @@ def median(runs: Sequence[Sequence[Step]]) -> tuple[Step, ...]:
 
 
 def replayed(choices: Sequence[Choice]) -> tuple[list[Step], list[Step]]:
-    """(forward, backward) steps of aggregates outside of registered operators, which are run once more to be timed. The
-    gradient of a sum in a layout is a sum over the transpose, in the layout too."""
+    """(forward, backward) steps of aggregates outside of registered operators, run again for timing. The gradient of a
+    sum in a layout is a sum over the transpose, also in the layout."""
     forward, backward = [], []
     for choice in choices:
         call = choice.call

@@ -62,8 +62,8 @@ def test_blocks_end_anywhere(tmp_path):
         ("2 1\n2\n1.5\n", 3, ["'1.5' is not an integer"]),
         ("2 1 1\n2 5\n1\n", 3, ["a neighbour without a weight", "fmt"]),
         ("2 1 10\n7 2\n\n", 3, ["short line", "fmt"]),
-        ("3 2\n2 3\n1\n2\n", None, ["do not mirror", "directed=True"]),
-        ("2 1 1\n2 5\n1 6\n", None, ["do not mirror"]),
+        ("3 2\n2 3\n1\n2\n", None, ["are not symmetric", "directed=True"]),
+        ("2 1 1\n2 5\n1 6\n", None, ["are not symmetric"]),
     ],
 )
 def test_faults(file, text, line, words):

@@ -256,7 +256,7 @@ def test_errors_name_the_argument():
         every["GCNConv"](x, edge_index, torch.ones(3))
     with pytest.raises(ArgumentError, match="edge_attr: expected"):
         built(nn, "GATConv", (6, 2), {"edge_dim": 1})(x, edge_index, torch.ones(3))
-    with pytest.raises(ArgumentError, match="without edge_dim"):
+    with pytest.raises(ArgumentError, match="has no edge_dim"):
         every["GATv2Conv"](x, edge_index, features(edge_index.shape[1], 2))
     with pytest.raises(ArgumentError, match="edge_attr and edge_dim"):
         built(nn, "TransformerConv", (6, 2), {"edge_dim": 1})(x, edge_index)
@@ -266,7 +266,7 @@ def test_errors_name_the_argument():
         every["SAGEConv"](x, tg.generators.grid2d(2, 2))
     with pytest.raises(ArgumentError, match="aggr: 'median'"):
         nn.SAGEConv(2, 2, aggr="median")
-    with pytest.raises(ArgumentError, match="attention sums"):
+    with pytest.raises(ArgumentError, match="attention is a weighted sum"):
         nn.GATConv(2, 2, aggr="max")
     with pytest.raises(ArgumentError, match="flow"):
         nn.GCNConv(2, 2, flow="down")

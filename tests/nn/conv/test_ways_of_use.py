@@ -228,7 +228,7 @@ def test_sparse_features_that_are_sent_as_they_are():
 
 def test_classes_that_change_messages_are_refused():
     for name in ("message", "aggregate", "update"):
-        with pytest.raises(ArgumentError, match=f"Own: defines {name}, which the layers of tgraph.nn never call"):
+        with pytest.raises(ArgumentError, match=f"Own: defines {name}, never called by the layers of tgraph.nn"):
             type("Own", (tg.nn.GCNConv,), {name: lambda self, x_j: 2 * x_j})
 
     class Doubled(tg.nn.GCNConv):

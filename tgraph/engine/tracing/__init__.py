@@ -1,1 +1,1 @@
-"""What a run did: its trace, as a table, as pictures and as a page."""
+"""The trace of a run, as a table, as pictures and as a page."""

@@ -1,11 +1,11 @@
-"""What a trace holds: the iterations of a run, who served them, and what was read and exchanged."""
+"""The data of a trace: iterations of a run, their backends, block reads and exchanges."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, fields
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -24,11 +24,10 @@ if TYPE_CHECKING:
 class TraceData:
     """The iterations of one run, in order.
 
-    iterations : what each did. choices : for each kind of call, which backend served it, and why those preferred to it
-    did not; `served` has the same as data. conditions : what the run was given. begins : when iterations began, by the
-    clock, of graphs that are spread over ranks at least. visits : of a streamed graph, every visit to a block.
-    exchanges, shares : of a graph that is spread over ranks, every exchange of each rank, and what each did in each
-    iteration; all ranks have those of all.
+    iterations : an `Iteration` each. choices : for each kind of call, the backend, and why preferred backends did not
+    support it; `served` has the same as data. conditions : the options of the run. begins : start times of iterations,
+    by the clock, at least on graphs spread over ranks. visits : of a streamed graph, every visit to a block.
+    exchanges, shares : of a graph spread over ranks, every exchange and share of each rank, the same on all ranks.
     """
 
     name: str
@@ -49,7 +48,7 @@ class TraceData:
         self._device = graph.device
 
     def clock(self) -> float:
-        """The time in seconds, once the device has finished what it was given.
+        """The time in seconds, after synchronising the device.
 
         >>> trace = tg.Trace(tg.generators.path(3))
         >>> start = trace.clock()
@@ -63,8 +62,8 @@ class TraceData:
     def add(
         self, direction: Mode, active: Frontier, changed: Frontier, start: float, choices: Iterable[Choice] = ()
     ) -> None:
-        """Add an iteration: the `direction` that the engine chose, what was `active`, what `changed`, the clock at its
-        `start`, and the `choices` of backends, whose calls have the direction that was taken.
+        """Add an iteration: the `direction` chosen by the engine, its frontier `active`, the `changed` vertices, the
+        clock at its `start`, and the `choices` of backends, whose calls have the actual direction.
 
         >>> graph = tg.generators.path(3)
         >>> trace = tg.Trace(graph)
@@ -76,17 +75,11 @@ class TraceData:
         self.begins.append(start)
         choices = list(choices)
         taken = {way for choice in choices if (way := _direction(choice)) is not None}
-        self._append(
-            taken.pop() if len(taken) == 1 else direction,
-            *active.measure(),
-            changed.size,
-            milliseconds,
-            self._backends(choices),
-        )
+        direction = taken.pop() if len(taken) == 1 else direction
+        self._append(direction, *active.measure(), changed.size, milliseconds, self._backends(choices))
 
     def add_rounds(self, rounds: Iterable[Any], choices: Iterable[Choice]) -> None:
-        """The loop that a backend runs has done these `rounds`, which may end with the clock at their beginning; the
-        `choices` of that backend, and within its loop."""
+        """Add `rounds` of a backend's loop, optionally with start times; `choices` : of it, and within."""
         backend = self._backends(choices)
         for pulled, size, arcs, changed, milliseconds, *began in rounds:
             self.begins += began
@@ -105,7 +98,7 @@ class TraceData:
         return "+".join(names)
 
     def note(self, choice: Choice) -> None:
-        """Add a `choice` of a backend, unless it is there already."""
+        """Add a new `choice` of a backend."""
         if str(choice) not in self.choices:
             self.choices.append(str(choice))
             name = None if choice.backend is None else choice.backend.name
@@ -113,7 +106,7 @@ class TraceData:
 
     @property
     def switches(self) -> int:
-        """How many times the direction changed.
+        """The number of changes of direction.
 
         >>> run = tg.run(tg.algorithms.BFS(0), tg.generators.path(4), mode="push", trace=True)
         >>> run.trace.switches
@@ -124,7 +117,7 @@ class TraceData:
 
     @property
     def milliseconds(self) -> float:
-        """The time of all iterations together.
+        """The total time of the iterations.
 
         >>> run = tg.run(tg.algorithms.BFS(0), tg.generators.path(4), trace=True)
         >>> run.trace.milliseconds > 0
@@ -152,8 +145,8 @@ class TraceData:
         return pandas.DataFrame(map(asdict, self.iterations), columns=[field.name for field in fields(Iteration)])
 
     def by_rank(self) -> pandas.DataFrame:
-        """One row per iteration and rank of a graph that is spread over ranks, with the fields of `Share` as columns:
-        seconds in which the rank computed, waited, and had messages under way, and their bytes. Empty for others.
+        """One row per iteration and rank of a graph spread over ranks, with the fields of `Share` as columns: seconds
+        of computing, waiting, and messages under way, and their bytes. Empty for other graphs.
 
         >>> run = tg.run(tg.algorithms.BFS(0), tg.generators.path(4), trace=True)
         >>> run.trace.by_rank().empty
@@ -165,11 +158,18 @@ class TraceData:
 
 
 def _direction(choice: Choice) -> Mode | None:
-    """The direction of the messages of a call, which may be another than the engine's; None for a call without arcs."""
+    """The actual direction of the messages of a call; None for a call without arcs."""
     call = choice.call
     if choice.is_by(LAYOUT) and choice.operator == "aggregate":
-        return "pull"  # from the stored arcs or their transpose: layouts offer nothing else
+        return "pull"  # layouts offer nothing else
     return None if call is None or call.sub is None else call.sub.mode
+
+
+def stretches(steps: Iterable[Iteration]) -> Iterator[tuple[Mode, int, int]]:
+    """(direction, first, last) for every stretch of iterations in one direction."""
+    for direction, group in groupby(steps, key=lambda step: step.direction):
+        stretch = list(group)
+        yield direction, stretch[0].iteration, stretch[-1].iteration
 
 
 def counted(count: int, noun: str) -> str:

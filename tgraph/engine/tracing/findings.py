@@ -1,4 +1,4 @@
-"""What was slow in a run, and what to do about it: rules on its trace, each of which says what it saw in numbers."""
+"""Diagnoses of slow runs, with remedies: rules on the trace, each with its evidence in numbers."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ from tgraph.engine.tracing.data import TraceData, counted
 from tgraph.engine.tracing.records import Interval, Iteration, joined
 
 WORTHWHILE = 10  # milliseconds of a run that is worth a remark
-MUCH = 0.3  # of the time of a run is worth a remark
-FEW_EDGES = 1000  # that are active occupy no more than one thread
+MUCH = 0.3  # fraction of the time of a run that is worth a remark
+FEW_EDGES = 1000  # active edges that occupy one thread at most
 MANY_ITERATIONS = 50
-SMALL_MESSAGES = 1 << 16  # bytes: below, the time of an exchange is that of its beginning
+SMALL_MESSAGES = 1 << 16  # bytes: below, latency dominates the time of an exchange
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that took much of the time, and the remedy, which is empty where there is none."""
+    """A cause of much of the time, and its remedy, empty without one."""
 
     what: str
     remedy: str = ""
 
 
 def findings(trace: TraceData) -> list[Finding]:
-    """What took much of the time of a run and can be named, the most specific first; empty where nothing did, and
-    for a run of less than 10 ms."""
+    """The diagnosed causes of much of the time of a run, the most specific first; empty below 10 ms."""
     if trace.milliseconds < WORTHWHILE:
         return []
     rules = (waiting_for_the_disk, transposing, asked_direction, slow_backend, waiting_for_ranks, small_iterations)
@@ -34,8 +33,7 @@ def findings(trace: TraceData) -> list[Finding]:
 
 
 def waiting_for_the_disk(trace: TraceData) -> Finding | None:
-    """Blocks were loaded while none was computed on; where they were loaded again and again, a larger budget keeps
-    them."""
+    """Computing waited for block reads; where blocks were read repeatedly, a larger budget caches them."""
     loads = [visit for visit in trace.visits if visit.loading is not None]
     if not loads:
         return None
@@ -50,47 +48,46 @@ def waiting_for_the_disk(trace: TraceData) -> Finding | None:
     if read <= 1.2 * once:
         return Finding(
             f"{what}, each block about once, at {in_bytes(read / max(length(loading), 1e-9))}/s.",
-            "More memory would not help one run: it has to read the graph once. Later runs on the same graph find in "
-            "memory what fits.",
+            "More memory would not help one run: it has to read the graph once. Later runs on the same graph reuse the "
+            "blocks in memory.",
         )
     what = f"{what}, every block {read / once:.1f} times on average."
-    if trace.conditions.memory is None:  # of the part of a rank, which is read as it says
-        return Finding(
-            what, "A larger memory= keeps more of them between iterations; so do more ranks, each with its own."
-        )
+    if trace.conditions.memory is None:  # the part of a rank
+        return Finding(what, "A larger memory= caches more of them between iterations; so do more ranks.")
     enough = trace.conditions.memory + once
     return Finding(
         what,
-        f'With memory="{-(-enough // 10**6)}MB" in place of {in_bytes(trace.conditions.memory)} every block that was '
-        "used stays in memory and is loaded once.",
+        f'With memory="{-(-enough // 10**6)}MB" in place of {in_bytes(trace.conditions.memory)} every used block stays '
+        "in memory and is loaded once.",
     )
 
 
 def transposing(trace: TraceData) -> Finding | None:
-    """The first pull of a directed graph made its transpose."""
+    """The first pull of a directed graph computed its transpose."""
     pulls = [step.milliseconds for step in trace.iterations if step.direction == "pull"]
     if not trace.conditions.transposed or not pulls or max(pulls) < MUCH * trace.milliseconds:
         return None
     return Finding(
-        f"The run made the transpose of the graph, by which vertices pull: one iteration took {max(pulls):,.1f} of "
+        f"The run computed the transpose of the graph, for pulls: one iteration took {max(pulls):,.1f} of "
         f"{trace.milliseconds:,.1f} ms.",
-        "It is kept with the graph: later runs are faster by that. graph.transpose() makes it ahead of the first.",
+        "It is cached with the graph: later runs save that time. graph.transpose() computes it before the first run.",
     )
 
 
 def asked_direction(trace: TraceData) -> Finding | None:
-    """A direction was asked for in iterations for which the other one is made."""
+    """The user fixed a direction, and the other one suits many iterations better."""
     mode = trace.conditions.mode
     if mode == "pull":
         odd = [step for step in trace.iterations if step.active_edges < 0.05 * trace.num_arcs]
-        why = "had few active edges, and a pull looks at the arcs of all vertices that may still change"
+        why = "had few active edges, and a pull reads the arcs of all vertices that may still change"
     elif mode == "push":
         odd = [step for step in trace.iterations if step.active_edges > 0.2 * trace.num_arcs]
-        why = "had many active edges, where a pull can end its search of a vertex early"
+        why = "had many active edges, where a pull can end its search at a vertex early"
     else:
         return None
     share = _share(trace, odd)
-    if len(trace.iterations) < 2 or share < MUCH or all(_is_everywhere(trace, step) for step in trace.iterations):
+    everywhere = all(step.active_vertices == trace.num_vertices for step in trace.iterations)
+    if len(trace.iterations) < 2 or share < MUCH or everywhere:
         return None
     steps = counted(len(odd), "iteration")
     return Finding(
@@ -100,16 +97,16 @@ def asked_direction(trace: TraceData) -> Finding | None:
 
 
 def slow_backend(trace: TraceData) -> Finding | None:
-    """Portable code served calls that compiled kernels refused."""
+    """Portable code ran calls that compiled kernels do not support."""
     slow = [step for step in trace.iterations if "portable" in step.backend.split("+")]
     reasons = [each for each in trace.served if each.backend == "portable" and each.operator != "fixpoint"]
     if _share(trace, slow) < MUCH or not reasons:
         return None
-    what = f"Portable torch code served {reasons[0].operator} in {_share(trace, slow):.0%} of the time"
+    what = f"Portable torch code ran {reasons[0].operator} in {_share(trace, slow):.0%} of the time"
     if trace.conditions.backend == "portable":
-        return Finding(f"{what}, as was asked for.", 'backend="auto" takes compiled kernels where they serve.')
+        return Finding(f"{what}, as was asked for.", 'backend="auto" uses compiled kernels where they support a call.')
     name, why = next(iter(reasons[0].refused.items()), ("", ""))
-    return Finding(f"{what}.", f"The backend {name} is faster, and did not serve it: {why}." if name else "")
+    return Finding(f"{what}.", f"The backend {name} is faster, and does not support the call: {why}." if name else "")
 
 
 def waiting_for_ranks(trace: TraceData) -> Finding | None:
@@ -135,19 +132,18 @@ def waiting_for_ranks(trace: TraceData) -> Finding | None:
     each = sum(share.bytes_sent for share in trace.shares) / max(exchanges, 1)
     if each < SMALL_MESSAGES:
         return Finding(
-            f"{what}, in {exchanges:,} exchanges of {in_bytes(each)} on average: what counts is the time that a "
-            "message takes to set out, not its size.",
-            "Fewer ranks have less to wait for; a graph that fits one machine is faster there.",
+            f"{what}, in {exchanges:,} exchanges of {in_bytes(each)} on average: latency dominates, not bandwidth.",
+            "Fewer ranks wait less; a graph that fits one machine is faster there.",
         )
     return Finding(
-        f"{what}, in {exchanges:,} exchanges of {in_bytes(each)} on average: the network is what is slow.",
-        "Parts with fewer arcs between them send less: tgraph partition --method wcp; and see tgraph doctor under "
-        "torchrun for what the network does.",
+        f"{what}, in {exchanges:,} exchanges of {in_bytes(each)} on average: the network is slow.",
+        "Parts with fewer arcs between them send less: tgraph partition --method wcp; tgraph doctor under torchrun "
+        "measures the network.",
     )
 
 
 def small_iterations(trace: TraceData) -> Finding | None:
-    """Most of the time went to many iterations with little to do."""
+    """Most of the time was spent in many iterations with few active edges."""
     small = [step for step in trace.iterations if step.active_edges < FEW_EDGES]
     share = _share(trace, small)
     if len(small) < MANY_ITERATIONS or share < 0.5:
@@ -157,11 +153,8 @@ def small_iterations(trace: TraceData) -> Finding | None:
         f"{len(small):,} of {len(trace.iterations):,} iterations had fewer than {FEW_EDGES:,} active edges, and "
         f"{share:.0%} of the time: {each} each."
     )
-    if trace.conditions.width is not None:
-        width = trace.conditions.width
-        return Finding(
-            what, f"Wider buckets make fewer and fuller ones: try delta={4 * width:g} in place of {width:g}."
-        )
+    if (width := trace.conditions.width) is not None:
+        return Finding(what, f"Wider buckets make fewer, fuller ones: try delta={4 * width:g} in place of {width:g}.")
     if not trace.conditions.loop:
         return Finding(
             what,
@@ -172,13 +165,9 @@ def small_iterations(trace: TraceData) -> Finding | None:
 
 
 def length(intervals: Iterable[Interval]) -> float:
-    """The time that the intervals cover together."""
+    """The length of the union of the intervals."""
     return sum(last - first for first, last in joined(intervals))
 
 
 def _share(trace: TraceData, steps: list[Iteration]) -> float:
     return sum(step.milliseconds for step in steps) / trace.milliseconds if trace.milliseconds else 0.0
-
-
-def _is_everywhere(trace: TraceData, step: Iteration) -> bool:
-    return step.active_vertices == trace.num_vertices

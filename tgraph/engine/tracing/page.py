@@ -1,22 +1,22 @@
-"""A trace as a page: what was slow and what to do about it, the iterations, blocks that were read, and ranks."""
+"""A trace as a page: diagnoses and remedies, iterations, block reads, and ranks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import astuple
 from html import escape
-from itertools import groupby
 
 from tgraph.core.system.text import duration, in_bytes, scaled
-from tgraph.engine.tracing.data import TraceData, counted
-from tgraph.engine.tracing.findings import Finding, findings, length
-from tgraph.engine.tracing.records import Interval, Iteration, joined
+from tgraph.engine.tracing.data import TraceData, counted, stretches
+from tgraph.engine.tracing.findings import findings, length
+from tgraph.engine.tracing.records import Interval, Iteration, count_ranks, joined
 from tgraph.markup.charts import Chart, keys
 from tgraph.markup.labels import Markup
 from tgraph.markup.page import Fact, Figure, Page, Section, Table
 from tgraph.markup.scales import Scale
 
 WIDE = 960  # units of a chart of the whole width
-PLACES = 800  # places to the right that such a chart tells apart
+PLACES = 800  # distinguishable x-positions of such a chart
 LISTED = 500  # iterations in a table
 SERIES = {"active_edges": "ink", "active_vertices": "a", "changed_vertices": "b"}
 
@@ -29,7 +29,7 @@ def of_trace(trace: TraceData) -> Page:
     sections += [_blocks(trace)] if trace.visits else []
     sections += [_ranks(trace)] if trace.shares else []
     sections.append(_backends(trace))
-    return Page(f"Trace of {name}", f"What each iteration of {name} did on a graph of {size}.", sections)
+    return Page(f"Trace of {name}", f"The iterations of {name} on a graph of {size}.", sections)
 
 
 def _summary(trace: TraceData) -> Section:
@@ -46,19 +46,15 @@ def _summary(trace: TraceData) -> Section:
         facts.append(Fact("Read", in_bytes(sum(visit.nbytes for visit in loads)), f"in {len(loads):,} blocks"))
     if trace.shares:
         sent = sum(share.bytes_sent for share in trace.shares)
-        facts.append(Fact("Sent", in_bytes(sent), f"by {_count_ranks(trace):,} ranks"))
+        facts.append(Fact("Sent", in_bytes(sent), f"by {count_ranks(trace.shares):,} ranks"))
     found = findings(trace)
     return Section(
         "summary",
         "Summary",
         "" if found else "Nothing stands out as slow that another setting would make faster.",
         facts=facts,
-        remarks=[_remark(each) for each in found],
+        remarks=[Markup(f"<strong>{escape(each.what)}</strong> {escape(each.remedy)}") for each in found],
     )
-
-
-def _remark(finding: Finding) -> Markup:
-    return Markup(f"<strong>{escape(finding.what)}</strong> {escape(finding.remedy)}")
 
 
 # ---- iterations ------------------------------------------------------------------------------------------------------
@@ -73,43 +69,28 @@ def _iterations(trace: TraceData) -> Section:
     section.figures = [_activity(trace), _times(trace)]
     listed = steps if len(steps) <= LISTED else sorted(steps, key=lambda step: -step.milliseconds)[:LISTED]
     what = f"All {len(steps):,} iterations" if len(steps) <= LISTED else f"The {LISTED} slowest iterations"
-    section.more = [
-        Table(
-            what,
-            ("iteration", "direction", "active vertices", "active edges", "changed vertices", "ms", "backend"),
-            [
-                (
-                    s.iteration,
-                    s.direction,
-                    s.active_vertices,
-                    s.active_edges,
-                    s.changed_vertices,
-                    s.milliseconds,
-                    s.backend,
-                )
-                for s in sorted(listed, key=lambda step: step.iteration)
-            ],
-        )
-    ]
+    heading = ("iteration", "direction", "active vertices", "active edges", "changed vertices", "ms", "backend")
+    rows = [astuple(step) for step in sorted(listed, key=lambda step: step.iteration)]
+    section.more = [Table(what, heading, rows)]
     return section
 
 
 def _directions(steps: Sequence[Iteration]) -> str:
     """The stretches of one direction, in words."""
-    stretches = [(direction, len(list(group))) for direction, group in groupby(steps, key=lambda step: step.direction)]
-    said = ", then ".join(f"{counted(count, 'iteration')} of {direction}" for direction, count in stretches[:6])
-    more = len(stretches) - 6
+    found = [(direction, last - first + 1) for direction, first, last in stretches(steps)]
+    said = ", then ".join(f"{counted(count, 'iteration')} of {direction}" for direction, count in found[:6])
+    more = len(found) - 6
     return f"{said}, and {counted(more, 'more change')} of direction." if more > 0 else f"{said}."
 
 
 def _activity(trace: TraceData) -> Figure:
-    """How much was active and changed, over the direction as a background."""
+    """Active and changed vertices and edges, over the direction as a background."""
     steps = trace.iterations
     x = Scale(-0.5, len(steps) - 0.5, whole=True)
     y = Scale.over([1, trace.num_arcs, trace.num_vertices], logarithmic=True)
     title, what = "Active vertices and edges", f"Counts on a logarithmic scale over {counted(len(steps), 'iteration')}"
     chart = Chart(title, what, x, y, "iteration", "count", width=WIDE, height=280)
-    for direction, first, last in _stretches(steps):
+    for direction, first, last in stretches(steps):
         text = f"{direction}, iterations {first:,} to {last:,}" if last > first else f"{direction}, iteration {first:,}"
         chart.spans([(first - 0.5, last + 0.5)], f"{direction} faint", [text], (y.low, y.high))
     for name, kind in SERIES.items():
@@ -128,39 +109,28 @@ def _times(trace: TraceData) -> Figure:
     x = Scale(-0.5, len(steps) - 0.5, whole=True)
     y = Scale.over((step.milliseconds for step in steps), zero=True)
     title = "Time of each iteration"
-    chart = Chart(
-        title, f"{trace.milliseconds:,.1f} ms in all", x, y, "iteration", "milliseconds", width=WIDE, height=210
-    )
+    what = f"{trace.milliseconds:,.1f} ms in all"
+    chart = Chart(title, what, x, y, "iteration", "milliseconds", width=WIDE, height=210)
     for direction in ("push", "pull"):
         own = [(i, step) for i, step in _thinned(steps, "milliseconds") if step.direction == direction]
         width = max(1.0, len(steps) / PLACES) / 2
         bars = [(i - width, i + width, step.milliseconds) for i, step in own]
-        tips = [
-            f"iteration {step.iteration:,}: {step.milliseconds:,.3g} ms, {direction}, {step.active_edges:,} edges"
-            for _, step in own
-        ]
-        chart.bars(bars, direction, tips)
-    thinned = (
-        "" if len(steps) <= PLACES else f" Of neighbouring iterations, {len(steps):,} in all, the largest is shown."
-    )
+        tip = "iteration {0.iteration:,}: {0.milliseconds:,.3g} ms, {0.direction}, {0.active_edges:,} edges"
+        chart.bars(bars, direction, [tip.format(step) for _, step in own])
+    many = f" Of neighbouring iterations, {len(steps):,} in all, the largest is shown."
+    thinned = many if len(steps) > PLACES else ""
     slowest = max(steps, key=lambda step: step.milliseconds)
     caption = f"The slowest, iteration {slowest.iteration:,}, took {duration(slowest.milliseconds / 1e3)}.{thinned}"
     return Figure(title, {"": chart.svg()}, caption, wide=True)
 
 
 def _thinned(steps: Sequence[Iteration], name: str) -> list[tuple[float, Iteration]]:
-    """(place, iteration); of many, the one of largest value among neighbours that share a place."""
+    """(x-position, iteration); of many, the iteration of largest value among neighbours at one position."""
     if len(steps) <= PLACES:
         return [(i, step) for i, step in enumerate(steps)]
     width = -(-len(steps) // PLACES)
     groups = [steps[first : first + width] for first in range(0, len(steps), width)]
     return [(i * width + (len(g) - 1) / 2, max(g, key=lambda step: getattr(step, name))) for i, g in enumerate(groups)]
-
-
-def _stretches(steps: Sequence[Iteration]) -> Iterable[tuple[str, int, int]]:
-    for direction, group in groupby(steps, key=lambda step: step.direction):
-        stretch = list(group)
-        yield direction, stretch[0].iteration, stretch[-1].iteration
 
 
 # ---- blocks and ranks ------------------------------------------------------------------------------------------------
@@ -182,16 +152,9 @@ def _blocks(trace: TraceData) -> Section:
     ]
     if trace.conditions.memory is not None:
         facts.append(Fact("Memory", in_bytes(trace.conditions.memory), "budget of the graph"))
-    chart = Chart(
-        "Blocks over time",
-        "When blocks were loaded, above, and computed on, below",
-        Scale(0, max(1e3 * (end - begin), 1e-3)),
-        Scale(0, 2),
-        "milliseconds",
-        "",
-        width=WIDE,
-        height=170,
-    )
+    x, y = Scale(0, max(1e3 * (end - begin), 1e-3)), Scale(0, 2)
+    what = "Loading of blocks, above, and computing on them, below"
+    chart = Chart("Blocks over time", what, x, y, "milliseconds", "", width=WIDE, height=170)
     for height, kind, name, intervals in ((1, "c", "loading", loading), (0, "d", "computing", computing)):
         _row(chart, intervals, begin, kind, name, (height + 0.12, height + 0.88), (end - begin) / PLACES)
     meaning = keys({"c": "loading, above", "d": "computing, below"})
@@ -207,28 +170,20 @@ def _blocks(trace: TraceData) -> Section:
 
 
 def _ranks(trace: TraceData) -> Section:
-    count = _count_ranks(trace)
+    count = count_ranks(trace.shares)
     last = max(share.end for share in trace.shares)
-    chart = Chart(
-        "Ranks over time",
-        "When each rank computed and waited, and below when messages of it were under way",
-        Scale(0, max(1e3 * last, 1e-3)),
-        Scale(0, count),
-        "milliseconds",
-        "",
-        width=WIDE,
-        height=80 + min(44 * count, 900),
-    )
+    x, y, height = Scale(0, max(1e3 * last, 1e-3)), Scale(0, count), 80 + min(44 * count, 900)
+    what = "Computing and waiting of each rank, and below its messages under way"
+    chart = Chart("Ranks over time", what, x, y, "milliseconds", "", width=WIDE, height=height)
     rows = []
     for rank in range(count):
         own = [share for share in trace.shares if share.rank == rank]
         mine = [exchange for exchange in trace.exchanges if exchange.rank == rank]
         bottom, finest = count - 1 - rank, last / PLACES
         waits = [exchange.waiting for exchange in mine]
-        chart.spans(
-            [(1e3 * own[0].begin, 1e3 * own[-1].end)], "d", [f"rank {rank} computes"], (bottom + 0.4, bottom + 0.88)
-        )
-        _row(chart, waits, 0, "f", f"rank {rank} waits", (bottom + 0.4, bottom + 0.88), finest)
+        row, whole = (bottom + 0.4, bottom + 0.88), (1e3 * own[0].begin, 1e3 * own[-1].end)
+        chart.spans([whole], "d", [f"rank {rank} computes"], row)
+        _row(chart, waits, 0, "f", f"rank {rank} waits", row, finest)
         travels = [exchange.travelling for exchange in mine]
         _row(chart, travels, 0, "c", f"messages of rank {rank} under way", (bottom + 0.14, bottom + 0.32), finest)
         chart.words(0, bottom + 0.6, f"rank {rank} ", "end")
@@ -236,16 +191,8 @@ def _ranks(trace: TraceData) -> Section:
         seconds = [1e3 * sum(getattr(share, name) for share in own) for name in names]
         nbytes = [sum(getattr(share, name) for share in own) for name in ("bytes_sent", "bytes_received")]
         rows.append((rank, *seconds, sum(share.exchanges for share in own), *nbytes))
-    heading = (
-        "rank",
-        "computing, ms",
-        "waiting, ms",
-        "under way, ms",
-        "hidden, ms",
-        "exchanges",
-        "B sent",
-        "B received",
-    )
+    stages = ("computing, ms", "waiting, ms", "under way, ms", "hidden, ms")
+    heading = ("rank", *stages, "exchanges", "B sent", "B received")
     meaning = keys({"d": "computing", "f": "waiting for others", "c": "messages under way"})
     waiting, busy = sum(share.waiting for share in trace.shares), sum(share.computing for share in trace.shares)
     return Section(
@@ -253,31 +200,17 @@ def _ranks(trace: TraceData) -> Section:
         "Ranks",
         f"{counted(count, 'rank')} waited in {waiting / max(waiting + busy, 1e-12):.0%} of the time.",
         figures=[Figure("Ranks over time", {"": chart.svg()}, meaning, wide=True)],
-        tables=[Table("What each rank did", heading, rows)],
-        notes=["Hidden is the time in which messages were under way and the rank computed."],
+        tables=[Table("Time and exchanges of each rank", heading, rows)],
+        notes=["Hidden is the time of messages under way while the rank computed."],
     )
 
 
 def _row(
     chart: Chart, intervals: Iterable[Interval], begin: float, kind: str, what: str, row: Interval, finest: float
 ) -> None:
-    """Boxes of the intervals, in milliseconds since `begin`; those that are nearer than `finest` seconds as one."""
-    boxes = [(1e3 * (a - begin), 1e3 * (b - begin)) for a, b in _merged(intervals, finest)]
+    """Boxes of the intervals, in milliseconds since `begin`; gaps below `finest` seconds are closed."""
+    boxes = [(1e3 * (a - begin), 1e3 * (b - begin)) for a, b in joined(intervals, finest)]
     chart.spans(boxes, kind, [f"{what}: {a:,.2f} to {b:,.2f} ms" for a, b in boxes], row)
-
-
-def _merged(intervals: Iterable[Interval], finest: float) -> Iterable[Interval]:
-    """The intervals in ascending order; gaps are kept where they are seen."""
-    last: Interval | None = None
-    for first, end in joined(intervals):
-        if last is not None and first - last[1] < finest:
-            last = last[0], end
-            continue
-        if last is not None:
-            yield last
-        last = first, end
-    if last is not None:
-        yield last
 
 
 # ---- backends --------------------------------------------------------------------------------------------------------
@@ -285,23 +218,9 @@ def _merged(intervals: Iterable[Interval], finest: float) -> Iterable[Interval]:
 
 def _backends(trace: TraceData) -> Section:
     given = trace.conditions
-    rows = [
-        (
-            each.operator,
-            each.backend or "none",
-            "; ".join(f"{name}: {why}" for name, why in each.refused.items()) or "-",
-        )
-        for each in trace.served
-    ]
+    whys = ("; ".join(f"{name}: {why}" for name, why in each.refused.items()) or "-" for each in trace.served)
+    rows = [(each.operator, each.backend or "none", why) for each, why in zip(trace.served, whys, strict=True)]
     asked = f'mode="{given.mode}", backend="{given.backend}"'
     asked += "" if given.width is None else f", buckets of width {given.width:g}"
-    return Section(
-        "backends",
-        "Backends",
-        f"The run was given {asked}.",
-        tables=[Table("Who served each operator", ("operator", "backend", "faster ones that refused, and why"), rows)],
-    )
-
-
-def _count_ranks(trace: TraceData) -> int:
-    return 1 + max(share.rank for share in trace.shares)
+    table = Table("Backend of each operator", ("operator", "backend", "faster ones without support, why"), rows)
+    return Section("backends", "Backends", f"Options of the run: {asked}.", tables=[table])

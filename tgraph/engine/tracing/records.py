@@ -1,7 +1,8 @@
-"""What a trace consists of: iterations, visits to blocks, and exchanges between ranks."""
+"""The records of a trace: iterations, visits to blocks, and exchanges between ranks."""
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,8 +14,7 @@ Interval = tuple[float, float]  # begin and end, in seconds
 
 @dataclass(frozen=True)
 class Iteration:
-    """One iteration: the direction that it took, the frontier it began with, what changed, how long it took, and which
-    backends served it."""
+    """One iteration: its direction, the frontier at its beginning, the changed vertices, its time, and its backends."""
 
     iteration: int
     direction: Mode
@@ -27,7 +27,7 @@ class Iteration:
 
 @dataclass(frozen=True)
 class Served:
-    """Which backend served an operator, and why those preferred to it did not: {name: reason}."""
+    """The backend of an operator, and why preferred backends do not support the call: {name: reason}."""
 
     operator: str
     backend: str | None
@@ -36,9 +36,8 @@ class Served:
 
 @dataclass
 class Conditions:
-    """What a run was given: the mode and the backend that were asked for, the width of its buckets (None without),
-    whether a backend ran its loop, the memory budget in bytes of a streamed graph (None for others), and whether the
-    run made the transpose of the graph."""
+    """The options of a run: mode and backend as requested, the width of its buckets (None without), whether a backend
+    ran its loop, the memory budget in bytes of a streamed graph or None, and whether the run computed the transpose."""
 
     mode: str = "auto"
     backend: str = "auto"
@@ -50,8 +49,8 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Visit:
-    """One visit to a block of a streamed graph: its number, the bytes that were loaded for it (0 where it was still in
-    memory), and when loading and computing on it began and ended, by `time.perf_counter`."""
+    """One visit to a block of a streamed graph: its number, the bytes loaded (0 if it was still in memory), and the
+    intervals of loading and computing, by `time.perf_counter`."""
 
     block: int
     nbytes: int
@@ -61,8 +60,8 @@ class Visit:
 
 @dataclass(frozen=True)
 class Exchange:
-    """One exchange of a rank with all others, of a graph that is spread over ranks: the bytes that it sent to them and
-    received, and when these were under way and the rank waited for them, in seconds since the run began."""
+    """One exchange of a rank with all others, of a graph spread over ranks: the bytes sent and received, and the
+    intervals of their transfer and of waiting for them, in seconds since the run began."""
 
     rank: int
     bytes_sent: int
@@ -73,11 +72,11 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Share:
-    """What one rank did in one iteration of a run on a graph that is spread over ranks.
+    """The time and communication of one rank in one iteration of a run on a graph spread over ranks.
 
     begin, end : in seconds since the run began, on all ranks at once; an iteration ends where the next one begins.
-    waiting, computing, travelling, hidden : the seconds in which the rank waited for others, in which it did not, in
-        which anything was under way from or to it, and in which it computed of the latter.
+    waiting, computing, travelling, hidden : the seconds of waiting for other ranks, the rest, the seconds with messages
+        under way from or to the rank, and their overlap with computing.
     exchanges, bytes_sent, bytes_received : with and from other ranks.
     """
 
@@ -95,10 +94,10 @@ class Share:
 
 
 def shares(begins: Sequence[Sequence[float]], end: Sequence[float], exchanges: Iterable[Exchange]) -> list[Share]:
-    """The share of each rank in each iteration, rank by rank within these.
+    """The share of each rank in each iteration, ordered by iteration and then rank.
 
-    begins : of each rank, when its iterations began. end : of each rank, when its run did. What was exchanged before
-    the first iteration counts to that one.
+    begins : of each rank, the start times of its iterations. end : of each rank, the end of its run. Exchanges before
+    the first iteration count to the first.
     """
     held: dict[tuple[int, int], list[Exchange]] = {}
     for exchange in exchanges:
@@ -130,11 +129,16 @@ def _share(iteration: int, rank: int, time: Interval, exchanges: list[Exchange])
     )
 
 
-def joined(intervals: Iterable[Interval]) -> Iterator[Interval]:
-    """The intervals in ascending order, those that overlap as one."""
-    begin, end = 0.0, 0.0
+def count_ranks(shares: Iterable[Share]) -> int:
+    """The number of ranks of some shares, at least one."""
+    return 1 + max(share.rank for share in shares)
+
+
+def joined(intervals: Iterable[Interval], gap: float = 0.0) -> Iterator[Interval]:
+    """The union of the intervals, as disjoint ones in ascending order, with gaps below `gap` closed."""
+    begin, end = -math.inf, -math.inf
     for first, last in sorted(intervals):
-        if first > end:
+        if first > end and first - end >= gap:
             if end > begin:
                 yield begin, end
             begin = first

@@ -1,21 +1,21 @@
-"""Pictures of what a run did over time: of blocks that are read, and of ranks that wait for each other (Gantt 1910)."""
+"""Gantt charts of a run: of block reads, and of computing and waiting ranks."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tgraph.engine.tracing.records import Exchange, Interval, Share, Visit, joined
+from tgraph.engine.tracing.records import Exchange, Interval, Share, Visit, count_ranks, joined
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 STAGES = {"loading": "#009e73", "computing": "#cc79a7"}
 RANKS = {"computing": "#cc79a7", "waiting": "#999999", "under way": "#009e73"}
-FEW = 60  # so many blocks or iterations have room for their numbers
+FEW = 60  # blocks or iterations with room for their numbers
 
 
 def draw_blocks(axis: Axes, visits: list[Visit]) -> None:
-    """When blocks were loaded, above, and computed on, below; their numbers where there is room for them."""
+    """The intervals of loading blocks, above, and of computing on them, below; their numbers where there is room."""
     begin = min(visit.computing[0] if visit.loading is None else visit.loading[0] for visit in visits)
     for height, (stage, colour) in zip((1, 0), STAGES.items(), strict=True):
         times = [(visit.block, getattr(visit, stage)) for visit in visits if getattr(visit, stage)]
@@ -32,9 +32,9 @@ def draw_blocks(axis: Axes, visits: list[Visit]) -> None:
 
 
 def draw_ranks(axis: Axes, shares: list[Share], exchanges: list[Exchange]) -> None:
-    """A row for each rank, the first one above: when it computed and waited, where its iterations begin, and below when
-    messages to it and from it were under way."""
-    ranks = 1 + max(share.rank for share in shares)
+    """A row for each rank, the first one above: computing and waiting, the starts of its iterations, and below the
+    intervals with messages under way."""
+    ranks = count_ranks(shares)
     for rank in range(ranks):
         own = [share for share in shares if share.rank == rank]
         mine = [exchange for exchange in exchanges if exchange.rank == rank]
@@ -56,7 +56,7 @@ def draw_ranks(axis: Axes, shares: list[Share], exchanges: list[Exchange]) -> No
 
 
 def _summary(ranks: int, shares: list[Share]) -> str:
-    """How much was sent, how much of the time the ranks waited, and how much of that under way was hidden."""
+    """The bytes sent, the fraction of time spent waiting, and the hidden fraction of the time under way."""
     names = ("bytes_sent", "waiting", "computing", "travelling", "hidden")
     sent, waiting, computing, travelling, hidden = (sum(getattr(share, name) for share in shares) for name in names)
     return (

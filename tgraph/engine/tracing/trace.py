@@ -1,16 +1,14 @@
-"""What each iteration of a run did, as a table, as a picture and as a page."""
+"""The trace of a run as a table, as a picture and as a page."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from itertools import groupby
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tgraph.core.subgraph import Mode
 from tgraph.engine.tracing import page
-from tgraph.engine.tracing.data import TraceData, counted
-from tgraph.engine.tracing.records import Iteration
+from tgraph.engine.tracing.data import TraceData, counted, stretches
+from tgraph.engine.tracing.records import Iteration, count_ranks
 from tgraph.engine.tracing.timelines import RANKS, STAGES, draw_blocks, draw_ranks
 from tgraph.markup.labels import definitions
 from tgraph.markup.page import Page
@@ -18,8 +16,7 @@ from tgraph.markup.page import Page
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Colours that remain apart for the colour-blind (Okabe and Ito).
-COLOURS = {"push": "#e69f00", "pull": "#56b4e9"}
+COLOURS = {"push": "#e69f00", "pull": "#56b4e9"}  # colours that remain apart for the colour-blind (Okabe and Ito)
 SERIES: dict[str, dict[str, Any]] = {
     "active_edges": {"color": "#000000", "linewidth": 1.4},
     "active_vertices": {"color": "#0072b2", "linewidth": 1.4},
@@ -29,7 +26,7 @@ LIMIT: dict[str, Any] = {"color": "#000000", "linewidth": 1, "linestyle": ":"}
 
 
 class Trace(TraceData):
-    """The trace of a run: a table by `frame`, a picture by `plot`, and a page that says what was slow by `page`.
+    """The trace of a run: a table by `frame`, a picture by `plot`, and a page with diagnoses by `page`.
 
     >>> graph = tg.generators.star(4)
     >>> trace = tg.run(tg.algorithms.BFS(1), graph, mode="push", trace=True).trace
@@ -50,8 +47,8 @@ class Trace(TraceData):
             plot({self.name or "run": self}, path)
 
     def page(self) -> Page:
-        """The run as a page: what was slow and what to do about it, the iterations, what was read and exchanged. A
-        notebook shows it, and its `save` writes it to a file.
+        """The run as a page: diagnoses and remedies, iterations, block reads and exchanges. A notebook shows it, and
+        its `save` writes it to a file.
 
         >>> run = tg.run(tg.algorithms.BFS(0), tg.generators.grid2d(20, 20), trace=True)
         >>> run.trace.page().save("bfs.html")
@@ -69,14 +66,14 @@ class Trace(TraceData):
         if self.visits:
             facts["blocks"] = f"{len(self.visits):,} visits"
         if self.shares:
-            facts["ranks"] = f"{1 + max(share.rank for share in self.shares):,}"
+            facts["ranks"] = f"{count_ranks(self.shares):,}"
         return definitions(f"Trace of {self.name or 'a run'}", facts)
 
 
 def plot(traces: Mapping[str, Trace], path: str | Any, title: str = "") -> None:
     """Draw several runs into one picture file, a row for each: frontier and changes on the left, time on the right. A
-    run on a streamed graph has a second row: when each block was loaded and computed on; one on a graph that is spread
-    over ranks as well: when each of them computed and waited.
+    run on a streamed graph has another row with the block reads, and a run on a graph spread over ranks a row with the
+    computing and waiting of each rank.
 
     `traces` maps the name of each row to its trace, `path` names a .png, .svg or .pdf file, `title` stands on top.
     """
@@ -107,12 +104,12 @@ def plot(traces: Mapping[str, Trace], path: str | Any, title: str = "") -> None:
 
 
 def _heights(trace: Trace) -> list[float]:
-    """Those of the rows of a run, in inches."""
+    """The heights of the rows of a run, in inches."""
     heights = [2.2]
     if trace.visits:
         heights.append(1.6)
     if trace.shares:
-        heights.append(0.8 + min(0.4 * (1 + max(share.rank for share in trace.shares)), 8.0))
+        heights.append(0.8 + min(0.4 * count_ranks(trace.shares), 8.0))
     return heights
 
 
@@ -129,9 +126,9 @@ def _legend(traces: Collection[Trace]) -> list[Any]:
 
 
 def _draw_frontier(axis: Axes, name: str, trace: Trace) -> None:
-    """How much was active and how much changed, on a logarithmic scale, over the direction as a background."""
+    """The numbers of active and changed vertices and edges, logarithmic, over the direction as a background."""
     steps = trace.iterations
-    for direction, first, last in _stretches(steps):
+    for direction, first, last in stretches(steps):
         axis.axvspan(first - 0.5, last + 0.5, color=COLOURS[direction], alpha=0.18, linewidth=0)
     marker = "o" if len(steps) <= 60 else None
     for column, style in SERIES.items():
@@ -163,10 +160,3 @@ def _finish(axis: Axes, steps: list[Iteration], title: str) -> None:
     axis.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axis.tick_params(labelsize=8)
     axis.spines[["top", "right"]].set_visible(False)
-
-
-def _stretches(steps: list[Iteration]) -> Iterator[tuple[Mode, int, int]]:
-    """(direction, first, last) for every stretch of iterations in one direction."""
-    for direction, group in groupby(steps, key=lambda step: step.direction):
-        stretch = list(group)
-        yield direction, stretch[0].iteration, stretch[-1].iteration

@@ -1,4 +1,4 @@
-"""Files that are not what their extension says, told by how they begin."""
+"""Files of another format than their extension says, recognised by their first bytes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from tgraph.errors import FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.byte_stream import BYTE_ORDER_MARK, open_bytes
 
-_FETCH = "fetch the file itself: its address gave another answer"
+_FETCH = "fetch the file itself: its address gave another page"
 _NETWORKX = "read it with networkx, and convert by tgraph.from_networkx"
-# (how a file begins, its name in FORMATS or None, what it is, the remedy)
+# (pattern of the first bytes, name in FORMATS or None, description, remedy)
 _BANNERS: tuple[tuple[str, str | None, str, str], ...] = (
     (r"version https://git-lfs", None, "a pointer of Git LFS, not the file itself", "fetch it by: git lfs pull"),
     (r"\s*<(!doctype html|html|head|body)", None, "a page of HTML", _FETCH),
@@ -25,12 +25,7 @@ _BANNERS: tuple[tuple[str, str | None, str, str], ...] = (
     (r"@nodes\b", None, "a LEMON graph file", "write it as an edge list"),
     (r"dl\s+n\s*=", None, "a file of UCINET", "write it as an edge list"),
     (r">>(graph6|sparse6|digraph6)<<", None, "a graph6 file", _NETWORKX),
-    (
-        r"#.*\n# GMT .*\n",
-        None,
-        "an adjacency list of networkx, not of edges",
-        "use networkx.write_edgelist in place of it",
-    ),
+    (r"#.*\n# GMT .*\n", None, "an adjacency list of networkx, not of edges", "use networkx.write_edgelist instead"),
     (r"\S+:(\s+\d+)+\s*$", None, "an adjacency list: a vertex, a colon, its neighbours", "write an edge in each line"),
     (r"\(.*,.*\)\s*,?\s*$", None, "tuples of Python", "write the ends of each edge without the brackets"),
     (r"[\[{]\s*[\[{\"'\d\]}]", None, "JSON", "load it in Python, and take tgraph.Graph.from_edges"),
@@ -46,18 +41,18 @@ _NO_TEXT: tuple[tuple[str, None, str, str], ...] = (
     (r"[^\n]{0,500}\x00", None, "no text: it has a byte 0", "it is binary or UTF-16; convert it to UTF-8"),
 )
 _BINARY = ("parquet", "npz")
-_HEAD = 1 << 12  # bytes that are looked at
+_HEAD = 1 << 12  # bytes that are matched
 
 
 def refuse_others(path: PathLike, format: str) -> None:
-    """Raise FileFormatError for a file of another kind than this one of `tgraph.io.FORMATS`."""
+    """Raise FileFormatError for a file recognised as another format than `format`, of `tgraph.io.FORMATS`."""
     with open_bytes(path) as stream:
         head = stream.read(_HEAD).removeprefix(BYTE_ORDER_MARK).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     refuse_head(path, head.lstrip(b"\n"), format)
 
 
 def refuse_head(path: PathLike, head: bytes, format: str) -> None:
-    """The same for the first bytes of a file."""
+    """As `refuse_others`, for the first bytes of a file."""
     for begin, name, kind, remedy in _BANNERS if format in _BINARY else _BANNERS + _NO_TEXT:
         if name != format and re.match(begin.encode("latin-1"), head, re.IGNORECASE | re.MULTILINE):
             raise FileFormatError(path, f"the file is {kind}", remedy)

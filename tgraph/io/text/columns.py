@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Form(Enum):
-    """How a file is given to pyarrow."""
+    """The form of a file passed to pyarrow."""
 
     AS_IT_IS = 0
     STRAIGHTENED = 1
@@ -53,7 +53,7 @@ def first_lines(
 
 
 def last_line_before_data(path: PathLike, comments: str, header: int) -> int:
-    """The number of the last comment or blank line after a header, or of the header itself."""
+    """The number of the last comment or blank line after a header, by default of the header."""
     _, data = first_lines(path, comments, header, count=1)
     return data[0][0] - 1 if data else header
 
@@ -61,9 +61,10 @@ def last_line_before_data(path: PathLike, comments: str, header: int) -> int:
 def read_columns(path: PathLike, layout: LineLayout, progress: bool = False) -> list[Any]:
     """One entry per field of the layout: a numpy array, an arrow array of labels, or None where it is skipped.
 
-    pyarrow reads the file directly; where that fails or would take it otherwise than it was meant, with comments
-    removed and blanks normalised, and else line by line, which finds the line at fault. Raises FileFormatError.
+    pyarrow reads the file directly; where that fails or would misread it, with comments removed and blanks normalised;
+    and else line by line, which finds the invalid line. Raises FileFormatError.
     """
+    import pyarrow as pa
     from pyarrow import csv
 
     def parse(attempt: LineLayout, form: Form) -> list[Any]:
@@ -72,9 +73,8 @@ def read_columns(path: PathLike, layout: LineLayout, progress: bool = False) -> 
         _check_spelling(path, attempt, form, seen)
         return arrays
 
-    return _attempted(
-        path, layout, parse, lambda: _arrays(_no_rows(layout), layout, Form.AS_IT_IS, Watched(None, layout))
-    )
+    empty = pa.schema(layout.types().items()).empty_table()
+    return _attempted(path, layout, parse, lambda: _arrays(empty, layout, Form.AS_IT_IS, Watched(None, layout)))
 
 
 def fold_columns(
@@ -82,15 +82,17 @@ def fold_columns(
 ) -> T:
     """The result of `fold` over the chunks of a file that does not fit into memory.
 
-    A chunk is what `read_columns` returns for a megabyte of text. Where a chunk does not have the expected types, such
-    as a fraction after integers, `fold` is called again from the first chunk. Raises FileFormatError.
+    A chunk is the result of `read_columns` for a megabyte of text. Where a chunk has unexpected types, such as a
+    fraction after integers, `fold` is called again from the first chunk. Raises FileFormatError.
     """
+    import pyarrow as pa
+
     wide = frozenset(i for i, kind in enumerate(layout.fields) if kind == "id")  # avoids a second pass for these
     layout = replace(layout, wide=layout.wide | wide)
 
     def parse(attempt: LineLayout, form: Form) -> T:
         with _chunks(path, attempt, form, progress) as (reader, seen):
-            result = fold(_arrays(_table(batch), attempt, form, seen) for batch in reader)
+            result = fold(_arrays(pa.Table.from_batches([batch]), attempt, form, seen) for batch in reader)
         _check_spelling(path, attempt, form, seen)
         return result
 
@@ -99,30 +101,18 @@ def fold_columns(
 
 @contextmanager
 def _chunks(path: PathLike, layout: LineLayout, form: Form, progress: bool) -> Iterator[Any]:
-    """A reader of batches of a megabyte of text, and what is seen meanwhile."""
+    """A reader of batches of a megabyte of text, and the observed stream."""
     from pyarrow import csv
 
     options = _options(layout, form)
-    # reading ahead in threads takes twice the memory and saves a sixth of the time
+    # read-ahead in threads takes twice the memory and saves a sixth of the time
     options["read_options"].use_threads, options["read_options"].block_size = False, 1 << 20
     with _source(path, layout, form, progress) as (source, seen), csv.open_csv(source, **options) as reader:
         yield reader, seen
 
 
-def _table(batch: pyarrow.RecordBatch) -> pyarrow.Table:
-    import pyarrow as pa
-
-    return pa.Table.from_batches([batch])
-
-
-def _no_rows(layout: LineLayout) -> pyarrow.Table:
-    import pyarrow as pa
-
-    return pa.schema(layout.types().items()).empty_table()
-
-
 def _attempted(path: PathLike, layout: LineLayout, parse: Callable[[LineLayout, Form], T], empty: Callable[[], T]) -> T:
-    """The result of `parse` on the first form of the file that can be read, with the first types that fit."""
+    """The result of `parse` on the first readable form of the file, with the first types that fit."""
     import pyarrow as pa
 
     forms = [Form.AS_IT_IS, Form.STRAIGHTENED, Form.EXACT]
@@ -171,27 +161,18 @@ def _options(layout: LineLayout, form: Form) -> dict[str, Any]:
     elif form is Form.AS_IT_IS and delimiter == BLANKS:
         delimiter = layout.blank
     marks = [kind[1:] for kind in layout.fields if kind.startswith("=")]
+    names, skip = [str(i) for i in range(len(layout.fields))], layout.skip if form is Form.AS_IT_IS else 0
+    quote: Any = '"' if quoted else False
+    values: dict[str, Any] = {"null_values": [], "true_values": marks, "false_values": []}  # empty fields are errors
     return {
-        "read_options": csv.ReadOptions(
-            column_names=[str(i) for i in range(len(layout.fields))],
-            skip_rows=layout.skip if form is Form.AS_IT_IS else 0,
-            block_size=1 << 22,
-        ),
-        "parse_options": csv.ParseOptions(
-            delimiter=delimiter, quote_char='"' if quoted else False, newlines_in_values=form is Form.EXACT
-        ),
-        "convert_options": csv.ConvertOptions(
-            column_types=types,
-            include_columns=list(types),
-            null_values=[],  # an empty field is an error, not a missing value
-            true_values=marks,
-            false_values=[],
-        ),
+        "read_options": csv.ReadOptions(column_names=names, skip_rows=skip, block_size=1 << 22),
+        "parse_options": csv.ParseOptions(delimiter=delimiter, quote_char=quote, newlines_in_values=form is Form.EXACT),
+        "convert_options": csv.ConvertOptions(column_types=types, include_columns=list(types), **values),
     }
 
 
 def _arrays(table: pyarrow.Table, layout: LineLayout, form: Form, seen: Watched) -> list[Any]:
-    """The columns of a table; raises Odd for labels and ids that are to be read line by line."""
+    """The columns of a table; raises Odd for labels and ids to be read line by line."""
     arrays: list[Any] = []
     for i, kind in enumerate(layout.fields):
         if kind == "skip" or kind.startswith("="):
@@ -211,7 +192,7 @@ def _arrays(table: pyarrow.Table, layout: LineLayout, form: Form, seen: Watched)
 
 def _check_labels(column: pyarrow.ChunkedArray, layout: LineLayout) -> None:
     """Raise Odd for labels that are missing, have control characters, begin or end with a blank, or begin with a byte
-    order mark or, where quotes are text, with one: bare fields mean something else then than quoted ones."""
+    order mark or, where quotes are text, with a quote: for these, bare and quoted fields differ."""
     for chunk in filter(len, column.chunks):
         _, offsets, data = chunk.buffers()
         ends = np.frombuffer(offsets, np.int64)[chunk.offset : chunk.offset + len(chunk) + 1]
@@ -227,8 +208,8 @@ def _check_labels(column: pyarrow.ChunkedArray, layout: LineLayout) -> None:
 
 
 def _check_spelling(path: PathLike, layout: LineLayout, form: Form, seen: Watched) -> None:
-    """Raise Odd for numbers that pyarrow understands and this library refuses: hexadecimal ones, and finite ones beyond
-    float64. Reads the file once more where there may be some."""
+    """Raise Odd for numbers that pyarrow accepts and this library does not: hexadecimal ones, and finite ones beyond
+    float64. Reads the file again where there may be some."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -254,9 +235,8 @@ def _check_spelling(path: PathLike, layout: LineLayout, form: Form, seen: Watche
 
 
 def _joined(column: pyarrow.ChunkedArray) -> np.ndarray:
-    """One writable array, as torch requires, of numbers none of which is missing.
-
-    The buffers are read as they are, since `to_numpy` imports pandas, which takes longer than a small file."""
+    """One writable array, as torch requires, of a column without missing numbers, from its buffers: `to_numpy` would
+    import pandas, which takes longer than a small file."""
     whole = np.empty(len(column), dtype=column.type.to_pandas_dtype())
     filled = 0
     for chunk in filter(len, column.chunks):

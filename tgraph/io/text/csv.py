@@ -25,7 +25,7 @@ _UNSAFE = re.compile(r"[\r\n\0]|^\ufeff|^\s|\s$")
 
 
 def read(path: PathLike, *, progress: bool = False, **options: Any) -> Graph:
-    """Read columns by name; the `options` are those of `plan`, `progress` that of `tgraph.read`.
+    """Read columns by name; `options` as of `plan`, `progress` as of `tgraph.read`.
 
     Raises FileFormatError for an invalid line, ArgumentError for a missing column.
 
@@ -53,13 +53,13 @@ def plan(
     delimiter: str | None = None,
     skip: int = 0,
 ) -> edgelist.Plan:
-    """How to read a file, from its first lines; arguments are explained in `tgraph.read`.
+    """The plan for reading a file, from its first lines; arguments are explained in `tgraph.read`.
 
-    The first line is a header where it has the names of columns, given or conventional, and no header where its first
-    two fields are numbers: the file is then read as an edge list, columns 1 and 2. Without a `delimiter` it is that of
-    , ; and tab which gives known names, or is the most frequent. Fields may be quoted with ", and have blanks around
-    them. A column called type that says undirected, or directed, in each row counts where `directed` is None.
-    Raises FileFormatError and ArgumentError.
+    The first line is a header where it has the names of columns, given or conventional; where its first two fields are
+    numbers, the file is an edge list, columns 1 and 2. The default `delimiter` is the one of , ; and tab that yields
+    known names, or is the most frequent. Fields may be quoted with ", and surrounded by blanks. A column "type" with
+    undirected, or directed, in each row decides where `directed` is None.
+    Raises FileFormatError for a file without edges, or of another format, and ArgumentError for a missing column.
     """
     check_delimiter(delimiter)
     if not skip:
@@ -77,7 +77,7 @@ def plan(
         raise ArgumentError(f"weights: {path} has named columns, so pass weight='name' instead of weights={weights!r}")
     if len(header) == 1:
         problem = f"the first line has one column: {show(line)}"
-        raise FileFormatError(path, problem, "delimiter= names what separates columns", line=number)
+        raise FileFormatError(path, problem, "delimiter= sets the separator of columns", line=number)
     if source is None and not has_customary(names) and any(map(edgelist.NUMBER.fullmatch, header)):
         problem = f"the first line is a header of unknown names, or no header: {show(line)}"
         raise FileFormatError(path, problem, 'pass source= and target=, or format="edgelist" without a header', number)
@@ -110,7 +110,7 @@ def plan(
 
 
 def _delimiter(line: bytes) -> str:
-    """Which of , ; and tab separates names in a header: known ones, without others of these at their ends, or most."""
+    """The delimiter of a header, of , ; and tab: by known names, clean names, or the number of names."""
 
     def likely(mark: str) -> tuple[bool, bool, int]:
         names = _names(line, mark)
@@ -124,8 +124,8 @@ def _names(line: bytes, delimiter: str) -> list[str]:
 
 
 def _first_row(path: PathLike, header: int, delimiter: str, width: int) -> tuple[int, list[bytes]] | None:
-    """(number, fields) of the first line with an edge; None where there is none. A line that begins like a comment is
-    one where no other line has as many fields, or the others have integer ids."""
+    """(number, fields) of the first line with an edge; None without any. A line that begins like a comment is skipped
+    where the next line has integer ids, or it has another number of fields than the header."""
     _, plain = first_lines(path, edgelist.COMMENTS, header, count=1)
     _, any_line = first_lines(path, "", header, count=1)
     rows = [(number, [field.text for field in split(line, delimiter)]) for number, line in (*any_line, *plain)]
@@ -135,7 +135,7 @@ def _first_row(path: PathLike, header: int, delimiter: str, width: int) -> tuple
 
 
 def _direction(names: list[str], found: tuple[Any, ...], values: dict[str, bytes]) -> tuple[str, str] | None:
-    """(the column, its first value) of a column that says whether edges are directed, as Gephi writes."""
+    """(name, first value) of a column with the direction of edges, as written by Gephi; None without one."""
     for name in names:
         value = values.get(name, b"").decode("utf-8", "replace")
         if name not in found and name.lower() == "type" and value.lower() in ("directed", "undirected"):
@@ -151,8 +151,8 @@ def columns(path: PathLike, **options: Any) -> Columns | None:
 def write(graph: Graph, path: PathLike) -> None:
     """Write the columns source, target and, where there are weights, weight; each undirected edge once.
 
-    CSV does not record that a graph is undirected; a warning says so. Raises ArgumentError for a label with
-    a line break, or a space at an end, and where those of the first edge are numbers.
+    CSV does not record that a graph is undirected; a warning says so. Raises ArgumentError for a label with a line
+    break, or a space at an end, and where the labels of the first edge are numbers.
 
     >>> from pathlib import Path
     >>> tg.write(tg.Graph.from_edges([0, 1], [1, 2], [3, 7]), "calls.csv")
@@ -165,7 +165,7 @@ def write(graph: Graph, path: PathLike) -> None:
 
     columns = named_edges(graph, "a table of edges")
     if not graph.directed:
-        warnings.warn("CSV cannot say that the edges are undirected: read it back with directed=False", stacklevel=3)
+        warnings.warn("CSV does not record that the edges are undirected: read it with directed=False", stacklevel=3)
     if isinstance(graph.vertices, np.ndarray):
         edgelist.check_labels(graph.vertices, _UNSAFE, "CSV")
         edgelist.check_read_as_labels(columns, 1, "CSV")

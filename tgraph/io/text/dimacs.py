@@ -46,7 +46,7 @@ def read(
 
     `p sp n m` has arcs `a source target weight` and is directed, unless a comment of `write` says otherwise; `p tw n m`
     has bare `source target` lines and `p edge n m` lines `e source target`, both undirected; lines `n vertex value` are
-    ignored. Vertices keep the ids 1..n. Raises FileFormatError for an invalid line or header.
+    ignored. Vertices have the ids 1..n. Raises FileFormatError for an invalid line or header.
 
     >>> with open("roads.gr", "w") as file:
     ...     print("p sp 3 2", file=file)
@@ -76,7 +76,7 @@ def read(
 
 
 def _read_problem(path: PathLike) -> tuple[int, Kind, int, int, bool]:
-    """(the line of the problem, its kind, vertices, edges, whether a comment before says that these are undirected)"""
+    """(line of the problem, kind, vertices, edges, whether a preceding comment declares edges undirected)"""
     notes, data = first_lines(path, "c", count=1)
     if not data:
         raise FileFormatError(path, "the file is empty: it has no problem line", "begin it with 'p sp vertices edges'")
@@ -93,11 +93,10 @@ def _read_problem(path: PathLike) -> tuple[int, Kind, int, int, bool]:
 
 
 def write(graph: Graph, path: PathLike) -> None:
-    """Write `p sp` with integer weights, an undirected edge as two arcs, which a comment says; unweighted undirected
-    graphs as `p tw`.
+    """Write `p sp` with integer weights, an undirected edge as two arcs, with a comment; without weights, as `p tw`.
 
     Original ids are not written (a warning says so). Raises ArgumentError for fractional weights and for a directed
-    graph without weights, which no DIMACS format represents.
+    graph without weights, without a DIMACS format.
 
     >>> from pathlib import Path
     >>> tg.write(tg.Graph.from_edges([0, 1], [1, 2], [17, 4]), "roads.gr")

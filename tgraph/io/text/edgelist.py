@@ -21,7 +21,7 @@ from tgraph.io.text.names import Columns
 
 COMMENTS = "#%"
 NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-_ODD_NUMBER = re.compile(NUMBER.pattern + rb"|[-+]?0[xX][0-9a-fA-F]+|[-+]?\d+(_\d+)+")  # what one may mean by a number
+_ODD_NUMBER = re.compile(NUMBER.pattern + rb"|[-+]?0[xX][0-9a-fA-F]+|[-+]?\d+(_\d+)+")  # other notations too
 _INTEGER = re.compile(rb"-?\d+")
 _UNDIRECTED = re.compile(rb"#\s*undirected graph\b", re.IGNORECASE)
 _EMPTY = re.compile(rb"# (Und|D)irected graph without edges$")  # written for a graph without edges
@@ -30,7 +30,7 @@ _UNSAFE = re.compile(r"[\s,;\"\0]|^[#%\ufeff]|^$")
 
 
 def read(path: PathLike, *, progress: bool = False, **options: Any) -> Graph:
-    """Read an edge list; the `options` are those of `plan`, `progress` that of `tgraph.read`.
+    """Read an edge list; `options` as of `plan`, `progress` as of `tgraph.read`.
 
     Raises FileFormatError for an invalid line.
 
@@ -46,8 +46,8 @@ def read(path: PathLike, *, progress: bool = False, **options: Any) -> Graph:
 
 @dataclass(frozen=True)
 class Plan:
-    """How to read an edge list. `layout` is None for a file without edges; `source`, `target` and `weight` (or None)
-    are 0-based columns. `taken` names them, and the columns left out."""
+    """The plan for reading an edge list. `layout` is None for a file without edges; `source`, `target` and `weight` (or
+    None) are 0-based columns. `taken` : their names, and the columns left out."""
 
     rules: Rules
     layout: LineLayout | None
@@ -58,7 +58,7 @@ class Plan:
 
     @property
     def kind(self) -> str | None:
-        """ "id" where the ids of vertices are integers, "label" where they are text; None without edges."""
+        """ "id" for integer ids of vertices, "label" for text; None without edges."""
         return None if self.layout is None else self.layout.fields[self.source]
 
     def read(self, path: PathLike, progress: bool) -> Graph:
@@ -83,13 +83,13 @@ def plan(
     skip: int = 0,
     quoted: bool = False,
 ) -> Plan:
-    """How to read a file, from its first lines; arguments are explained in `tgraph.read`.
+    """The plan for reading a file, from its first lines; arguments are explained in `tgraph.read`.
 
     Fields are separated by blanks, tabs, commas or semicolons, detected from the first data line unless `delimiter` is
     given. Lines that begin with # or % are comments anywhere in the file; the first `skip` lines are ignored.
     `quoted=True`: fields may be quoted with ", as in CSV.
     Without `directed` the list is directed, unless its header says undirected (SNAP) or sym (KONECT).
-    Raises FileFormatError.
+    Raises FileFormatError for a file without edges, an invalid first line, or another format.
     """
     check_delimiter(delimiter)
     if not skip:
@@ -102,7 +102,7 @@ def plan(
         raise FileFormatError(path, "the file is empty: it has no line with an edge", "check that it is the right file")
     delimiter = delimiter or guess_delimiter(data[0][1])
     blank = " " if b" " in data[0][1].strip() else "\t"
-    lowest = 0 if ids == "keep" else INT64.start  # other ids are numbered anew
+    lowest = 0 if ids == "keep" else INT64.start  # other ids are relabelled
     layout = LineLayout((), delimiter, blank, data[0][0] - 1, COMMENTS, lowest, quoted=quoted)
     rows = [(number, layout.split(line)) for number, line in data]
     kind = id_kind(path, rows, ids)
@@ -111,7 +111,7 @@ def plan(
         raise FileFormatError(
             path,
             f"short line, only {width} column where an edge needs 2 at least",
-            f"skip={rows[0][0]} ignores the lines down to this one, delimiter= names what separates columns",
+            f"skip={rows[0][0]} ignores the lines down to this one, delimiter= sets the separator of columns",
             line=rows[0][0],
         )
     fields = [kind, kind] + ["skip"] * (width - 2)
@@ -127,12 +127,12 @@ def plan(
 
 
 def columns(path: PathLike, **options: Any) -> Columns | None:
-    """The columns that `read` takes with these options; None where the file declares that it has no edges."""
+    """The columns that `read` takes with these options; None for a file that declares no edges."""
     return plan(path, **options).taken
 
 
 def wide(column: int | None, first: list[bytes]) -> frozenset[int]:
-    """The column of the weights where the first of them is no integer, so that none is expected."""
+    """The column of the weights, to be read as float64, if the first weight is not an integer."""
     return frozenset() if column is None or _INTEGER.fullmatch(first[column]) else frozenset({column})
 
 
@@ -155,7 +155,7 @@ def id_kind(path: PathLike, rows: list[tuple[int, list[bytes]]], ids: Ids) -> st
     ends = fields[:2]
     if len(ends) == 2 and any(map(NUMBER.fullmatch, ends)) and all(map(_ODD_NUMBER.fullmatch, ends)):
         odd = next(field for field in ends if not _INTEGER.fullmatch(field))
-        problem = f"the id {show(odd)} is a number, and no integer"
+        problem = f"the id {show(odd)} is a number, but not an integer"
         raise FileFormatError(path, problem, 'correct the line, or read labels: ids="text"', line=line)
     if any(integers) and len(rows[0][1]) >= 2:
         raise FileFormatError(
@@ -176,7 +176,7 @@ def weight_column(path: PathLike, width: int, weights: bool | int | None, line: 
         raise ArgumentError(f"weights: expected False or the number of a column from 3 upwards, got {weights!r}")
     if column > width:
         problem = f"weights={weights} asks for column {column}, the first data line has {width}"
-        raise FileFormatError(path, problem, "name a column that is there, or pass weights=False", line=line)
+        raise FileFormatError(path, problem, "name an existing column, or pass weights=False", line=line)
     return column - 1
 
 
@@ -197,7 +197,7 @@ def write(graph: Graph, path: PathLike) -> None:
 
     The first line of an undirected graph says so, as in SNAP. Isolated vertices are not written (a warning gives their
     number). Raises ArgumentError for labels that would not be read back: with blanks, commas, semicolons or quotes,
-    empty, like a comment, and where those of the first edges are numbers.
+    empty, like a comment, or numbers in the first edges.
 
     >>> from pathlib import Path
     >>> tg.write(tg.generators.path(3), "path.el")
@@ -217,17 +217,14 @@ def write(graph: Graph, path: PathLike) -> None:
 
 
 def check_labels(labels: np.ndarray, unsafe: re.Pattern[str], purpose: str) -> None:
-    """Raise ArgumentError for the first label that has what is `unsafe`."""
+    """Raise ArgumentError for the first label that matches the pattern `unsafe`."""
     for label in labels:
         if unsafe.search(label):
-            raise ArgumentError(
-                f"graph.vertices: the label {label!r} cannot stand in {purpose}; write .parquet or .tg instead"
-            )
+            raise ArgumentError(f"graph.vertices: the label {label!r} cannot stand in {purpose}; write .parquet or .tg")
 
 
 def check_read_as_labels(columns: dict[str, Any], count: int, purpose: str) -> None:
-    """Raise ArgumentError where the labels of the first `count` edges, by which a reader decides what ids are, look
-    like something else."""
+    """Raise ArgumentError unless a reader, which decides by the first `count` edges, would read ids as labels."""
     first = list(zip(columns["source"][:count], columns["target"][:count], strict=True))
     rows = [(number, [label.encode() for label in row]) for number, row in enumerate(first, 1)]
     if not rows:

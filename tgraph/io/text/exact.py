@@ -1,5 +1,4 @@
-"""The lines of a text file one by one, slowly: exact where quotes, blanks and missing fields matter, and the error for
-the first line that does not fit."""
+"""Slow, exact reading of a text file line by line: for quotes, blanks and the error of the first invalid line."""
 
 from __future__ import annotations
 
@@ -21,8 +20,8 @@ Fault = tuple[str, str]
 
 
 def exact(path: PathLike, stream: Any, layout: LineLayout) -> Iterator[bytes]:
-    """The data as CSV in chunks: labels within quotes, other fields as they are, none where a field is skipped. Raises
-    FileFormatError for the first line that does not fit the layout."""
+    """The data as CSV in chunks: labels quoted, other fields unchanged, skipped fields empty. Raises FileFormatError
+    for the first line that does not fit the layout."""
     chunk: list[bytes] = []
     size = 0
     for number, fields, line in _records(path, stream, layout):
@@ -44,7 +43,7 @@ def _as_csv(kind: str, field: Field) -> bytes:
 
 
 def _records(path: PathLike, stream: Any, layout: LineLayout) -> Iterator[tuple[int, list[Field], bytes]]:
-    """(number of the line, its fields, the line) of the lines that are data. A quoted field may go over several."""
+    """(number, fields, line) of the data lines. A quoted field may span several lines."""
     comment, begin, whole = layout.comment, 0, b""
     for number, line in lines(stream):
         if begin:
@@ -61,7 +60,7 @@ def _records(path: PathLike, stream: Any, layout: LineLayout) -> Iterator[tuple[
             break
     if begin:
         problem = f"a quote is opened in {show(whole)} and not closed"
-        raise FileFormatError(path, problem, 'close it, or double a quote that is text: ""', line=begin)
+        raise FileFormatError(path, problem, 'close it, or double a quote in text: ""', line=begin)
 
 
 def _is_open(fields: list[Field]) -> bool:
@@ -112,7 +111,7 @@ def _label_fault(layout: LineLayout, field: Field) -> Fault | None:
     if not text and not field.quoted:
         return "the id of a vertex is missing", 'fill it in, or write "" for an empty label'
     if text.startswith(b'"') and not field.quoted:
-        return f"the quotes of {show(text)} do not end at a delimiter", 'double a quote that is text: ""'
+        return f"the quotes of {show(text)} do not end at a delimiter", 'double a quote in text: ""'
     if b"\0" in text:
         return f"{show(text)} has a byte 0", "the file is damaged: fetch or write it again"
     if text.startswith(BYTE_ORDER_MARK):
@@ -133,7 +132,7 @@ def _id_fault(layout: LineLayout, field: bytes) -> Fault | None:
     value = int(field)
     if value < layout.lowest:
         name = "is negative" if value < 0 else f"is below {layout.lowest}"
-        remedy = remedy if numbered else 'ids="compact" numbers the ids that there are'
+        remedy = remedy if numbered else 'ids="compact" relabels ids 0..n-1'
         return f"the id {value} {name}", f"ids are integers from {layout.lowest} upwards; {remedy}"
     if layout.highest is not None and value > layout.highest:
         return f"the id {value} is above the declared number of vertices {layout.highest}", "correct the line or header"
@@ -143,13 +142,13 @@ def _id_fault(layout: LineLayout, field: bytes) -> Fault | None:
 def _integer_fault(name: str, field: bytes, remedy: str) -> Fault | None:
     if not _INTEGER.fullmatch(field):
         return f"the {name} {show(field)} is not an integer", remedy
-    if len(field) > 4000 or int(field) not in INT64:  # Python refuses to read longer ones
+    if len(field) > 4000 or int(field) not in INT64:  # Python limits the length of integers
         return f"the {name} {show(field)} does not fit a 64-bit integer", remedy
     return None
 
 
 def show(text: bytes) -> str:
-    """A part of a line for a message."""
+    """A part of a line, abridged, for a message."""
     shown = text[:200].decode("utf-8", "backslashreplace").strip()
     return repr(shown if len(shown) <= 50 else shown[:47] + "...")
 

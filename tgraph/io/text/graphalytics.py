@@ -1,4 +1,4 @@
-"""LDBC Graphalytics: name.v lists the vertices, name.e the edges, name.properties says whether they are directed."""
+"""LDBC Graphalytics: vertices in name.v, edges in name.e, their direction in name.properties."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def read(
     self_loops: SelfLoops = "keep",
     progress: bool = False,
 ) -> Graph:
-    """Read the graph that `path` belongs to: name.v, name.e, name.properties or their common prefix `name`.
+    """Read the graph of `path`: name.v, name.e, name.properties or their common prefix `name`.
 
     Arguments are explained in `tgraph.read`.
-    All vertices of name.v are in the graph, isolated ones too, in ascending order of their ids. A third column of
-    name.e is the weight. Without `directed`, name.properties decides; without that file the graph is directed.
-    Raises FileFormatError, also for an edge to a vertex that is not in name.v.
+    The vertices are those of name.v, isolated ones too, in ascending order of their ids. A third column of name.e is
+    the weight. Without `directed`, name.properties decides; without that file the graph is directed.
+    Raises FileFormatError for an invalid or missing file, and an edge to a vertex missing in name.v.
 
     >>> tg.write(tg.generators.star(3), "star.e")
     >>> graph = tg.read("star.properties")
@@ -117,15 +117,16 @@ def _index(path: Path, vertices: np.ndarray, src: np.ndarray, dst: np.ndarray) -
     unknown[~unknown] = known[place[~unknown]] != used[~unknown]
     if bool(unknown.any()):
         missing = int(used[unknown][0])
-        problem = f"an edge names the vertex {missing}, which the vertex file does not list"
-        raise FileFormatError(path, problem, "list every vertex in the .v file", _line_naming(path, missing))
+        problem = f"an edge names the vertex {missing}, missing in the vertex file"
+        raise FileFormatError(path, problem, "list every vertex in the .v file", _line_of(path, missing))
     if len(used) != len(known):
         place = place.to(ends[0].dtype)
         ends = [place.index_select(0, end) for end in ends]
     return ends[0], ends[1]
 
 
-def _line_naming(path: Path, vertex: int) -> int | None:
+def _line_of(path: Path, vertex: int) -> int | None:
+    """The number of the first line with an end `vertex`."""
     with open_bytes(path) as stream:
         named = str(vertex).encode()
         return next((number for number, line in lines(stream) if named in line.split()[:2]), None)
@@ -134,7 +135,7 @@ def _line_naming(path: Path, vertex: int) -> int | None:
 def write(graph: Graph, path: PathLike) -> None:
     """Write name.v, name.e and name.properties; `path` names any of the three.
 
-    Raises ArgumentError for labels, which the format cannot represent.
+    Raises ArgumentError for labels: ids are integers in this format.
 
     >>> from pathlib import Path
     >>> tg.write(tg.Graph.from_edges([0, 1], [1, 2], [17, 4]), "roads.e")

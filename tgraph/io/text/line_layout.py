@@ -18,7 +18,7 @@ INT64 = range(-(2**63), 2**63)
 
 
 class Field(NamedTuple):
-    """A field of a line. `quoted` : whether it stands within quotes, which are no part of `text`."""
+    """A field of a line. `quoted` : whether it was in quotes; `text` is without them."""
 
     text: bytes
     quoted: bool = False
@@ -26,11 +26,11 @@ class Field(NamedTuple):
 
 @dataclass(frozen=True)
 class LineLayout:
-    """The fields of every line of a file, and how they are separated.
+    """The fields of every line of a file, and their separators.
 
-    `fields` names the kind of each: "id" (an integer between `lowest` and `highest`), "label" (text), "integer"
-    (int64), "number" (int64 where all are integers, else float64), "real" (float64), "skip", or "=x" for the
-    literal x. The first `skip` lines, and lines that begin with one of `comments`, are not data.
+    `fields` : the kind of each: "id" (an integer between `lowest` and `highest`), "label" (text), "integer" (int64),
+    "number" (int64 where all are integers, else float64), "real" (float64), "skip", or "=x" for the literal x. The
+    first `skip` lines, and lines that begin with one of `comments`, are not data.
     """
 
     fields: tuple[str, ...]
@@ -58,7 +58,7 @@ class LineLayout:
         return [field.text for field in split(line, self.delimiter)]
 
     def types(self) -> dict[str, pyarrow.DataType]:
-        """The arrow type of each field that is read, by position as text."""
+        """The arrow type of each field but skipped ones, by position as text."""
         import pyarrow as pa
 
         narrow = {"id": pa.int32(), "label": pa.large_string(), "integer": pa.int64(), "real": pa.float64()}
@@ -68,7 +68,7 @@ class LineLayout:
         return {str(i): (wide if i in self.wide else narrow)[kind] for i, kind in kinds.items() if kind != "skip"}
 
     def widened(self, message: str) -> LineLayout | None:
-        """The layout with a wider type for the field that failed to convert; None where there is none."""
+        """The layout with a wider type for the field that failed to convert; None without a wider type."""
         failed = re.search(r"column #(\d+): (?:Row #\d+: )?CSV conversion error to int", message)
         column = int(failed[1]) if failed else -1
         if failed is None or column in self.wide or self.fields[column] not in ("id", "number"):
@@ -77,8 +77,8 @@ class LineLayout:
 
 
 def split(line: bytes, delimiter: str) -> list[Field]:
-    """The fields of one line, without the blanks around them: of a run of blanks and tabs between fields where the
-    delimiter is `BLANKS`. A field that begins with a quote goes to the next quote that is not doubled."""
+    """The fields of one line, without blanks around them; the delimiter `BLANKS` is any run of blanks and tabs. A field
+    that begins with a quote ends at the next quote that is not doubled."""
     pattern, blanks = _pattern(delimiter)
     fields: list[Field] = []
     at, end = 0, len(line)
@@ -108,6 +108,6 @@ def _pattern(delimiter: str) -> tuple[re.Pattern[bytes], bytes]:
 
 
 def check_delimiter(delimiter: str | None) -> None:
-    """Raise ArgumentError unless `delimiter` is None or a single ASCII character that can separate fields."""
+    """Raise ArgumentError unless `delimiter` is None or a single ASCII character other than quotes and line ends."""
     if delimiter is not None and (len(delimiter.encode()) != 1 or delimiter in '\r\n"'):
         raise ArgumentError(f"delimiter: {delimiter!r} is not one (ASCII) character; replace it by one in the file")

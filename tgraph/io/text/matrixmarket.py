@@ -21,7 +21,7 @@ from tgraph.io.text.exact import show, whole_number
 from tgraph.io.text.line_layout import LineLayout
 
 _FIELDS = {"pattern": None, "integer": "integer", "real": "real", "double": "real"}
-# LAGraph writes doubles that are integral or infinite as integer and declares their type below the header
+# LAGraph writes integral or infinite doubles as integer, with their type below the header
 _REAL_TYPE = re.compile(r"%%GraphBLAS\s+type\s+(double|float)\s*$")
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric")
 _BANNER = "%%MatrixMarket matrix coordinate pattern|integer|real general|symmetric"
@@ -53,7 +53,7 @@ def read(
     A symmetric matrix is an undirected graph, any other a directed one unless `directed` is given. A skew-symmetric one
     has both arcs, with opposite weights. The non-zero entries of a dense matrix are arcs. Values are int64 (integer) or
     float64 (real, or declared so in a %%GraphBLAS line). Every row is a vertex, isolated or not, with the id 1..n.
-    Raises FileFormatError, also for complex, hermitian and rectangular matrices.
+    Raises FileFormatError for invalid files, and complex, hermitian and rectangular matrices.
 
     >>> with open("a.mtx", "w") as file:
     ...     print("%%MatrixMarket matrix coordinate real symmetric", file=file)
@@ -72,13 +72,14 @@ def read(
     src, dst, values = read_entries(path, header, progress)
     if weights is False:
         values = None
-    mirrored = header.symmetry == "symmetric"
+    is_symmetric = header.symmetry == "symmetric"
     if header.symmetry == "skew-symmetric":
-        _check_negatable(path, values)
+        if values is not None and values.dtype == np.int64 and (values == np.iinfo(np.int64).min).any():
+            raise FileFormatError(path, "the value -2^63 has no opposite in 64 bits", "write the matrix as real")
         src, dst = np.concatenate((src, dst)), np.concatenate((dst, src))
         values = None if values is None else np.concatenate((values, -values))
-    one_way = not mirrored if directed is None else directed
-    if mirrored and one_way:
+    one_way = not is_symmetric if directed is None else directed
+    if is_symmetric and one_way:
         loop = src == dst
         src, dst = np.concatenate((src, dst[~loop])), np.concatenate((dst, src[~loop]))
         values = None if values is None else np.concatenate((values, values[~loop]))
@@ -156,11 +157,6 @@ def _read_array(path: PathLike, header: Header, progress: bool) -> tuple[np.ndar
         column, row = np.triu_indices(n, k=0 if header.symmetry == "symmetric" else 1)
     present = values != 0
     return row[present], column[present], values[present]
-
-
-def _check_negatable(path: PathLike, values: np.ndarray | None) -> None:
-    if values is not None and values.dtype == np.int64 and (values == np.iinfo(np.int64).min).any():
-        raise FileFormatError(path, "the value -2^63 has no opposite in 64 bits", "write the matrix as real")
 
 
 def _check_count(path: PathLike, header: Header, found: int) -> None:

@@ -28,7 +28,7 @@ class Header:
     n: int
     m: int
     weighted: bool
-    lead: int  # numbers before the first neighbour of a line: the size and the weights of the vertex
+    lead: int  # numbers before the first neighbour of a line: size and weights of the vertex
     line: int
 
 
@@ -36,8 +36,7 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     """Read a METIS graph, undirected unless `directed=True`; arguments are explained in `tgraph.read`.
 
     Every edge must be in the lines of both its vertices; `directed=True` reads the lists as arcs. Edge weights are
-    int64; sizes and weights of vertices are ignored. Vertices keep the ids 1..n. Raises FileFormatError
-    for an invalid line or header.
+    int64; sizes and weights of vertices are ignored. Vertices have the ids 1..n. Raises FileFormatError if invalid.
 
     >>> with open("path.graph", "w") as file:
     ...     print("3 2", file=file)
@@ -86,7 +85,7 @@ def _graph(
         graph = Graph.from_csr(torch.from_numpy(offset), torch.from_numpy(neighbors), weights, directed=directed)
         return numbered_from_one(graph)
     except ArgumentError as fault:
-        problem = "the lists do not mirror each other: some vertex u lists v, and v lacks u or has another weight"
+        problem = "the lists are not symmetric: some vertex u lists v, and v lacks u or has another weight"
         remedy = "list every edge at both ends, or read the lists as arcs with directed=True"
         raise FileFormatError(path, problem, remedy) from fault
 
@@ -124,7 +123,7 @@ def _read_numbers(path: PathLike, header: Header, progress: bool) -> tuple[np.nd
                 continue
             found = _numbers_per_line(block)
             if sum(map(len, counts)) >= header.n and not found.any():
-                continue  # so that blank lines without end take no memory
+                continue  # endless blank lines must not take memory
             counts.append(found)
             if found.any():
                 text = pa.BufferReader(block.translate(_BREAKS))
@@ -188,7 +187,7 @@ def _line_of(path: PathLike, header: Header, at_fault: np.ndarray) -> int:
 
 
 def write(graph: Graph, path: PathLike) -> None:
-    """Write an undirected graph; integer edge weights are kept, original ids are not (a warning says so).
+    """Write an undirected graph, with integer edge weights, without original ids (a warning says so).
 
     Raises ArgumentError for a directed graph and for fractional weights.
 

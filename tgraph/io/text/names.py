@@ -1,4 +1,4 @@
-"""The columns of a table that hold the edges."""
+"""The columns of a table with the ends and weights of edges."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WEIGHTS = ("weight", "w", "weights")
 def find_columns(
     path: PathLike, names: Sequence[str], source: str | None, target: str | None, weight: str | None, weighted: bool
 ) -> tuple[str, str, str | None]:
-    """The columns of sources, targets and weights: those given, else those with a conventional name.
+    """The columns of sources, targets and weights: as given, by default by conventional names.
 
     Raises ArgumentError for a missing column, FileFormatError where none has a conventional name, or two have the same.
     """
@@ -50,9 +50,9 @@ def _listed(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a file that were read, and those that were left out, by name or by number from 1.
+    """The columns of a file, read and left out, by name or by number from 1.
 
-    weight : None where no weights were read. numbers : those left out that could be weights. others : the rest.
+    weight : None without weights. numbers : numeric columns left out. others : the rest.
     """
 
     source: str | int
@@ -66,10 +66,10 @@ class Columns:
         return f"weights={column}" if isinstance(column, int) else f"weight={column!r}"
 
     def warning(self) -> str:
-        """The warning for numeric columns that were left out; empty where there are none."""
+        """The warning for numeric columns left out; empty without any."""
         if not self.numbers:
             return ""
-        remedy = f"{self.option(self.numbers[0])} takes weights from there, weights=False says that none are wanted"
+        remedy = f"{self.option(self.numbers[0])} takes weights from there, weights=False reads none"
         if self.weight is not None:
             remedy = f"weights come from {named(self.weight)}; {self.option(self.numbers[0])} takes others"
         return f"{named(*self.numbers)} left out: {remedy}"

@@ -1,5 +1,4 @@
-"""Text on its way to pyarrow's CSV reader: as it is, watched for what that reads otherwise than it was meant; in one
-form of blanks and without comments; or line by line."""
+"""Input streams of pyarrow's CSV reader: observed for text that it would misread, or normalised."""
 
 from __future__ import annotations
 
@@ -17,13 +16,13 @@ _HEXADECIMAL = re.compile(rb"(?<![\w.])0[xX]")
 
 
 class Odd(ValueError):
-    """Text that is to be read line by line."""
+    """Text to be read line by line."""
 
 
 class Watched(io.RawIOBase):
-    """The bytes of a stream. `hexadecimal` : whether 0x was among them, which pyarrow takes for the beginning of an
-    integer. `open_quotes` : whether there were quotes of an odd number, counted where the layout has quoted fields that
-    are skipped, which would swallow lines. `infinite` : whether the reader noted an infinite number."""
+    """The bytes of a stream. `hexadecimal` : whether 0x occurred, the prefix of an integer for pyarrow. `open_quotes` :
+    whether the number of quotes is odd, counted where the layout has quoted fields to skip, which would swallow lines.
+    `infinite` : whether the reader found an infinite number."""
 
     def __init__(self, stream: Any, layout: LineLayout):
         self._stream, self._last, self._quotes = stream, b"", 0
@@ -50,7 +49,7 @@ class Watched(io.RawIOBase):
 
 
 class Pieces(io.RawIOBase):
-    """A stream of pieces of bytes, which may be empty."""
+    """A stream of pieces of bytes, possibly empty."""
 
     def __init__(self, pieces: Iterator[bytes]):
         self._pieces, self._ready = pieces, memoryview(b"")
@@ -72,7 +71,7 @@ class Pieces(io.RawIOBase):
 
 def straightened(stream: Any, layout: LineLayout) -> Iterator[bytes]:
     """The data lines of a stream without comments, with single delimiters and no blanks around them. Raises Odd for
-    quotes, within which nothing may be changed."""
+    quotes, since quoted text must not change."""
     skip = layout.skip
     changes = _changes(layout.delimiter.encode())
     comment = re.compile(rb"\n[" + re.escape(layout.comments.encode()) + rb"][^\n]*")

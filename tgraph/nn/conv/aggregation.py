@@ -48,10 +48,10 @@ def aggregate(adjacency: Adjacency, data: Tensor, reduce: str = "sum", weights: 
     Raises ArgumentError for sparse data.
     """
     if data.layout != torch.strided:
-        raise ArgumentError("x: its rows are sent as they are, which takes a dense tensor; use x.to_dense()")
+        raise ArgumentError("x: rows of a sparse tensor cannot be gathered; use x.to_dense()")
     if isinstance(adjacency, SpreadAdjacency):
         return adjacency.aggregate(data, reduce, cast("SpreadWeights | None", weights))
-    assert not isinstance(weights, SpreadWeights), "they go with that adjacency"
+    assert not isinstance(weights, SpreadWeights), "of a SpreadAdjacency only"
     if isinstance(weights, Scale):
         return _scaled(adjacency, data, weights)
     if (received := _at_once(adjacency, data, reduce, weights)) is not None:
@@ -97,8 +97,7 @@ def aggregate(adjacency: Adjacency, data: Tensor, reduce: str = "sum", weights: 
 
 
 def aggregate_with_own(adjacency: Adjacency, data: Tensor, weights: ArcWeights | None, own: float) -> Tensor | None:
-    """The sum plus `own` times the data of each target, for equal sources and targets, in one operation; None where no
-    kernel supports it."""
+    """The sum plus `own` times each target's data, for equal sources and targets; None without a kernel."""
     if data.layout != torch.strided or adjacency.num_sources != adjacency.num_targets:
         return None
     return _at_once(adjacency, data, "sum", weights, own)
@@ -144,20 +143,19 @@ def mapped_aggregate(
 
 
 def is_widened(x: Tensor, weight: Tensor | None) -> bool:
-    """Whether features in 16 bits meet parameters in float32, in which they are added up then: stored features take
-    half the memory, and no copy in float32."""
+    """Whether 16-bit features meet float32 parameters, and are accumulated in float32 without a copy."""
     return x.dtype in NARROW and weight is not None and weight.dtype == torch.float32 and not autocasts(x)
 
 
 def autocasts(x: Tensor) -> bool:
-    """Whether torch chooses the dtype of what is computed with a tensor."""
+    """Whether autocast is enabled on the device of a tensor."""
     return torch.is_autocast_enabled(x.device.type)
 
 
 def _aggregate_narrow(
     adjacency: Adjacency, data: Tensor, reduce: str, weights: ArcWeights | SpreadWeights | None
 ) -> Tensor:
-    """The reduction in float32 of data in 16 bits, which is not copied where a kernel supports it."""
+    """The reduction in float32 of 16-bit data, without a copy where a kernel supports it."""
     in_layout = isinstance(adjacency, GraphAdjacency) and adjacency.in_layout
     if reduce in ("sum", "mean") and weights is None and not torch.compiler.is_compiling() and not in_layout:
         given = adjacency.csr or adjacency.arcs(of_edges=False), data, reduce == "mean"

@@ -20,11 +20,11 @@ Namesake: Any = namesake("APPNP")
 class APPNP(NormalisedLayer, Namesake):
     """K steps of x <- (1 - alpha) D^-1/2 (A + I) D^-1/2 x + alpha x_0 from x_0, as PyTorch Geometric's APPNP.
 
-    K : number of steps. alpha : the share of x_0 in each. dropout : probability of dropping an edge in training; one
-    that is dropped in a step is so in later ones. cached : whether the adjacency of the first call is used in all later
-    ones, whatever their edge_index. add_self_loops : whether to add a self-loop to each vertex without one.
+    K : number of steps. alpha : the share of x_0 in each. dropout : probability of dropping an edge in training; an
+    edge dropped in a step stays dropped in later steps. cached : whether the adjacency of the first call is used in all
+    later ones, whatever their edge_index. add_self_loops : whether to add a self-loop to each vertex without one.
     normalize : whether to divide the weight of an edge by the square roots of the degrees of its endpoints, after
-    adding self-loops; otherwise edges weigh what they are given, or 1.
+    adding self-loops; otherwise edge weights are used unchanged, 1 by default.
     kwargs : those of `MessagePassing`; aggr is "add" by default.
 
     >>> graph = tg.generators.path(4)
@@ -62,8 +62,7 @@ class APPNP(NormalisedLayer, Namesake):
     def forward(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
         """x' [..., n, columns] of x [..., n, columns].
 
-        Arguments are those of `tgraph.nn.GCNConv.forward`. Raises ArgumentError for arguments of inconsistent shapes or
-        types.
+        Arguments are those of `tgraph.nn.GCNConv.forward`. Raises ArgumentError for inconsistent shapes or types.
         """
         if self._is_observed():
             return Namesake.forward(self, x, edge_index, edge_weight)
@@ -77,8 +76,7 @@ class APPNP(NormalisedLayer, Namesake):
         return x
 
     def _dropped(self, adjacency: Adjacency, weights: Any, x: Tensor) -> ArcWeights:
-        """The arc weights, some of them 0 and the others scaled; drawn in the order of the edges, as PyTorch Geometric
-        does."""
+        """The arc weights after dropout, drawn in the order of the edges, as in PyTorch Geometric."""
         drawn = F.dropout(x.new_ones(adjacency.num_edges), self.dropout)
         drawn = adjacency.in_row_order(drawn)
         return ArcWeights(drawn if weights is None else weights.values * drawn)

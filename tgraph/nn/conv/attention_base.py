@@ -1,4 +1,4 @@
-"""The base class of the attention layers, the edges that they attend over, and the weights that they return."""
+"""The base class of the attention layers, their edges, and the attention weights that they return."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class AttentionLayer(MessagePassing):
     def __init__(self, **kwargs: Any):
         super().__init__(node_dim=0, **kwargs)
         if REDUCE[self.aggr] != "sum":
-            raise ArgumentError(f"aggr: {self.aggr!r}; attention sums what it weighs, leave it out")
+            raise ArgumentError(f"aggr: {self.aggr!r}; attention is a weighted sum, leave aggr out")
 
     def reset_parameters(self) -> None:
-        """Initialise the linear maps, in the order of PyTorch Geometric's draws; one that is shared, twice."""
+        """Initialise the linear maps, in the order of PyTorch Geometric's draws; a shared map, twice."""
         super().reset_parameters()
         for name, module in self._modules.items():
             if module is not None and name.startswith(("lin", "res")):
@@ -50,12 +50,12 @@ class AttentionLayer(MessagePassing):
         return out.flatten(1) if self.concat else out.mean(dim=1)
 
     def _dropped(self, x: Tensor) -> dict[str, Any]:
-        """The dropout arguments: the same for the sums and for the returned weights."""
+        """The dropout arguments of the sums and of the returned weights."""
         drops = self.training and self.dropout > 0
         return {"dropout": self.dropout, "training": self.training, "seed": draw(x.device) if drops else None}
 
     def _finished(self, out: Tensor, value: Tensor, x: Tensor | None) -> Tensor:
-        """The heads of `out` joined, plus the residual of the targets x and the bias. `value` : of the sources."""
+        """The joined heads of `out`, plus the residual of the targets x and the bias. `value` : W x of the sources."""
         out = self._joined(out)
         residual = self.res is not None and x is not None
         out = plus(out, self.res(x)) if residual else self._as_many_as(value, out)
@@ -73,10 +73,10 @@ def edges_attended(
     add_self_loops : whether self-loops are replaced by one for each vertex that is both source and target, with
         features by `fill`. flow : of the layer.
 
-    Of a graph that is spread over processes it is the adjacency of this process, from sources `with_mirrors`.
+    For a graph spread over processes, the adjacency of this process, from sources `with_mirrors`.
     """
     if isinstance(adjacency, SpreadAdjacency):
-        adjacency.refuse(edge_attr=edge_attr)
+        adjacency.require_none(edge_attr=edge_attr)
         adjacency = adjacency.local
     if edge_attr is None and adjacency.values is not None and adjacency.values.dim() > 1:
         edge_attr = adjacency.values
@@ -91,7 +91,7 @@ def edges_attended(
 
 
 def in_one_dtype(*tensors: Tensor | None) -> list[Any]:
-    """The tensors in their common dtype: autocast does not convert parameters."""
+    """The tensors in their promoted dtype: autocast does not convert parameters."""
     dtypes = [tensor.dtype for tensor in tensors if tensor is not None]
     common = dtypes[0]
     if dtypes.count(common) == len(dtypes):
@@ -104,11 +104,11 @@ def in_one_dtype(*tensors: Tensor | None) -> list[Any]:
 def edges_with_weights(edge_index: Any, over: Adjacency, alpha: Tensor, flow: str, same: bool) -> Any:
     """The attention weights that a layer returns: (edge_index [2, E'], alpha [E', heads]), self-loops included.
 
-    same : whether the edges attended over are those of `edge_index`, which is then returned itself. For a sparse matrix
-    a sparse matrix with values alpha, in the order of its rows, is returned.
+    same : whether the edges attended over equal `edge_index`, which is then returned itself. For a sparse matrix the
+    result is a sparse matrix with values alpha, in the order of its rows.
     """
     if isinstance(edge_index, Graph) and edge_index.layout is not None and edge_index.layout.spreads:
-        raise ArgumentError("return_attention_weights: of single arcs, which are spread over processes; leave it out")
+        raise ArgumentError("return_attention_weights: not supported on a graph spread over processes; leave it out")
     if isinstance(edge_index, Tensor) and edge_index.layout != torch.strided:
         alpha = over.in_row_order(alpha)
         size = (over.num_targets, over.num_sources, *alpha.shape[1:])

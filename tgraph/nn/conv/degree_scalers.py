@@ -23,12 +23,11 @@ SCALERS: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor | None]] = {
     "inverse_linear": lambda degree, mean, mean_log: mean / degree.clamp(min=1),
 }
 
-# Variances below are taken for 0, whose root has no derivative.
-LEAST = 1e-5
+LEAST = 1e-5  # smaller variances count as 0, where the square root has no derivative
 
 
 class _Scalers(torch.nn.Module):
-    """The state of PyTorch Geometric's DegreeScalerAggregation, where that is missing."""
+    """PyTorch Geometric's DegreeScalerAggregation without its forward, where PyTorch Geometric is missing."""
 
     avg_deg_lin: Tensor
     avg_deg_log: Tensor
@@ -58,7 +57,7 @@ class _Scalers(torch.nn.Module):
 
 
 def degree_scalers(aggregators: Sequence[str], scalers: Sequence[str], deg: Tensor, train_norm: bool) -> Any:
-    """The module that holds the averages: PyTorch Geometric's DegreeScalerAggregation, or one with the same state."""
+    """PyTorch Geometric's DegreeScalerAggregation, or a module with the same state."""
     if not HAS_NAMESAKES:
         return _Scalers(aggregators, scalers, deg, train_norm)
     from torch_geometric.nn.aggr import DegreeScalerAggregation
@@ -67,7 +66,7 @@ def degree_scalers(aggregators: Sequence[str], scalers: Sequence[str], deg: Tens
 
 
 def names_of(module: Any) -> list[str]:
-    """The aggregators of a module of `degree_scalers`, those of other classes as their classes are called."""
+    """The names of the aggregators of a module of `degree_scalers`; for unknown classes, from the class name."""
     if isinstance(module, _Scalers):
         return list(module.aggregators)
     each = getattr(module.aggr, "aggrs", (module.aggr,))
@@ -75,7 +74,7 @@ def names_of(module: Any) -> list[str]:
 
 
 def scaled(module: Any, received: Tensor, degree: Tensor) -> Tensor:
-    """What the aggregators gave [n, ..., columns] times each scaler, joined by columns. degree : of each, [n]."""
+    """The aggregates [n, ..., columns] times each scaler, concatenated by columns. degree : [n]."""
     column = degree.to(received.dtype).reshape(-1, *(1,) * (received.dim() - 1))
     factors = [SCALERS[name](column, module.avg_deg_lin, module.avg_deg_log) for name in module.scaler]
     return torch.cat([received if factor is None else received * factor for factor in factors], -1)

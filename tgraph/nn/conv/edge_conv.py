@@ -29,8 +29,8 @@ Namesake: Any = namesake("EdgeConv")
 class EdgeConv(MessagePassing, Namesake):
     """x'_i = max_j nn(x_i, x_j - x_i) over the neighbours j of i, as PyTorch Geometric's EdgeConv.
 
-    Messages are made. Where `nn` is or begins with a linear map, this is applied to the features of vertices instead of
-    edges, and added for each edge.
+    Messages are materialised. Where `nn` is or begins with a linear map, the map is applied at vertices instead of
+    edges, and its results are added for each edge.
 
     nn : a module that maps [E, 2 in_channels] to [E, out_channels]; its parameters are reset with the layer's.
     aggr : "max", "min", "mean", "sum" or "add"; a vertex without neighbours gets 0.
@@ -81,7 +81,7 @@ class EdgeConv(MessagePassing, Namesake):
 
 
 def _parted(nn: Any) -> tuple[Any, Any]:
-    """The first module of `nn` and the others, if it is a plain sequence of them; otherwise itself and the identity."""
+    """The first module and the rest of a plain Sequential; for any other module, itself and the identity."""
     if type(nn) is torch.nn.Sequential and len(nn) and not is_hooked(nn):
         return nn[0], nn[1:]
     return nn, torch.nn.Identity()

@@ -29,8 +29,7 @@ class GATConv(AttentionLayer, Namesake):
 
     alpha_ij is the softmax over j of leaky_relu(a_s W x_j + a_t W x_i + a_e W_e e_ij).
 
-    in_channels : columns of x, or a pair (sources, targets), which then have a W each; -1 to infer them from the first
-        input.
+    in_channels : columns of x, or a pair (sources, targets) with a W each; -1 to infer them from the first input.
     out_channels : columns of x' for each head.
     heads : number of heads. concat : whether heads are concatenated, or averaged.
     negative_slope : of the leaky_relu. dropout : probability of dropping an alpha in training.
@@ -123,8 +122,7 @@ class GATConv(AttentionLayer, Namesake):
         edge_index : integers [2, E], a sparse matrix adj_t, or a tgraph.Graph. edge_attr : [E, edge_dim] or None;
             left out with a warning by a layer without edge_dim.
         size : numbers of (sources, targets), where x does not determine them.
-        return_attention_weights : True returns (x', (edge_index, alpha [E', heads])), self-loops last; this takes O(E)
-            memory.
+        return_attention_weights : True returns (x', (edge_index, alpha [E', heads])), self-loops last, in O(E) memory.
 
         Raises ArgumentError for arguments of inconsistent shapes or types.
         """
@@ -164,7 +162,7 @@ class GATConv(AttentionLayer, Namesake):
 
     def _scores(self, lin: torch.nn.Module | None, x: Tensor, transformed: Tensor, *att: Tensor) -> Sequence[Tensor]:
         """a W x of each vertex, [n, heads], for each a of `att`, by one matrix product for all: (a W) x if x has no
-        more columns than W x, otherwise a (W x). For few vertices, by separate products, which are faster."""
+        more columns than W x, otherwise a (W x). For few vertices, by separate products, as they are faster there."""
         few = not torch.compiler.is_compiling() and transformed.numel() < FEW
         if few or torch.is_autocast_enabled(x.device.type):
             return [(transformed * each).sum(-1) for each in att]
@@ -193,7 +191,7 @@ class GATConv(AttentionLayer, Namesake):
             return None
         if self.lin_edge is None:
             if not torch.compiler.is_compiling():
-                warnings.warn("edge_attr: left out, the layer was made without edge_dim; give edge_dim", stacklevel=5)
+                warnings.warn("edge_attr: ignored, the layer has no edge_dim; give edge_dim", stacklevel=5)
             return None
         if isinstance(self.lin_edge.weight, UninitializedParameter):
             self.lin_edge(edge_attr[:0])

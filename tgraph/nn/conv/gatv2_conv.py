@@ -130,5 +130,5 @@ class GATv2Conv(AttentionLayer, Namesake):
         if edge_attr is None:
             return None
         if self.lin_edge is None:
-            raise ArgumentError("edge_attr: the layer was made without edge_dim; give edge_dim, or leave edge_attr out")
+            raise ArgumentError("edge_attr: the layer has no edge_dim; give edge_dim, or leave edge_attr out")
         return self._by_head(self.lin_edge(edge_attr))

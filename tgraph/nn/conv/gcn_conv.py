@@ -103,9 +103,7 @@ class GCNConv(NormalisedLayer, Namesake):
         if self._is_observed():
             return Namesake.forward(self, x, edge_index, edge_weight)
         if isinstance(x, (tuple, list)):
-            raise ArgumentError(
-                "x: GCNConv takes one tensor, not a pair; SAGEConv takes features of two sets of vertices"
-            )
+            raise ArgumentError("x: GCNConv takes one tensor, not a pair; SAGEConv takes two sets of vertices")
         lin, reduce = self.lin, REDUCE[self.aggr]
         adjacency, weights = self._normalised_once(x, edge_index, edge_weight, reduce == "sum")
         weight = plain_weight(lin)

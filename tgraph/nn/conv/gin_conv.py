@@ -78,8 +78,7 @@ class GINConv(IsomorphismLayer, Namesake):
     def forward(self, x: Tensor | Pair, edge_index: Any, size: Sizes | None = None) -> Tensor:
         """x' of every target: `nn` applied to [..., n_targets, in_channels].
 
-        Arguments are those of `tgraph.nn.SAGEConv.forward`. Raises ArgumentError for arguments of inconsistent shapes
-        or types.
+        Arguments are those of `tgraph.nn.SAGEConv.forward`. Raises ArgumentError for inconsistent shapes or types.
         """
         if self._is_observed():
             return Namesake.forward(self, x, edge_index, size)
@@ -97,12 +96,12 @@ class GINConv(IsomorphismLayer, Namesake):
 
 class GINEConv(IsomorphismLayer, EdgeNamesake):
     """x'_i = nn((1 + eps) x_i + the sum of relu(x_j + W e_ij + b) over the neighbours j of i), as PyTorch Geometric's
-    GINEConv. Messages are made: they take as much memory as the edge features in the columns of x.
+    GINEConv. Messages are materialised, [E, columns of x].
 
     nn : a module that maps [n, in_channels] to [n, out_channels]; its parameters are reset with the layer's.
     eps : initial value. train_eps : whether eps is a parameter, or a buffer.
-    edge_dim : columns of edge_attr, mapped to those of x, which `nn` or the first module in it determines; None for
-    edge features in the columns of x, which are added as they are.
+    edge_dim : columns of edge_attr, mapped to the input columns of `nn` or its first module; None for edge features
+    with the columns of x, added without W and b.
     kwargs : those of `MessagePassing`; aggr is "add" by default. Raises ValueError if the columns cannot be determined.
 
     State: `eps` [1], that of `nn`, and weight and bias of `lin` with edge_dim.
@@ -160,7 +159,7 @@ class GINEConv(IsomorphismLayer, EdgeNamesake):
 
 
 def _columns(nn: Any) -> int:
-    """The columns that a module takes."""
+    """The number of input columns of a module."""
     first = nn[0] if isinstance(nn, torch.nn.Sequential) else nn
     for name in ("in_features", "in_channels"):
         if hasattr(first, name):

@@ -1,5 +1,4 @@
-"""Higher-order graph networks: Morris et al., "Weisfeiler and Leman go neural: higher-order graph neural networks",
-AAAI 2019."""
+"""Morris et al., "Weisfeiler and Leman go neural: higher-order graph neural networks", AAAI 2019."""
 
 from __future__ import annotations
 
@@ -60,8 +59,7 @@ class GraphConv(MessagePassing, Namesake):
 
         x : [..., n, in_channels], or a pair (of sources, of targets); the latter may be None.
         edge_index : integers [2, E], a sparse matrix adj_t, or a tgraph.Graph. edge_weight : [E], or None for the
-        values of the matrix, the weights of the Graph, or 1. size : numbers of (sources, targets), where x does not
-        determine them.
+        values of the matrix, the weights of the Graph, or 1. size : numbers of (sources, targets), if unknown by x.
 
         Raises ArgumentError for arguments of inconsistent shapes or types.
         """

@@ -20,12 +20,11 @@ Namesake: Any = namesake("HGTConv")
 
 
 class HGTConv(MessagePassing, Namesake):
-    """Attention over the neighbours by all relations at once, with keys and values of each relation, as PyTorch
-    Geometric's HGTConv.
+    """Attention over neighbours by all relations, with keys and values of each, as PyTorch Geometric's HGTConv.
 
-    A vertex i of type t gets W_t gelu(sum of alpha_ij v_j) + b_t, times sigmoid(skip_t) and plus the rest of its x
-    where that has as many columns. alpha_ij is the softmax over j, of any relation r, of p_r q_i k_j / sqrt(columns of
-    a head); k_j and v_j are those of the type of j, times W_r.
+    A vertex i of type t gets y_i = W_t gelu(sum of alpha_ij v_j) + b_t; where y_i and x_i have equally many columns,
+    s y_i + (1 - s) x_i, s = sigmoid(skip_t). alpha_ij is the softmax over j, of any relation r, of
+    p_r q_i k_j / sqrt(columns of a head); k_j and v_j are the key and value by the type of j, times W_r.
 
     in_channels : columns of x, or {type of vertices: columns}; -1 to infer them from the first input.
     out_channels : columns of the results, a multiple of `heads`. metadata : (types of vertices, types of edges), each
@@ -59,7 +58,7 @@ class HGTConv(MessagePassing, Namesake):
         if out_channels % heads:
             raise ArgumentError(f"heads: {heads} do not divide out_channels={out_channels} evenly")
         if self.flow != "source_to_target":
-            raise ArgumentError(f"flow: {self.flow!r}; the types of edges say what leads where, turn these around")
+            raise ArgumentError(f"flow: {self.flow!r}; HGTConv follows the types of edges, reverse these instead")
         kinds, self.edge_types = metadata
         self.node_types, self.out_channels, self.heads = kinds, out_channels, heads
         self.in_channels = dict.fromkeys(kinds, in_channels) if isinstance(in_channels, int) else in_channels
@@ -83,7 +82,7 @@ class HGTConv(MessagePassing, Namesake):
                 parameter.fill_(1)
 
     def forward(self, x_dict: Mapping[str, Tensor], edge_index_dict: Mapping[EdgeType, Any]) -> dict[str, Tensor]:
-        """{type: x' [n, out_channels]} of the types that edges of the metadata lead to.
+        """{type: x' [n, out_channels]} of the types that are targets of edges in the metadata.
 
         x_dict : {type: x [n, columns]}. edge_index_dict : {type of edges: integers [2, E], a sparse matrix adj_t, or a
         tgraph.Graph}. Raises ArgumentError for unknown types of edges and arguments of inconsistent shapes or types.
@@ -106,14 +105,14 @@ class HGTConv(MessagePassing, Namesake):
         return {kind: self._with_own(kind, mapped[kind], x_dict[kind]) for kind in ends}
 
     def _with_own(self, kind: str, out: Tensor, x: Tensor) -> Tensor:
-        """The result for vertices of a type, mixed with their x where that is as wide."""
+        """The result for vertices of a type, mixed with their x where both have equally many columns."""
         if out.shape[-1] != x.shape[-1]:
             return out
         share = self.skip[kind].sigmoid()
         return share * out + (1 - share) * x
 
     def _attended(self, joined: Any, query: Tensor, sizes: dict[str, int], edge_index_dict: Any) -> Tensor:
-        """What each vertex receives, [vertices of all types, heads, columns]."""
+        """The attention-weighted sums at all vertices, [vertices of all types, heads, columns]."""
         keys, values = zip(*(self._of_relation(kind, joined[kind[0]]) for kind in edge_index_dict), strict=True)
         adjacency = joined_adjacency(edge_index_dict, sizes)
         query, key, value = in_one_dtype(query, torch.cat(keys), torch.cat(values))

@@ -1,4 +1,4 @@
-"""The base class of the layers, and the order in which they transform and aggregate."""
+"""The base class of the layers, and the order of transformation and aggregation."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class MessagePassing(Namesake):
     flow : "source_to_target", messages go from edge_index[0] to edge_index[1], or "target_to_source".
     aggr_kwargs : None; these aggregations have no arguments.
     node_dim : the dimension of x that counts vertices.
-    decomposed_layers : has no effect: messages are never materialised, so that there is no memory to save.
+    decomposed_layers : has no effect.
 
     Raises ArgumentError for an unknown aggr or flow, and for a derived class that overrides a step of message passing.
 
@@ -90,7 +90,7 @@ class MessagePassing(Namesake):
         super().__init_subclass__(**kwargs)
         if changed := [name for name in MESSAGES if name in vars(cls)]:
             raise ArgumentError(
-                f"{cls.__name__}: defines {', '.join(changed)}, which the layers of tgraph.nn never call; derive it "
+                f"{cls.__name__}: defines {', '.join(changed)}, never called by the layers of tgraph.nn; derive it "
                 "from PyTorch Geometric's layer"
             )
 
@@ -98,10 +98,10 @@ class MessagePassing(Namesake):
         """Initialise the parameters."""
 
     def _adjacency(self, edge_index: Any, x: Pair, size: Sizes | None = None) -> Adjacency:
-        """The adjacency from the vertices of the first features to those of the second. `size` : the numbers of
-        vertices that edge_index[0] and edge_index[1] refer to."""
+        """The adjacency from the vertices of the first features to those of the second. `size` : (number of vertices of
+        edge_index[0], of edge_index[1])."""
         if not HAS_NAMESAKES and torch.jit.is_tracing():  # otherwise `_is_observed` is true
-            raise ArgumentError(f"edge_index: torch.jit.trace would make that of the example a constant; {_INSTEAD}")
+            raise ArgumentError(f"edge_index: torch.jit.trace would record it as a constant; {_INSTEAD}")
         first, second = x if self.flow == "source_to_target" else x[::-1]
         known = self._count(first), self._count(second)
         if size is not None:
@@ -111,7 +111,7 @@ class MessagePassing(Namesake):
         return adjacency_of(edge_index, known, self.flow)
 
     def _count(self, x: Tensor | None) -> int | None:
-        """The number of vertices that features belong to."""
+        """The number of vertices of features x."""
         if x is None:
             return None
         try:
@@ -140,17 +140,17 @@ class MessagePassing(Namesake):
         return torch.cat((received, received.new_zeros(shape)), self.node_dim)
 
     def _set_jittable_templates(self, raise_on_error: bool = False) -> None:
-        """Nothing: PyTorch Geometric generates code for each class here, and that of the base class suffices."""
+        """Nothing: the code that PyTorch Geometric generates for the base class suffices."""
 
     def __prepare_scriptable__(self) -> Any:
-        """The layer that torch.jit.script compiles instead: PyTorch Geometric's, with the same parameters."""
+        """PyTorch Geometric's layer with the same parameters, for torch.jit.script to compile instead."""
         namesakes = [base for base in type(self).__mro__ if base.__module__.startswith("torch_geometric.")]
         if not namesakes:
             raise ArgumentError(f"{type(self).__name__}: torch.jit.script supports no operators of TGraph; {_INSTEAD}")
         twin = copy.copy(self)
         twin.__class__ = namesakes[0]
-        twin.__dict__.pop("propagate", None)  # of decomposed layers, which would be taken for that of the class
-        twin.inspector = copy.copy(self.inspector)  # of what the class of the twin defines
+        twin.__dict__.pop("propagate", None)  # of decomposed layers; it would shadow the method of the class
+        twin.inspector = copy.copy(self.inspector)
         twin.inspector._cls, twin.inspector._source_dict = namesakes[0], {}
         twin._set_jittable_templates()
         return twin
@@ -160,7 +160,7 @@ class MessagePassing(Namesake):
 
 
 def _agreed(known: Sizes, size: Sizes) -> Sizes:
-    """The numbers of vertices at both ends: those of x, otherwise those of `size`."""
+    """The numbers of vertices at both ends, by x or else by `size`."""
     for end, (count, claimed) in enumerate(zip(known, size, strict=True)):
         if count is not None and claimed is not None and count != claimed:
             raise ArgumentError(f"size: {claimed} at position {end}, but x has features of {count} vertices")
@@ -178,8 +178,8 @@ def vertices_back(x: Tensor, node_dim: int) -> Tensor:
 
 
 def changed_step(layer: Any, reduces_by: str | None = None) -> str | None:
-    """The step of message passing that was replaced by assignment to a `layer`, or None. reduces_by : the class of its
-    aggregation module, where its `aggr` does not name it."""
+    """The step of message passing that was replaced by assignment to a `layer`, or None. reduces_by : the class name of
+    its aggregation module, where `aggr` does not determine it."""
     state = layer.__dict__
     if any(map(state.__contains__, MESSAGES)):
         for name in MESSAGES:
@@ -197,7 +197,7 @@ def changed_step(layer: Any, reduces_by: str | None = None) -> str | None:
 
 
 def is_from_pyg(definition: Any) -> bool:
-    """Whether a function or class is PyTorch Geometric's: its explainers assign its own `propagate` to layers."""
+    """Whether a function or class is PyTorch Geometric's: its explainers too assign a `propagate` to layers."""
     return str(getattr(definition, "__module__", None)).startswith("torch_geometric.")
 
 
@@ -205,7 +205,7 @@ _is_class_from_pyg = cache(is_from_pyg)
 
 
 def is_hooked(module: Any) -> bool:
-    """Whether a module has forward or backward hooks, or global ones apply."""
+    """Whether a module has forward or backward hooks, or torch has global ones."""
     return bool(
         module._forward_hooks
         or module._forward_pre_hooks
@@ -222,8 +222,8 @@ LINEAR = ("torch.nn.modules.linear", "torch_geometric.nn.dense.linear", "tgraph.
 
 
 def plain_weight(lin: Any) -> Tensor | None:
-    """The weight of a linear map, if using it is equivalent to calling the map. None if the map has hooks, or a class
-    other than those of LINEAR, or no weight yet."""
+    """The weight of a linear map, if using it is equivalent to calling the map. None if the map has hooks, is of a
+    class outside of LINEAR, or has no weight yet."""
     kind: Any = type(lin)
     if not _is_linear(kind) or "forward" in lin.__dict__ or is_hooked(lin):
         return None
@@ -237,7 +237,7 @@ def _is_linear(kind: Any) -> bool:
 
 
 def plus(x: Tensor, y: Tensor) -> Tensor:
-    """As `hugepage_ops.plus`, which small inputs do not need."""
+    """x + y; by `hugepage_ops.plus` for large inputs."""
     if torch.compiler.is_compiling() or x.numel() * x.element_size() < LARGE:
         return x + y
     return hugepage_ops.plus(x, y)
@@ -249,7 +249,7 @@ def linear(lin: Any, weight: Tensor | None, x: Tensor) -> Tensor:
 
 
 def check_features(x: Tensor, columns: int, weight: Tensor) -> None:
-    """Raise ArgumentError unless x is [n, columns] in the dtype of a weight, which no linear map multiplies it by."""
+    """Raise ArgumentError unless x is [n, columns] in the dtype of a weight."""
     if x.dim() != 2 or x.shape[1] != columns:
         raise ArgumentError(f"x: expected [n, {columns}], got {list(x.shape)}")
     if x.dtype != weight.dtype and not torch.is_autocast_enabled(x.device.type):
@@ -257,8 +257,8 @@ def check_features(x: Tensor, columns: int, weight: Tensor) -> None:
 
 
 def linear_of_received(lin: Any, weight: Tensor | None, received: Tensor, sent: torch.dtype) -> Tensor:
-    """As `linear`, of the features that were received where those of dtype `sent` were sent: where the weights of edges
-    widened them, the map is computed in their dtype, as if it had come first."""
+    """As `linear`, of aggregated features, whose dtype before aggregation was `sent`: where edge weights promoted them,
+    the map is computed in the promoted dtype, as if it had come first."""
     if received.dtype == sent or torch.is_autocast_enabled(received.device.type):
         return linear(lin, weight, received)
     if weight is None:
@@ -270,22 +270,16 @@ def linear_of_received(lin: Any, weight: Tensor | None, received: Tensor, sent: 
 
 
 def plus_linear(out: Tensor, lin: Any, x: Tensor, in_place: bool) -> Tensor:
-    """out + lin(x), in one operation for a plain weight without a bias. `in_place` : `out` is not referenced elsewhere
-    and may be overwritten."""
+    """out + lin(x), in one operation for a plain weight without a bias. `in_place` : nothing else refers to `out`."""
     weight = plain_weight(lin)
     if weight is None or lin._parameters["bias"] is not None or out.dim() != 2 or x.dim() != 2:
         return plus(out, lin(x))
     if not out.dtype == x.dtype == weight.dtype or torch.is_autocast_enabled(x.device.type) or in_functorch():
         return plus(out, lin(x))
-    if in_place and may_be_overwritten(out):
+    # autograd functions may return views; torch.compile chooses in-place operations itself
+    if in_place and not torch.compiler.is_compiling() and not out._is_view():
         return out.addmm_(x, weight.t())
     return torch.addmm(out, x, weight.t())
-
-
-def may_be_overwritten(out: Tensor) -> bool:
-    """Whether a result may be written into: not a view, which an autograd function may have returned, nor under
-    torch.compile, which chooses in-place operations itself."""
-    return not torch.compiler.is_compiling() and not out._is_view()
 
 
 def transform_first(weight: Tensor | None, x: Tensor, reduce: str) -> bool | None:
@@ -300,7 +294,7 @@ def transform_first(weight: Tensor | None, x: Tensor, reduce: str) -> bool | Non
     if x.layout != torch.strided:
         return True
     if x.dtype != weight.dtype and not torch.is_autocast_enabled(x.device.type):
-        return False  # weights of edges may widen it
+        return False  # edge weights may promote it
     wide, narrow = x.shape[-1], weight.shape[0]
     if torch.is_grad_enabled() and weight.requires_grad:
         return 2 * narrow < (2 if x.requires_grad else 1) * wide

@@ -1,5 +1,4 @@
-"""The linear map of a layer, and the initialisation of parameters: names, shapes and random draws as in PyTorch
-Geometric."""
+"""Linear maps of layers, and initialisation: names, shapes and random draws as in PyTorch Geometric."""
 
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ class Linear(torch.nn.Module):
     bias: Parameter | None
     in_channels: int
     out_channels: int
-    argument: str = "x"  # the name of the features, which errors give
+    argument: str = "x"  # the name of the features in errors
 
     def __init__(
         self,
@@ -61,7 +60,7 @@ class Linear(torch.nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Initialise the parameters; those of a lazy layer are initialised by the first input."""
+        """Initialise the parameters; of a lazy layer, at the first input."""
         if self.in_channels <= 0:
             return
         if self.weight_initializer == "glorot":
@@ -105,7 +104,7 @@ class Linear(torch.nn.Module):
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
 
     def __prepare_scriptable__(self) -> torch.nn.Module:
-        """The module that torch.jit.script compiles instead: a torch.nn.Linear with the same parameters."""
+        """A torch.nn.Linear with the same parameters, for torch.jit.script to compile instead."""
         twin = torch.nn.Linear(self.in_channels, self.out_channels, bias=False, device="meta")
         twin._parameters.update(self._parameters)
         return twin.train(self.training)
@@ -115,7 +114,7 @@ class Linear(torch.nn.Module):
 
 
 def edge_linear(edge_dim: int, out_channels: int, **options: Any) -> Linear:
-    """The linear map of the features of edges, which its errors name."""
+    """The linear map of edge features; its errors name edge_attr."""
     made = Linear(edge_dim, out_channels, **options)
     made.argument = "edge_attr"
     return made
@@ -138,7 +137,7 @@ def uniform(parameter: Tensor, fan: int) -> None:
 
 @torch.no_grad()
 def kaiming_uniform(parameter: Tensor, fan: int) -> None:
-    """The same range computed as by He et al. (ICCV 2015) for leaky ReLUs of slope sqrt(5), with the same rounding."""
+    """As `uniform`, with the rounding of the formula of He et al. (ICCV 2015) for leaky ReLUs of slope sqrt(5)."""
     bound = math.sqrt(6 / ((1 + math.sqrt(5) ** 2) * fan))
     parameter.uniform_(-bound, bound)
 

@@ -1,5 +1,5 @@
-"""Messages of edges, a row for each in the order of the rows of an adjacency, and their reduction: for layers whose
-messages are not linear in the features of sources, which no fused aggregate serves. They take O(E) memory per column.
+"""Materialised messages, a row for each edge in the order of the rows of an adjacency, and their reduction: for layers
+with messages not linear in the features of sources, without a fused aggregate. They take O(E) memory per column.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ from tgraph.kernels.autograd.segments import add_at, reduce_segments, segment_re
 from tgraph.kernels.reductions import REDUCTIONS
 from tgraph.nn.adjacency import Adjacency
 
-# Up to so many numbers in the messages, sums take less time where they lie than sorted, the sort included.
-FEW = 1 << 19
+FEW = 1 << 19  # elements of messages, up to which index_add_ is faster than sorting and a segmented sum
 
 
 class Unsorted:
-    """The edges of an adjacency in the order in which they were given, for few messages: operators of torch's own sum
-    them, in this order on any number of threads."""
+    """Edges in the user's order, for few messages: index_add_ sums in this order on any number of threads."""
 
     source: Tensor
     target: Tensor
@@ -30,8 +28,8 @@ class Unsorted:
 
 
 def in_best_order(adjacency: Adjacency, x: Tensor, reduce: str) -> Adjacency | Unsorted:
-    """The order for messages of as many columns as x [num_sources, ...] has: that of the rows, or for a mini-batch that
-    has not been sorted that of its edges."""
+    """The edges in the order for messages with the columns of x [num_sources, ...]: by rows, or in the user's order for
+    a mini-batch that has not been sorted."""
     if (
         type(adjacency) is not Adjacency
         or adjacency.csr is not None
@@ -63,27 +61,26 @@ def _rows(edges: Unsorted, x: Tensor, index: Tensor) -> Tensor:
     try:
         return x.index_select(0, index)
     except (IndexError, RuntimeError):
-        edges.adjacency.check_ends()  # which names the end
+        edges.adjacency.check_ends()  # raises a better error
         raise
 
 
 def _targets(adjacency: Adjacency) -> Tensor:
     """The target of each arc, [E]."""
-    if torch.compiler.is_compiling():  # to repeat rows would make their number a constant
+    if torch.compiler.is_compiling():  # repeating rows would make their number a constant
         return adjacency.in_row_order(adjacency.target)
     return adjacency.arcs(of_edges=False).row_of_arc()
 
 
 def joined(edges: Adjacency | Unsorted, made: Tensor, other: Tensor) -> Tensor:
-    """The sum of two parts of messages; `made`, which nobody else has, becomes it where torch records no more than
-    that."""
+    """The sum of two parts of messages, in place of the temporary `made` where autograd does not need it."""
     if isinstance(edges, Unsorted) and made.dtype == other.dtype:
         return made.add_(other)
     return made + other
 
 
 def of_edges(adjacency: Adjacency | Unsorted, edge_attr: Tensor, like: Tensor) -> Tensor:
-    """Edge features [E, columns] in the order of messages, with dimensions of 1 to fit `like` [n, ..., columns]."""
+    """Edge features [E, columns] in the order of messages, broadcastable to `like` [n, ..., columns]."""
     if isinstance(adjacency, Unsorted):
         return edge_attr
     return adjacency.in_row_order(edge_attr).reshape(-1, *(1,) * (like.dim() - 2), edge_attr.shape[-1])
@@ -100,7 +97,7 @@ def reduced(adjacency: Adjacency | Unsorted, messages: Tensor, reduce: str) -> T
     name = "sum" if reduce == "mean" else reduce
     if torch.compiler.is_compiling() and name == "sum":
         out = add_at(messages, _targets(adjacency), adjacency.num_targets)
-    elif in_functorch():  # which has no rules for our operators
+    elif in_functorch():  # without rules for custom operators
         out = reduce_segments(messages, offset, REDUCTIONS[name])
     else:
         out = segment_reduce(messages, offset, name)

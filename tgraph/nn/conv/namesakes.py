@@ -1,10 +1,9 @@
-"""The PyTorch Geometric layers of the same name, from which TGraph's layers derive where it is installed.
+"""The PyTorch Geometric layers of the same name, base classes of TGraph's layers where PyTorch Geometric is installed.
 
-`to_hetero`, the explainers and message hooks require instances of its `MessagePassing`; TGraph's layers then are. What
-needs single messages, which TGraph's kernels never materialise, runs PyTorch Geometric's implementation. The base class
-is chosen when the module of a layer is first imported, which `import tgraph` does not do, since importing PyTorch
-Geometric takes seconds and 120 MB of memory; where that is short the environment variable TGRAPH_PYG=0 has layers do
-without it. The classes pickle, copy and compare as usual.
+`to_hetero`, the explainers and message hooks require instances of its `MessagePassing`. Features that need single
+messages run PyTorch Geometric's implementation. The base class is chosen when the module of a layer is first imported,
+not by `import tgraph`, since importing PyTorch Geometric takes seconds and 120 MB of memory; the environment variable
+TGRAPH_PYG=0 avoids it. The classes pickle, copy and compare as usual.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ import torch
 
 
 def namesake(name: str) -> Any:
-    """The PyTorch Geometric layer of that name; torch.nn.Module where it is missing, does not match this torch, or is
-    not wanted (TGRAPH_PYG=0)."""
+    """The PyTorch Geometric layer of that name; torch.nn.Module where PyTorch Geometric is missing, does not match this
+    torch, or is disabled (TGRAPH_PYG=0)."""
     if os.environ.get("TGRAPH_PYG") == "0":
         return torch.nn.Module
     try:

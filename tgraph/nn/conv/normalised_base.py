@@ -20,8 +20,8 @@ Normalised = tuple[Adjacency, Weights]
 class NormalisedLayer(MessagePassing):
     """Base class of the layers over D^-1/2 (A + I) D^-1/2.
 
-    Normalised weights are cached for each edge_index and edge_weight until either changes; those of an edge_weight that
-    requires a gradient are computed in each call.
+    Normalised weights are cached for each edge_index and edge_weight until either changes; for an edge_weight that
+    requires a gradient they are computed in each call.
     """
 
     improved: bool = False
@@ -31,7 +31,7 @@ class NormalisedLayer(MessagePassing):
     _cached_edge_index: Any = None
 
     def _normalised_once(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None, sums: bool) -> Normalised:
-        """As `_normalised`; where `cached`, that of the first call."""
+        """As `_normalised`; where `cached`, the result of the first call."""
         if not (self.cached and self.normalize):
             return self._normalised(x, edge_index, edge_weight, sums)
         if not isinstance(self._cached_edge_index, tuple):
@@ -39,14 +39,13 @@ class NormalisedLayer(MessagePassing):
         return self._cached_edge_index
 
     def _normalised(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None, sums: bool) -> Normalised:
-        """The adjacency to aggregate over, and its weights in the order of the rows. `sums` : whether they may be a
-        `Scale`."""
+        """(the adjacency to aggregate over, its weights by rows). `sums` : whether they may be a `Scale`."""
         traced = torch.compiler.is_compiling() or torch.jit.is_tracing()
         if traced or edge_weight is not None or not self.normalize or not tensor_cache.is_cacheable(edge_index):
             return self._find_normalised(x, edge_index, edge_weight, sums)
         size = self._count(x)
         key = ("gcn", size, x.dtype, self.flow, self.add_self_loops, self.improved, sums)
-        return tensor_cache.remembered(edge_index, key, lambda: self._find_normalised(x, edge_index, None, sums))
+        return tensor_cache.cached(edge_index, key, lambda: self._find_normalised(x, edge_index, None, sums))
 
     def _find_normalised(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None, sums: bool) -> Normalised:
         adjacency = self._adjacency(edge_index, (x, x))
@@ -66,7 +65,7 @@ class NormalisedLayer(MessagePassing):
 
 
 def _loops(edge_index: Any) -> str:
-    """How PyTorch Geometric adds self-loops to an edge_index of this type."""
+    """PyTorch Geometric's rule for self-loops of this type of edge_index: `loops` of `gcn_norm`."""
     if isinstance(edge_index, Graph):
         return "remaining"
     if not isinstance(edge_index, Tensor):  # a torch_sparse.SparseTensor

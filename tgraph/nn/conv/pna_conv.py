@@ -1,5 +1,4 @@
-"""Principal neighbourhood aggregation: Corso et al., "Principal neighbourhood aggregation for graph nets", NeurIPS
-2020."""
+"""Principal neighbourhood aggregation (Corso et al., "Principal neighbourhood aggregation ...", NeurIPS 2020)."""
 
 from __future__ import annotations
 
@@ -36,8 +35,8 @@ class PNAConv(MessagePassing, Namesake):
     columns of x, instead of all. train_norm : whether the averages of the degrees are parameters.
     kwargs : those of `MessagePassing`.
 
-    With one layer in `pre` and no edge features, no messages are made: its map is that of sources plus that of targets,
-    which shifts the mean, minimum and maximum and leaves the variance as it is.
+    With one layer in `pre` and no edge features, no messages are materialised: the map is a sum of maps of sources and
+    targets, and the latter shifts the mean, minimum and maximum and does not change the variance.
 
     Parameters: weight and bias of `edge_encoder` with edge features, of `pre_nns` and `post_nns` for each tower, of
     `lin`; state: `aggr_module.avg_deg_lin` [1] and `avg_deg_log` [1].
@@ -118,8 +117,7 @@ class PNAConv(MessagePassing, Namesake):
         """x' [n, out_channels].
 
         x : [n, in_channels]. edge_index : integers [2, E], a sparse matrix adj_t, or a tgraph.Graph.
-        edge_attr : [E, edge_dim], given with edge_dim. Raises ArgumentError for arguments of inconsistent shapes or
-        types.
+        edge_attr : [E, edge_dim], given with edge_dim. Raises ArgumentError for inconsistent shapes or types.
         """
         if self._is_observed():
             return Namesake.forward(self, x, edge_index, edge_attr)
@@ -144,7 +142,7 @@ class PNAConv(MessagePassing, Namesake):
             of_target, of_source, *of_edge = weight.split(self.F_in, 2)  # each [towers, F_in, F_in]
             shift = torch.einsum("ntk,tmk->ntm", x, of_target) + bias
             data = torch.einsum("ntk,tmk->ntm", x, of_source)
-            if set(names) <= {"var", "std"}:  # which no shift changes, but whose gradient by the bias is 0 and not None
+            if set(names) <= {"var", "std"}:  # invariant to shifts, but the gradient by the bias is 0 and not None
                 data = data + bias
             if edge_attr is not None:
                 edge = torch.einsum("ek,tmk->etm", self.edge_encoder(edge_attr), of_edge[0])
@@ -182,7 +180,7 @@ class PNAConv(MessagePassing, Namesake):
 
 
 def _shifted(adjacency: Adjacency, name: str, received: Tensor, shift: Tensor) -> Tensor:
-    """An aggregate [n, towers, columns] of messages that are larger by `shift` of the target."""
+    """An aggregate [n, towers, columns] after adding `shift` of the target to each message."""
     if name in ("var", "std"):
         return received
     if name == "sum":
@@ -193,7 +191,7 @@ def _shifted(adjacency: Adjacency, name: str, received: Tensor, shift: Tensor) -
 
 
 def _activation(act: str | Callable[[Tensor], Tensor] | None, options: dict[str, Any] | None) -> Any:
-    """The activation of a name, as PyTorch Geometric finds it: that of torch.nn, whatever its case."""
+    """The activation of torch.nn of a name in any case, as PyTorch Geometric resolves it."""
     if act is None:
         return torch.nn.Identity()
     if not isinstance(act, str):

@@ -24,7 +24,7 @@ class ResGatedGraphConv(MessagePassing, Namesake):
     """x'_i = W_1 x_i + b + the sum of act(W_2 x_i + W_3 x_j) * W_4 x_j over the neighbours j of i, as PyTorch
     Geometric's ResGatedGraphConv. W_2, W_3 and W_4 have biases and, with edge features, apply to these too.
 
-    Messages are made; W_2, W_3 and W_4 are applied to vertices, or to edges if there are edge features.
+    Messages are materialised; W_2, W_3 and W_4 are applied at vertices, or at edges if there are edge features.
 
     in_channels : columns of x, or a pair (sources, targets); -1 to infer them from the first input.
     out_channels : columns of x'. act : the function of the gates, the logistic one by default.

@@ -1,5 +1,4 @@
-"""Relational graph convolution: Schlichtkrull et al., "Modeling relational data with graph convolutional networks",
-ESWC 2018."""
+"""Schlichtkrull et al., "Modeling relational data with graph convolutional networks", ESWC 2018."""
 
 from __future__ import annotations
 
@@ -26,15 +25,15 @@ class RGCNConv(MessagePassing, Namesake):
     """x'_i = W_0 x_i + b + the sum over relations r of W_r aggr_j(x_j) over the neighbours j of i by r, as PyTorch
     Geometric's RGCNConv.
 
-    in_channels : columns of x, or a pair (sources, targets); the number of vertices where x is None, or integers that
-    select rows of W. out_channels : columns of x'. num_relations : number of relations.
-    num_bases : number of matrices that each W_r is a linear combination of, or None.
-    num_blocks : number of blocks on the diagonal of each W_r, outside of which it is 0, or None.
+    in_channels : columns of x, or a pair (sources, targets); the number of vertices where x is None, or integers (rows
+    of W). out_channels : columns of x'. num_relations : number of relations.
+    num_bases : number of basis matrices, with linear combinations W_r, or None.
+    num_blocks : number of diagonal blocks of each block-diagonal W_r, or None.
     aggr : "mean", "sum" or "add", "min", "max". root_weight : whether to add W_0 x_i. is_sorted : has no effect.
     bias : whether to add b. kwargs : those of `MessagePassing`.
 
-    The edges of each relation are an adjacency, cached with a copy of edge_type that it is compared with. Features are
-    transformed before they are aggregated if that gathers fewer columns.
+    The adjacency of each relation is cached, with a copy of edge_type to detect changes. Features are transformed
+    before they are aggregated if that gathers fewer columns.
 
     Parameters: `weight` [num_relations or num_bases, in_channels, out_channels], or [num_relations, num_blocks, ...],
     `comp` [num_relations, num_bases], `root` [in_channels, out_channels], `bias` [out_channels].
@@ -106,7 +105,7 @@ class RGCNConv(MessagePassing, Namesake):
         targets). edge_index : integers [2, E], a sparse matrix adj_t, or a tgraph.Graph. edge_type : the relation of
         each edge, integers [E], or None for the values of the matrix.
 
-        Raises ArgumentError for arguments of inconsistent shapes or types, and for an edge whose type is no relation.
+        Raises ArgumentError for arguments of inconsistent shapes or types, and for an edge type out of range.
         """
         if self._is_observed():
             return Namesake.forward(self, x, edge_index, edge_type)

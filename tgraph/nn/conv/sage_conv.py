@@ -78,9 +78,9 @@ class SAGEConv(MessagePassing, Namesake):
     def forward(self, x: Tensor | Pair, edge_index: Any, size: Sizes | None = None) -> Tensor:
         """x' [..., n_targets, out_channels].
 
-        x : [..., n, in_channels], or a pair (of sources, of targets); the latter may be None. Features in 16 bits are
-            added up in float32 where the parameters are.
-        edge_index : integers [2, E], a sparse matrix adj_t, whose values weight the messages, a tgraph.Graph, or the
+        x : [..., n, in_channels], or a pair (of sources, of targets); the latter may be None. 16-bit features are
+            accumulated in float32 where the parameters are float32.
+        edge_index : integers [2, E], a sparse matrix adj_t with weights of messages as values, a tgraph.Graph, or the
             Csr of a block.
         size : numbers of (sources, targets), where x does not determine them.
 

@@ -62,8 +62,7 @@ class SGConv(NormalisedLayer, Namesake):
     def forward(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
         """x' [..., n, out_channels].
 
-        Arguments are those of `tgraph.nn.GCNConv.forward`. Raises ArgumentError for arguments of inconsistent shapes or
-        types.
+        Arguments are those of `tgraph.nn.GCNConv.forward`. Raises ArgumentError for inconsistent shapes or types.
         """
         if self._is_observed():
             return Namesake.forward(self, x, edge_index, edge_weight)
@@ -72,7 +71,7 @@ class SGConv(NormalisedLayer, Namesake):
         if self._cached_x is not None:
             return linear_of_received(lin, weight, self._cached_x.detach(), x.dtype)
         adjacency, weights = self._normalised(x, edge_index, edge_weight, reduce == "sum")
-        narrows = torch.is_autocast_enabled(x.device.type)  # the linear map, whose result is that of the layer
+        narrows = torch.is_autocast_enabled(x.device.type)  # the linear map, which therefore comes last
         early = not (self.cached or narrows) and self.K > 0 and transform_first(weight, x, reduce)
         if early and weight is not None:
             x = linear_map(x, weight)

@@ -69,7 +69,7 @@ class TransformerConv(AttentionLayer, Namesake):
         self.in_channels, self.out_channels, self.heads, self.concat = in_channels, out_channels, heads, concat
         self.beta, self.root_weight = beta and root_weight, root_weight
         self.dropout, self.edge_dim = dropout, edge_dim
-        self._alpha = None  # as in PyTorch Geometric, where it holds the weights within a call
+        self._alpha = None  # an attribute of PyTorch Geometric's layer
         sources, targets = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
         joined, total = heads * out_channels, out_channels * (heads if concat else 1)
         self.lin_key: Linear = Linear(sources, joined, bias=bias)
@@ -90,7 +90,7 @@ class TransformerConv(AttentionLayer, Namesake):
         """x' [n_targets, heads * out_channels], or [n_targets, out_channels] if heads are averaged.
 
         Arguments are those of `tgraph.nn.GATConv.forward`; both of a pair are given, and edge_attr with edge_dim.
-        return_attention_weights : False returns them too; they are before dropout. Raises ArgumentError for arguments
+        return_attention_weights : True or False returns the weights before dropout. Raises ArgumentError for arguments
         of inconsistent shapes or types.
         """
         if self._is_observed():

@@ -1,7 +1,7 @@
-"""Layers that users write on PyTorch Geometric's MessagePassing, with messages that are made only where they must be.
+"""Users' layers on PyTorch Geometric's MessagePassing, with messages materialised only where necessary.
 
-`propagate` is PyTorch Geometric's. What it passes to `message` for `x_i` and `x_j` is lazy: the function multiplies,
-adds and maps parts of messages, and `aggregate` reduces the parts. One that does anything else gets the messages.
+`propagate` is PyTorch Geometric's. It passes lazy tensors to `message` for `x_i` and `x_j`: the function multiplies,
+adds and maps their terms, and `aggregate` reduces the terms. Any other operation materialises the messages.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tgraph.nn.lazy.reduction import reduced_terms
 from tgraph.nn.lazy.tensor import LazyMessages, lazy
 from tgraph.nn.lazy.terms import Edges, Term
 
-# Arguments that number the edges of each target, which messages are softmaxed by.
+# Arguments of `message` that group the edges by target, as for a softmax.
 NUMBERS = ("index", "ptr", "dim_size", "size_i", "edge_index_i", "edge_index_j", "edge_index", "adj_t")
 
 
@@ -34,10 +34,10 @@ _running = _Running()
 
 
 class LazyLayer:
-    """The steps of message passing that `accelerate` gives to a layer of another class, `written`."""
+    """The steps of message passing that `accelerate` adds to a layer of the user's class `written`."""
 
     written: type
-    made_for: str | None = None  # the function that the messages of the last call were made for
+    made_for: str | None = None  # the function that materialised the messages of the last call
 
     def propagate(self: Any, edge_index: Any, *args: Any, **kwargs: Any) -> Any:
         """As `written.propagate`."""
@@ -51,7 +51,7 @@ class LazyLayer:
                 self.__dict__["made_for"] = edges.made_for[0] if edges.made_for else None
 
     def _index_select(self: Any, src: Tensor, index: Tensor) -> Tensor:
-        """Data of the vertices at one end of the edges, whose numbers are `index`."""
+        """Lazy data `src` of the vertices `index`, one end of the edges."""
         edges, first = _running.edges, self.node_dim == 0 or src.dim() + self.node_dim == 0
         end = None if edges is None or not first or not _is_data(src) else edges.end_of(index)
         if edges is None or end is None:
@@ -72,10 +72,10 @@ class LazyLayer:
         return super().aggregate(inputs.make(REDUCE[self.aggr]), *args, **kwargs)  # type: ignore[misc]
 
     def _set_jittable_templates(self, raise_on_error: bool = False) -> None:
-        """Nothing: PyTorch Geometric generates code for each class here, and has done so for `written`."""
+        """Nothing: the code that PyTorch Geometric has generated for `written` suffices."""
 
     def __prepare_scriptable__(self: Any) -> Any:
-        """The layer that torch.jit.script compiles instead."""
+        """A layer of class `written`, for torch.jit.script to compile instead."""
         twin = self.written.__new__(self.written)
         twin.__setstate__(self.__dict__)
         return twin
@@ -104,7 +104,7 @@ def obstacle(layer: Any) -> str | None:
     if not any(name.endswith("_j") for name in names):
         return "its message takes nothing of the sources"
     if read := [name for name in names if name in NUMBERS]:
-        return f"its message takes {', '.join(read)}, which number the edges, as for a softmax over them"
+        return f"its message takes {', '.join(read)}, as for a softmax over edges"
     return None
 
 
@@ -114,7 +114,7 @@ def _revived(written: type) -> Any:
 
 
 def _is_lazy(layer: Any, edge_index: Any) -> bool:
-    """Whether messages over an edge_index may be lazy: nothing observes or transforms single messages."""
+    """Whether messages over an edge_index may be lazy: no hook, explainer or transform sees single messages."""
     if type(edge_index) is not Tensor or edge_index.layout != torch.strided or edge_index.dim() != 2:
         return False
     if torch.compiler.is_compiling() or torch.jit.is_tracing() or in_functorch():

@@ -1,4 +1,4 @@
-"""The reduction of messages that are not made: of each term by an aggregate over the adjacency."""
+"""The reduction of lazy messages: of each term by an aggregate over the adjacency."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tgraph.nn.lazy.terms import Edges, Term, affordable, mapped
 
 
 def reduced_terms(terms: tuple[Term, ...], edges: Edges, reduce: str, num_targets: int) -> Tensor | None:
-    """The reduction of the messages of each target, [num_targets, ...]; 0 without any. None if only made messages can
-    be reduced: the best of a sum of several parts that differ between the edges of a target.
+    """The reduction of the messages of each target, [num_targets, ...]; 0 without any. None where messages must be
+    materialised: the min or max of a sum of several parts that differ between the edges of a target.
 
     reduce : "sum", "mean", "min" or "max".
     """
@@ -41,8 +41,8 @@ def reduced_terms(terms: tuple[Term, ...], edges: Edges, reduce: str, num_target
 
 
 def _separated(terms: tuple[Term, ...], edges: Edges) -> tuple[Term, ...] | None:
-    """The terms with at most one that differs between the edges of a target, and that one with a factor of sources or
-    edges alone."""
+    """The terms with at most one that differs between the edges of a target, as a factor of sources or edges alone;
+    None if there is no such form."""
     varying, fixed = [], []
     for term in terms:
         if term.source is None and term.edge is None:
@@ -54,7 +54,8 @@ def _separated(terms: tuple[Term, ...], edges: Edges) -> tuple[Term, ...] | None
         if found.target is not None:
             if found.target.shape[0] != 1:
                 return None
-            found = _scaled(found, edges)
+            name = "source" if found.source is not None else "edge"
+            found = replace(found, target=None, **{name: getattr(found, name) * found.target})
         varying.append(found)
     if len(varying) > 1:
         sources = [term.source for term in varying if term.source is not None and term.edge is None]
@@ -64,19 +65,16 @@ def _separated(terms: tuple[Term, ...], edges: Edges) -> tuple[Term, ...] | None
     return (*varying, *fixed)
 
 
-def _scaled(term: Term, edges: Edges) -> Term:
-    """A constant times a factor."""
-    name = "source" if term.source is not None else "edge"
-    return replace(term, target=None, **{name: getattr(term, name) * term.target})
-
-
 def _reduced(term: Term, edges: Edges, adjacency: Adjacency, reduce: str) -> Tensor:
-    """The reduction of a term, whose target and weight are applied afterwards where they are given."""
+    """The reduction of a term; its target and weight are applied afterwards."""
     source, weight = term.source, term.weight
     if source is not None:
         if weight is not None and affordable(source, edges) and transform_first(weight, source, reduce):
             source, weight = linear_map(source, weight), None
-        arc_weights = None if term.edge is None else ArcWeights(_in_rows(adjacency, term.edge))
+        arc_weights = None
+        if (edge := term.edge) is not None:
+            edge = edge.reshape(-1) if edge.numel() == edge.shape[0] else edge
+            arc_weights = ArcWeights(adjacency.in_row_order(edge))
         out = _aggregated(adjacency, source, reduce, arc_weights)
     elif term.edge is not None:
         out = reduced(adjacency, adjacency.in_row_order(term.edge), reduce)
@@ -90,13 +88,8 @@ def _reduced(term: Term, edges: Edges, adjacency: Adjacency, reduce: str) -> Ten
     return out if term.target is None else out * term.target
 
 
-def _in_rows(adjacency: Adjacency, edge: Tensor) -> Tensor:
-    """Data of the edges in the order of the rows, [E] where it is a number for each."""
-    return adjacency.in_row_order(edge.reshape(-1) if edge.numel() == edge.shape[0] else edge)
-
-
 def _aggregated(adjacency: Adjacency, source: Tensor, reduce: str, weights: ArcWeights | None) -> Tensor:
-    """`aggregate` of data of any dimensions, which is fastest in two."""
+    """`aggregate` of data of any dimensions, flattened to two, which is fastest."""
     if source.dim() == 2 or (weights is not None and weights.values.dim() != 1):
         return aggregate(adjacency, source, reduce, weights)
     out = aggregate(adjacency, source.reshape(source.shape[0], -1), reduce, weights)

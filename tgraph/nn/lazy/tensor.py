@@ -1,4 +1,4 @@
-"""`LazyMessages`: a tensor of messages [E, ...] of which only the shape is there."""
+"""`LazyMessages`: a tensor of messages [E, ...] without storage."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch.utils._pytree import tree_map_only
 
 from tgraph.nn.lazy.terms import Edges, Term, changed, combined, linear, product, total, viewed
 
-# What asks for the shape or type of a tensor alone.
+# Methods and attributes that read the shape or type of a tensor alone.
 DESCRIBES = {"size", "dim", "ndimension", "numel", "nelement", "__len__", "is_floating_point", "is_complex", "stride"}
 PROPERTIES = {"shape", "dtype", "device", "ndim", "layout", "is_cuda", "is_cpu", "is_sparse", "is_leaf", "itemsize"}
 
@@ -25,17 +25,17 @@ ELEMENTWISE = {
 }
 OF_ROWS = {"softmax", "log_softmax", "normalize", "sum", "mean", "norm", "squeeze", "unsqueeze"}
 
-# Those with infinite derivatives, which times the gradient 0 of a vertex without edges would be NaN.
+# Functions with infinite derivatives: times the gradient 0 of a vertex without edges, these give NaN.
 STEEP = {"log", "log1p", "sqrt", "rsqrt", "reciprocal", "exp", "expm1"}
 
 
 class LazyMessages(Tensor):
-    """The sum of `terms` at each of `edges`. Multiplied, added and mapped it remains lazy; everything else makes it."""
+    """The sum of `terms` at each of `edges`. Products, sums and maps remain lazy; other operations materialise it."""
 
     edges: Edges
     terms: tuple[Term, ...]
-    parts: tuple[Any, ...] | None  # what was concatenated, where only a linear map of it is lazy
-    found: Tensor | None  # the messages, once they had to be made
+    parts: tuple[Any, ...] | None  # of a concatenation; only its linear maps are lazy
+    found: Tensor | None  # the messages, once materialised
 
     @staticmethod
     def __new__(
@@ -74,7 +74,7 @@ class LazyMessages(Tensor):
             return f"LazyMessages({list(self.shape)})"
 
     def make(self, function: str = "") -> Tensor:
-        """The messages, [E, ...]; from now on they are what this tensor is. `function` : what needs them."""
+        """Materialise the messages, [E, ...]. `function` : the operation that needs them."""
         if self.found is None:
             self.edges.made_for.append(function)
             with torch._C.DisableTorchFunctionSubclass():
@@ -94,7 +94,7 @@ def lazy(edges: Edges, terms: tuple[Term, ...], like: Tensor) -> LazyMessages:
 
 
 def _has_made(args: Any) -> bool:
-    """Whether one of the arguments, or of a sequence among them, was made."""
+    """Whether one of the arguments, or of a sequence among them, is materialised."""
     for each in args:
         if type(each) is LazyMessages and each.found is not None:
             return True
@@ -107,7 +107,7 @@ def _has_made(args: Any) -> bool:
 
 
 def _pair(first: Any, second: Any) -> tuple[LazyMessages, tuple[Term, ...], tuple[Term, ...]] | None:
-    """(a lazy one of two operands, the terms of the first, those of the second)"""
+    """(a lazy operand, the terms of the first operand, the terms of the second), or None"""
     one = first if isinstance(first, LazyMessages) else second
     terms = tuple(_terms(each, one) for each in (first, second))
     if terms[0] is None or terms[1] is None:
@@ -214,7 +214,7 @@ def _mapped(x: LazyMessages, weight: Tensor, bias: Tensor | None) -> LazyMessage
 
 
 def _mapped_parts(x: LazyMessages, weight: Tensor, bias: Tensor | None) -> LazyMessages | None:
-    """The sum of the maps of what was concatenated, by the columns of the weight for each."""
+    """The sum of the maps of concatenated parts, each by its columns of the weight."""
     result: Any = bias
     parts = cast("tuple[Any, ...]", x.parts)
     for part, columns in zip(parts, weight.split([part.shape[-1] for part in parts], 1), strict=True):
@@ -261,7 +261,7 @@ def _is_steep(name: str, others: list[Any]) -> bool:
 
 
 def _along_columns(func: Any, args: Any, kwargs: Any) -> LazyMessages | None:
-    """A function along a dimension other than that of the edges."""
+    """A function along a dimension other than the first, of edges."""
     name = func.__name__
     place = {"norm": 2, "normalize": 2}.get(name, 1)
     dim = kwargs.get("dim", args[place] if len(args) > place else None)
@@ -318,7 +318,7 @@ def _dropout(func: Any, args: Any, kwargs: Any) -> LazyMessages | None:
 
 
 def _bound(args: Any, kwargs: Any, *names: str) -> list[Any]:
-    """The arguments of those names, None for those that are not given."""
+    """The arguments of some names, None for missing ones."""
     return [*args, *map(kwargs.get, names[len(args) :])]
 
 

@@ -1,13 +1,13 @@
-"""The algebra of messages: sums of products of what the two ends and the edge itself give, followed by a linear map.
+"""The algebra of messages: sums of products of data of the two ends and of the edge, followed by a linear map.
 
-Whatever is done to such messages is done to the parts, which are data of vertices or narrow data of edges. A function
-that cannot be applied to parts returns None.
+Operations apply to these factors, data of vertices or narrow data of edges; functions return None if impossible.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -30,8 +30,8 @@ class Edges:
         self.num_edges: int = edge_index.shape[1]
         first, second = edge_index
         self.source, self.target = (first, second) if flow == "source_to_target" else (second, first)  # each [E]
-        self.num_sources: int | None = None  # once features of sources were asked for
-        self.made_for: list[str] = []  # the functions that messages had to be made for
+        self.num_sources: int | None = None  # known once features of sources are read
+        self.made_for: list[str] = []  # the functions that materialised messages
 
     def end_of(self, index: Tensor) -> str | None:
         """ "source" or "target" where `index` [E] is that row of edge_index, otherwise None."""
@@ -50,9 +50,8 @@ class Edges:
 class Term:
     """(source[j] * target[i] * edge[e]) weight^T at each edge e from j to i, without the factors that are None.
 
-    source : [num_sources, ...]. target : [num_targets, ...], or [1, ...] for a constant. edge : [E, ...]. They have
-    equally many dimensions. weight : [columns', columns]; source or edge are given with it, and the others are of one
-    column.
+    source : [num_sources, ...]. target : [num_targets, ...], or [1, ...] for a constant. edge : [E, ...]. All have
+    equally many dimensions. weight : [columns', columns], for source or edge; other factors then have one column.
     """
 
     source: Tensor | None = None
@@ -74,7 +73,7 @@ class Term:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether it is a number at each edge."""
+        """Whether the term is a scalar at each edge."""
         return self.shape.numel() == 1 and self.weight is None
 
     def made(self, edges: Edges) -> Tensor:
@@ -89,7 +88,7 @@ class Term:
 
 
 def affordable(values: Tensor, edges: Edges) -> bool:
-    """Whether to compute at these vertices costs no more than at the edges."""
+    """Whether computing at these vertices costs no more than at the edges."""
     return values.shape[0] <= max(edges.num_edges, 1)
 
 
@@ -137,16 +136,16 @@ def product(first: Term, second: Term, edges: Edges) -> Term | None:
 
 
 def total(first: tuple[Term, ...], second: tuple[Term, ...]) -> tuple[Term, ...]:
-    """The sum of two sums; what depends on the same end alone becomes one term."""
+    """The sum of two sums, with terms of the same end alone merged."""
     terms = list(first)
     for term in second:
         place = next((number for number, each in enumerate(terms) if _are_alike(each, term)), None)
         if place is None:
             terms.append(term)
         elif term.source is not None:
-            terms[place] = Term(source=_plus(terms[place].source, term.source))
+            terms[place] = Term(source=cast(Tensor, terms[place].source) + term.source)
         else:
-            terms[place] = Term(target=_plus(terms[place].target, term.target))
+            terms[place] = Term(target=cast(Tensor, terms[place].target) + cast(Tensor, term.target))
     return tuple(terms)
 
 
@@ -205,7 +204,7 @@ def changed(terms: tuple[Term, ...], edges: Edges, function: Callable[[Tensor], 
 
 
 def viewed(term: Term, edges: Edges, before: torch.Size, after: torch.Size) -> Term | None:
-    """A term of shape `before` at an edge in another shape; factors of one column are so in any."""
+    """A term of shape `before` at an edge reshaped to `after`; factors of one column fit any shape."""
     found = mapped(term, edges)
     if found is None:
         return None
@@ -232,8 +231,3 @@ def _times(first: Tensor | None, second: Tensor | None) -> Tensor | None:
     if first is None or second is None:
         return second if first is None else first
     return first * second
-
-
-def _plus(first: Tensor | None, second: Tensor | None) -> Tensor:
-    assert first is not None and second is not None
-    return first + second
