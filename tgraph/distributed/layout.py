@@ -36,6 +36,7 @@ from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows
 from tgraph.kernels import choose
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.call import Call
+from tgraph.kernels.loops import LoopCall, PausedLoop
 from tgraph.kernels.reductions import Reduction, reduction_of
 from tgraph.stream.run.scheduler import Counts, Pipeline
 from tgraph.stream.run.split_rows import COMBINE
@@ -348,17 +349,16 @@ class Distributed(Uncompressed):
 
     # ---- loops -------------------------------------------------------------------------------------------------------
 
-    def fixpoint(self, *arguments: Any) -> Any:
-        """The first state of a relaxation; the arguments are those of `Fixpoint` after the part."""
-        return Fixpoint(self.part, self.directed, *arguments)
+    def fixpoint(self, call: LoopCall) -> PausedLoop:
+        """The first state of a relaxation."""
+        return Fixpoint(self.part, self.directed, call)
 
     def relax_rows(
         self, sub: Subgraph, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
     ) -> Frontier:
         """One round of a relaxation along the rows of the active vertices of `sub`."""
-        steps = Fixpoint(
-            self.part, self.directed, sub.graph, cast(Sharded, values), sub.active, reduction, edge, weights, False
-        )
+        call = LoopCall(sub.graph, values, sub.active, reduction, edge, weights, any_order=False)
+        steps = Fixpoint(self.part, self.directed, call)
         steps.advance(1, 0)
         return Frontier(sub.graph, mask=steps.frontier)
 

@@ -15,6 +15,8 @@ from tgraph.engine import overflow
 from tgraph.engine.plan import Plan
 from tgraph.kernels import BACKENDS, Choice, choose, find
 from tgraph.kernels.call import Call
+from tgraph.kernels.loops import Loop, LoopCall
+from tgraph.kernels.reductions import Reduction
 from tgraph.model.program import Program, Relaxation, check_dtype
 
 SLICE = 0.1  # seconds after which a loop returns, for signals and the progress bar
@@ -62,22 +64,33 @@ def best_weight(program: Relaxation, graph: Graph) -> float | None:
     return program.best_weight(graph) if program.edge != "copy" and graph.num_arcs else 0
 
 
-def begin(plan: Plan, program: Relaxation, graph: Graph, values: Tensor, active: Frontier, mode: str) -> Any:
+def begin(plan: Plan, program: Relaxation, graph: Graph, values: Tensor, active: Frontier, mode: str) -> Loop:
     """The loop of a plan before its first round; `values` are contiguous, and overwritten."""
     loop = cast(Choice, plan.loop)
-    run, given = loop.run, (graph, values, active, loop.call.reduction, program.edge, loop.call.weights)
-    if graph.layout is not None and loop.is_by(LAYOUT):
-        return run(*given)
 
     def transposed() -> Tensor | float | None:
         held = whole(graph, active, "pull")
         weights = arc_weights(held, values, program.edge, program.weight)
         return held.weights() if isinstance(weights, InLayout) else weights
 
-    return run(*given, transposed, plan.best, mode, plan.growth, plan.width)
+    return loop.run(
+        LoopCall(
+            graph,
+            values,
+            active,
+            cast(Reduction, loop.call.reduction),
+            program.edge,
+            None if isinstance(loop.call.weights, InLayout) else loop.call.weights,
+            transposed,
+            plan.best,
+            mode,
+            plan.growth,
+            plan.width,
+        )
+    )
 
 
-def advance(loop: Any, limit: int | None, safe: Callable[[], int] | None = None) -> Iterator[int]:
+def advance(loop: Loop, limit: int | None, safe: Callable[[], int] | None = None) -> Iterator[int]:
     """Run the loop and yield the number of rounds since the last yield, until no vertex is active or `limit` rounds are
     done; `loop.rounds()` has their traces. `safe` returns the number of rounds to run before its next call."""
     finished, done, allowed = False, 0, 0

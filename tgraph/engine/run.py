@@ -245,7 +245,7 @@ def _run_loop(state: State, advance: Advance, keeper: Keeper | None) -> int:
             advance(count, active)
             if keeper is not None:
                 keeper.offer(saved)
-    return cast(int, loop.active) if active is None else active
+    return loop.active if active is None else active
 
 
 def _first(program: Program, graph: Graph) -> tuple[Any, Frontier]:

@@ -7,44 +7,29 @@ relaxed while messages travel: see `relaxing` and, where all messages of a round
 from __future__ import annotations
 
 import time
+from typing import cast
 
 from torch import Tensor
 
 from tgraph.core.direction import DirectionPolicy
 from tgraph.core.frontier import Frontier
-from tgraph.core.graph import Graph
 from tgraph.distributed.data.sharded import Sharded
 from tgraph.distributed.parts.part import Part
 from tgraph.distributed.programs import hops
 from tgraph.distributed.programs.hops import Hops
 from tgraph.distributed.programs.relaxing import Relaxing
-from tgraph.kernels.reductions import Reduction
-
-# One round: (pulled, active vertices, active arcs, changed vertices, milliseconds, clock at the beginning); the numbers
-# are those of all ranks, the times of this one.
-Round = tuple[bool, int, int, int, float, float]
+from tgraph.kernels.loops import LoopCall, Round
 
 
 class Fixpoint:
-    """The state of a relaxation; `advance` continues it.
+    """A `Loop` in rounds of all ranks: the numbers of a `Round` are those of all, its times those of this one.
 
-    part : of this rank. graph : the whole, distributed. values : [n, ...], overwritten. active : the first frontier.
-    weights : a number for every arc, or None for the weights of the arcs. any_order : whether the order is free, as
-    with buckets; else a round sends the values before it.
+    part : of this rank. The weights of the call are a number for every arc, or None for the weights of the arcs.
     """
 
-    def __init__(
-        self,
-        part: Part,
-        directed: bool,
-        graph: Graph,
-        values: Sharded,
-        active: Frontier,
-        reduction: Reduction,
-        edge: str,
-        weights: Tensor | float | None,
-        any_order: bool = True,
-    ):
+    def __init__(self, part: Part, directed: bool, call: LoopCall):
+        graph, values, active = call.graph, cast(Sharded, call.values), call.active
+        reduction, edge, weights = call.reduction, call.edge, call.weights
         self._ownership = part.ownership
         self._steps: Hops | Relaxing
         first, level = _own_ids(part, active), None
@@ -55,7 +40,7 @@ class Fixpoint:
         if level is not None:
             self._steps = Hops(part, values.local, first, reduction, edge, weights, level)
         else:
-            self._steps = Relaxing(part, graph, values, first, reduction, edge, weights, any_order)
+            self._steps = Relaxing(part, graph, values, first, reduction, edge, weights, call.any_order)
         self._total = 0
         self._done: list[Round] = []
 
@@ -75,7 +60,8 @@ class Fixpoint:
                 self._total = 0
                 return True, len(self._done)
             self._policy.passed(active.size, active.arcs)
-            self._done.append((pull, *active[:2], active.size, (time.perf_counter() - began) * 1e3, began))
+            spent = (time.perf_counter() - began) * 1e3
+            self._done.append(Round(pull, *active[:2], active.size, spent, began))
             self._total = active.size
             if active.late:
                 break

@@ -16,6 +16,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.rows import Scratch
 from tgraph.core.subgraph import Subgraph
 from tgraph.distributed.streaming.side import Side
+from tgraph.kernels.loops import LoopCall
 from tgraph.kernels.reductions import Reduction
 from tgraph.stream.file.block import Block
 from tgraph.stream.run.fixpoint import ENDLESS, Fixpoint
@@ -106,7 +107,8 @@ class Settling(_Rounds):
             rows = rows[self._better(self._values.index_select(0, rows), self._sent.index_select(0, rows))]
             self._sent.index_copy_(0, rows, self._values.index_select(0, rows))
         if len(rows):
-            loop = Fixpoint(self._side.section, self._graph, self._values, Frontier(self._graph, ids=rows), *self._how)
+            call = LoopCall(self._graph, self._values, Frontier(self._graph, ids=rows), *self._how)
+            loop = Fixpoint(self._side.section, call)
             while not loop.advance(ENDLESS, 0)[0]:
                 pass
         improved = self._better(self._values, self._sent).nonzero().flatten()

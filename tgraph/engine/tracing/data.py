@@ -81,8 +81,8 @@ class TraceData:
     def add_rounds(self, rounds: Iterable[Any], choices: Iterable[Choice]) -> None:
         """Add `rounds` of a backend's loop, optionally with start times; `choices` : of it, and within."""
         backend = self._backends(choices)
-        for pulled, size, arcs, changed, milliseconds, *began in rounds:
-            self.begins += began
+        for pulled, size, arcs, changed, milliseconds, began in rounds:
+            self.begins += [] if began is None else [began]
             self._append("pull" if pulled else "push", size, arcs, changed, milliseconds, backend)
 
     def _append(self, direction: Mode, size: int, arcs: int, changed: int, milliseconds: float, backend: str) -> None:

@@ -3,14 +3,13 @@ the others ends with one small device-to-host read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from time import perf_counter
 
 import torch
 from torch import Tensor
 
 from tgraph.core.direction import DirectionPolicy, settles
-from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Selection
 from tgraph.kernels.call import Call
@@ -18,16 +17,13 @@ from tgraph.kernels.cuda import frontier, relaxation, runtime
 from tgraph.kernels.cuda.frontier import ARCS_PER_BLOCK, BLOCK, INDEX_TYPES, TYPES, arc_arguments, blocks
 from tgraph.kernels.cuda.relaxation import messages_of
 from tgraph.kernels.cuda.runtime import Argument, Kernel
+from tgraph.kernels.loops import LoopCall, Round
 from tgraph.kernels.operators.aggregation.aggregation import across
-from tgraph.kernels.reductions import Reduction
 
 SOURCE = "relaxation/fixpoint.cu"
 
 # As in fixpoint.cu: what one block takes on. Rounds that one launch does at most: the log of these is read at once.
 SMALL_SIZE, SMALL_ARCS, SMALL_FAR, SMALL_ROUNDS = 768, 1 << 14, 1 << 14, 512
-
-# What a round did: (pulled, active vertices, active arcs, changed vertices, milliseconds).
-Round = tuple[bool, int, int, int, float]
 
 
 def instantiations() -> Iterator[Kernel]:
@@ -97,38 +93,19 @@ class FarPile:
 
 
 class Fixpoint:
-    """A relaxation under way; `advance` goes on with it. The arguments are those of the native backend's.
+    """A `Loop` of kernel launches: small frontiers take many rounds in one."""
 
-    values : [n], contiguous, overwritten.
-    active : the first frontier.
-    weights : of the stored arcs, [m], a number, or None. transposed : gives those of the transpose's arcs where each
-        arc has one.
-    best_weight : the weight that no other beats, or None where the best value over it is not the best message.
-    growth : not needed here.
-    delta : the width of buckets, or None.
-    """
-
-    def __init__(
-        self,
-        graph: Graph,
-        values: Tensor,
-        active: Frontier,
-        reduction: Reduction,
-        edge: str,
-        weights: Tensor | float | None,
-        transposed: Callable[[], Tensor | float | None],
-        best_weight: float | None,
-        mode: str,
-        growth: float | None,
-        delta: float | None,
-    ):
+    def __init__(self, call: LoopCall):
+        graph, values, active, weights, delta = call.graph, call.values, call.active, call.weights, call.delta
         graph.ensure_valid()
         n, device = graph.num_vertices, values.device
         self._given, self._graph, self._values = graph, graph.decoded(), values
-        self._weights, self._transposed, self._best_weight = weights, transposed, best_weight
-        self._reduction, self._edge = reduction, edge
+        self._weights, self._transposed, self._best_weight = weights, call.transposed, call.best_weight
+        self._reduction, self._edge = call.reduction, call.edge
         self._messages: dict[str, list[Argument]] = {}
-        buckets = delta is not None and reduction.name == "min" and mode != "pull" and not active.is_everything
+        buckets = (
+            delta is not None and call.reduction.name == "min" and call.mode != "pull" and not active.is_everything
+        )
         self._far = FarPile(values, delta if buckets else None)
         # The frontier: everything, or a list of vertices, of which `_front` is the bitmap where it is known.
         self._ids, self._changed = (torch.empty(n, dtype=torch.int64, device=device) for _ in range(2))
@@ -139,7 +116,9 @@ class Fixpoint:
         if not self._everything:
             self._ids[: self._size] = active.ids
         self._per_arc = isinstance(weights, Tensor) and weights.dim() > 0
-        self._direction = DirectionPolicy(graph, "push" if self._far else mode, settles(values, active, self._per_arc))
+        self._direction = DirectionPolicy(
+            graph, "push" if self._far else call.mode, settles(values, active, self._per_arc)
+        )
 
     @property
     def active(self) -> int:
@@ -147,8 +126,7 @@ class Fixpoint:
         return self._size + self._far.size
 
     def advance(self, limit: int, seconds: float) -> tuple[bool, int]:
-        """Run at most `limit` rounds and about so many seconds: whether no vertex is active any more, and how many
-        rounds were run."""
+        """See `Loop.advance`."""
         rounds: list[Round] = []
         start = perf_counter()
         while self.active and len(rounds) < limit and (not rounds or perf_counter() - start < seconds):
@@ -157,7 +135,7 @@ class Fixpoint:
         return not self.active, len(rounds)
 
     def rounds(self) -> list[Round]:
-        """Records of the rounds of the last `advance`."""
+        """See `Loop.rounds`."""
         return self._rounds
 
     def _step(self, limit: int) -> list[Round]:
@@ -173,7 +151,7 @@ class Fixpoint:
         spent = (perf_counter() - began) * 1e3 / max(1, len(done))
         for of_round in done:
             self._direction.passed(*of_round[:2])
-        return [(pulls, *of_round, spent) for of_round in done]
+        return [Round(pulls, *of_round, spent) for of_round in done]
 
     def _refill(self) -> None:
         taken = self._far.take(self._ids)

@@ -8,9 +8,10 @@ from torch import Tensor
 
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.subgraph import Subgraph, Weights
+from tgraph.core.subgraph import Subgraph
 from tgraph.kernels.call import Call
-from tgraph.kernels.layout.arcs import given, layout_of
+from tgraph.kernels.layout.arcs import layout_of
+from tgraph.kernels.loops import LoopCall, PausedLoop
 from tgraph.kernels.reductions import Reduction
 
 
@@ -22,7 +23,7 @@ class StreamedLayout(Protocol):
         self, sub: Subgraph, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
     ) -> Frontier: ...
 
-    def fixpoint(self, *arguments: Any) -> Any: ...
+    def fixpoint(self, call: LoopCall) -> PausedLoop: ...
 
     def join(self, graph: Graph, label: Tensor) -> bool: ...
 
@@ -51,9 +52,9 @@ def refuses_fixpoint(call: Call, sub: Subgraph) -> str | None:
     return None
 
 
-def fixpoint(graph: Graph, values: Tensor, active: Frontier, reduction: Reduction, edge: str, weights: Weights) -> Any:
+def fixpoint(call: LoopCall) -> PausedLoop:
     """The start of a relaxation in the order in which the layout visits blocks; see `tgraph.engine.compiled_loop`."""
-    return streamed(graph).fixpoint(graph, values, active, reduction, edge, given(weights))
+    return streamed(call.graph).fixpoint(call)
 
 
 def refuses_join(call: Call, sub: Subgraph) -> str | None:

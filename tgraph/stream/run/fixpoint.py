@@ -20,10 +20,8 @@ from collections.abc import Collection
 import torch
 from torch import Tensor
 
-from tgraph.core.frontier import Frontier
-from tgraph.core.graph import Graph
 from tgraph.core.system import devices
-from tgraph.kernels.reductions import Reduction
+from tgraph.kernels.loops import LoopCall, Round
 from tgraph.stream.file.block import Block
 from tgraph.stream.run.relax import Workspace, relax_block
 from tgraph.stream.run.section import Section
@@ -39,30 +37,18 @@ SLICE = 1.0
 SHARE = 1 / 4
 LEAST = 2**15
 
-# One visit: (pulled, active vertices, active arcs, changed vertices, milliseconds).
-Round = tuple[bool, int, int, int, float]
-
 
 class Fixpoint:
-    """The state of a relaxation; `advance` continues it. An iteration is the visit to a block.
+    """A `Loop` whose iteration is the visit to a block, in any order.
 
-    values : [n, ...], contiguous, overwritten. active : the first frontier. weights : a number for every arc, or None
-    for the weights of the blocks. The rows of each block have positions of their own in `_active`, one for a split row
-    in each of its blocks.
+    The weights of the call are a number for every arc, or None for the weights of the blocks. The rows of each block
+    have positions of their own in `_active`, one for a split row in each of its blocks.
     """
 
-    def __init__(
-        self,
-        section: Section,
-        graph: Graph,
-        values: Tensor,
-        active: Frontier,
-        reduction: Reduction,
-        edge: str,
-        weights: Tensor | float | None,
-    ):
+    def __init__(self, section: Section, call: LoopCall):
+        graph, values, active = call.graph, call.values, call.active
         self._section, self._graph, self._values = section, graph, values
-        self._reduction, self._edge, self._weights = reduction, edge, weights
+        self._reduction, self._edge, self._weights = call.reduction, call.edge, call.weights
         self._workspace = Workspace(section, graph.num_vertices)
         extents = [section.index[block] for block in section.blocks]
         self._place = {block: place for place, block in enumerate(section.blocks)}
@@ -158,7 +144,7 @@ class Fixpoint:
         if left:
             self._work[place] = self._front[place] = left
             self._best[place] = best * self._sign
-        self._done.append((False, size, arcs, changed, (time.perf_counter() - begun) * 1e3))
+        self._done.append(Round(False, size, arcs, changed, (time.perf_counter() - begun) * 1e3))
 
     def _limit(self, block: Block) -> tuple[float, int]:
         """When to leave a block: (the best value of the other blocks, how many arcs it may relax in any case)."""

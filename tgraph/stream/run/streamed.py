@@ -20,6 +20,7 @@ from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.formats.layout import Layout
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, reduced_in
 from tgraph.kernels.affine import AffineStep, StepResult
+from tgraph.kernels.loops import LoopCall, PausedLoop
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 from tgraph.stream.file.block import Block, CompressedBlock, Step
 from tgraph.stream.file.blocks import BlockFile
@@ -297,9 +298,9 @@ class Streamed(Uncompressed):
         """One round of a relaxation along the rows of `sub`, with the values before the round."""
         return relax_rows(self.section, sub, values, reduction, edge, weights)
 
-    def fixpoint(self, *arguments: Any) -> Any:
-        """The first state of an asynchronous relaxation; the arguments are those of `Fixpoint` after the section."""
-        return Fixpoint(self.section, *arguments)
+    def fixpoint(self, call: LoopCall) -> PausedLoop:
+        """The first state of an asynchronous relaxation."""
+        return Fixpoint(self.section, call)
 
 
 class Pushed(Streamed):

@@ -10,6 +10,7 @@ import tgraph as tg
 from tgraph.core.system import native
 from tgraph.engine import compiled_loop
 from tgraph.errors import ArgumentError, NotConvergedError
+from tgraph.kernels.loops import LoopCall
 from tgraph.kernels.native.relaxation import relaxation as native_relaxation
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
@@ -198,6 +199,5 @@ def test_a_frontier_of_what_is_no_vertex():
         with pytest.raises(fault, match="ids"):
             frontier = tg.Frontier(graph, ids=torch.tensor(ids))
             frontier._count = (len(ids), 0)  # as one that was never measured
-            native_relaxation.Fixpoint(
-                graph, torch.zeros(4), frontier, REDUCTIONS["min"], "add", 1, lambda: 1, 1, "push", None, None
-            )
+            call = LoopCall(graph, torch.zeros(4), frontier, REDUCTIONS["min"], "add", 1, best_weight=1, mode="push")
+            native_relaxation.Fixpoint(call)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from tgraph.core.direction import THRESHOLDS
-from tgraph.core.frontier import Frontier
-from tgraph.core.graph import Graph
 from tgraph.kernels.call import Call
+from tgraph.kernels.loops import LoopCall, Round
 from tgraph.kernels.native.base.support import compiled, implements, refuses_call
-from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction
+from tgraph.kernels.reductions import EDGE_OPERATIONS
 
 DTYPES = (torch.int32, torch.int64, torch.float32, torch.float64)
 MODES = ("auto", "push", "pull")
@@ -37,64 +35,37 @@ def refuses(call: Call) -> str | None:
     return None
 
 
-# What a round did: (pulled, active vertices, active arcs, changed vertices, milliseconds).
-Round = tuple[bool, int, int, int, float]
-
-
 @implements("fixpoint", refuses_call(refuses))
 class Fixpoint:
-    """A relaxation under way; `advance` goes on with it.
+    """A `Loop` in compiled rounds, or in buckets that all threads empty."""
 
-    values : [n, ...], contiguous, overwritten.
-    active : the first frontier.
-    weights : of the stored arcs, [m], a number, or None. transposed : gives those of the transpose's arcs where each
-        arc has one.
-    best_weight : the weight that no other beats, or None where the best value over it is not the best message.
-    growth : how far a value can move away from the first ones, None where that is not known.
-    delta : the width of buckets, or None.
-    """
-
-    def __init__(
-        self,
-        graph: Graph,
-        values: Tensor,
-        active: Frontier,
-        reduction: Reduction,
-        edge: str,
-        weights: Tensor | float | None,
-        transposed: Callable[[], Tensor | float | None],
-        best_weight: float | None,
-        mode: str,
-        growth: float | None,
-        delta: float | None,
-    ):
+    def __init__(self, call: LoopCall):
+        graph, values, active = call.graph, call.values, call.active
         graph.ensure_valid()
-        self._graph, self._transposed = graph, transposed
+        self._graph, self._transposed = graph, call.transposed
         stored = graph if graph.layout is None else graph.decoded()
-        kernels = compiled()
-        per_arc, one = split(weights)
+        per_arc, one = split(call.weights)
         self._held: list[Any] = [values, per_arc, None if active.is_everything else active.ids]
-        self._relaxation = kernels.Relaxation(
+        self._relaxation = compiled().Relaxation(
             stored.offset,
             stored.neighbors,
             per_arc,
             one,
-            best_weight,
-            best_weight is not None,
+            call.best_weight,
+            call.best_weight is not None,
             values,
             math.prod(values.shape[1:]) if values.shape[0] else 1,
-            -1 if growth is None else min(int(growth), torch.iinfo(torch.int64).max),
-            reduction.name == "min",
-            list(EDGE_OPERATIONS).index(edge),
-            MODES.index(mode),
+            -1 if call.growth is None else min(int(call.growth), torch.iinfo(torch.int64).max),
+            call.reduction.name == "min",
+            list(EDGE_OPERATIONS).index(call.edge),
+            MODES.index(call.mode),
             THRESHOLDS,
             self._held[2],
-            0 if delta is None or active.is_everything else delta,
+            0 if call.delta is None or active.is_everything else call.delta,
         )
 
     def advance(self, limit: int, seconds: float) -> tuple[bool, int]:
-        """Run at most `limit` rounds and about so many seconds: whether no vertex is active any more, and how many
-        rounds were run."""
+        """See `Loop.advance`."""
         state = self._relaxation.advance(limit, seconds)
         if state == _WANTS_TRANSPOSE:
             self._set_transpose()
@@ -102,8 +73,8 @@ class Fixpoint:
         return state == _DONE, self._relaxation.num_rounds
 
     def rounds(self) -> list[Round]:
-        """Records of the rounds of the last `advance`."""
-        return self._relaxation.rounds()
+        """See `Loop.rounds`."""
+        return [Round(*each) for each in self._relaxation.rounds()]
 
     def _set_transpose(self) -> None:
         reverse = self._graph.transpose()
