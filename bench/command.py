@@ -28,14 +28,15 @@ def parsed(
     for name, default in defaults.items():
         values = (known or {}).get(name)
         given: dict[str, Any] = {"default": None if isinstance(default, type) else default}
+        shown = "" if given["default"] in (None, False) else str(default)
         if default is False:
             given["action"] = "store_true"
         elif isinstance(default, (list, tuple)):
             given["type"] = partial(listed, type(default[0]) if default else str, values)
+            shown = ",".join(map(str, default))
         else:
-            given["type"] = default if isinstance(default, type) else type(default)
-            given["choices"] = values
-        shown = f"some of {', '.join(values)}" if values else "" if default is False else f"{given['default']}"
+            given |= {"type": default if isinstance(default, type) else type(default), "choices": values}
+        shown = f"some of {', '.join(values)}" if values else shown
         parser.add_argument(f"--{name.replace('_', '-')}", help=argparse.SUPPRESS if name in hidden else shown, **given)
     return parser.parse_args()
 

@@ -115,12 +115,9 @@ CASES = [
     Case("modularity", lambda f, G, x: f(G, x.parts)),
     Case("cut_size", lambda f, G, x: f(G, x.parts[0])),
     # pairs
-    Case("jaccard_coefficient", lambda f, G, x: list(f(G, x.pairs)), title="jaccard_coefficient, 10k pairs"),
-    Case("adamic_adar_index", lambda f, G, x: list(f(G, x.pairs)), title="adamic_adar_index, 10k pairs"),
-    Case(
-        "resource_allocation_index",
-        lambda f, G, x: list(f(G, x.pairs)),
-        title="resource_allocation_index, 10k pairs",
+    *(
+        Case(name, lambda f, G, x: list(f(G, x.pairs)), title=f"{name}, 10k pairs")
+        for name in ("jaccard_coefficient", "adamic_adar_index", "resource_allocation_index")
     ),
     # degrees, matrices, graphs
     Case("isolates", listed),

@@ -8,6 +8,14 @@ CONVS = (
     *("GCNConv", "SAGEConv", "GINConv", "GATConv", "GATv2Conv", "TransformerConv"),
     *("GraphConv", "SGConv", "ResGatedGraphConv"),
 )
+# Vertices by type, and relations between them.
+SIZES = {"author": 5, "paper": 7, "venue": 3}
+RELATIONS = [
+    ("author", "writes", "paper"),
+    ("paper", "by", "author"),
+    ("paper", "in", "venue"),
+    ("paper", "to", "paper"),
+]
 
 
 def edges(kind, seed=0):

@@ -4,20 +4,14 @@ import copy
 
 import pytest
 import torch
-from nn_samples import close, features
+from nn_samples import RELATIONS, SIZES, close, features
 
 import tgraph as tg
 
 pytest.importorskip("torch_geometric", reason="the containers are PyTorch Geometric's")
 from torch_geometric import nn as theirs
 
-SIZES = {"author": 5, "paper": 7, "venue": 3}
-RELATIONS = [
-    ("author", "writes", "paper"),
-    ("paper", "by", "author"),
-    ("paper", "in", "venue"),
-    ("paper", "to", "paper"),
-]
+pytestmark = pytest.mark.usefixtures("float64")
 METADATA = (list(SIZES), RELATIONS)
 
 # Layers between two sets of vertices, with columns of the first input.
@@ -67,13 +61,6 @@ def convolved(make):
 
 
 CONTAINERS = {"HeteroConv": convolved, "to_hetero": lambda make: theirs.to_hetero(Net(make), METADATA)}
-
-
-@pytest.fixture(autouse=True)
-def float64():
-    torch.set_default_dtype(torch.float64)
-    yield
-    torch.set_default_dtype(torch.float32)
 
 
 def inputs(widths):

@@ -9,13 +9,7 @@ from test_pyg_sums import SIZES, between
 import tgraph as tg
 from tgraph.errors import ArgumentError
 
-
-@pytest.fixture(autouse=True)
-def float64():
-    """PyTorch Geometric's adds to zeros of the default dtype."""
-    torch.set_default_dtype(torch.float64)
-    yield
-    torch.set_default_dtype(torch.float32)
+pytestmark = pytest.mark.usefixtures("float64")
 
 
 def types(edge_index, count=3):

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 import torch
-from nn_samples import KINDS, agree, built, close, edges, features
+from nn_samples import KINDS, RELATIONS, SIZES, agree, built, close, edges, features
 from test_pyg import FLOWS, both
 
 import tgraph as tg
@@ -12,14 +12,8 @@ from tgraph.errors import ArgumentError
 
 AGGREGATORS = ["sum", "mean", "min", "max", "var", "std"]
 SCALERS = ["identity", "amplification", "attenuation", "linear", "inverse_linear"]
+pytestmark = pytest.mark.usefixtures("float64")
 DEGREES = torch.tensor([0, 3, 2, 1, 4])
-
-
-@pytest.fixture(autouse=True)
-def float64():
-    torch.set_default_dtype(torch.float64)
-    yield
-    torch.set_default_dtype(torch.float32)
 
 
 # ---- principal neighbourhood aggregation ----------------------------------------------------------------------------
@@ -92,14 +86,6 @@ def test_aggregators_without_pyg(monkeypatch):
 
 
 # ---- heterogeneous graph transformer --------------------------------------------------------------------------------
-
-SIZES = {"author": 5, "paper": 7, "venue": 3}
-RELATIONS = [
-    ("author", "writes", "paper"),
-    ("paper", "by", "author"),
-    ("paper", "in", "venue"),
-    ("paper", "to", "paper"),
-]
 
 
 def typed(widths, relations=RELATIONS):

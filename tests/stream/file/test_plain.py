@@ -102,7 +102,7 @@ def test_files_of_earlier_versions_and_others(tmp_path):
         ({"neighbors": torch.tensor([1, 0, 1], dtype=torch.int32)}, "for 3 arcs"),
         ({"offset": torch.tensor([0, 3, 2])}, "offset"),
         ({"offset": torch.tensor([0.0, 2.0])}, "offset of torch.float32"),
-        ({"weights": torch.tensor([1.0])}, "the tensors are inconsistent"),
+        ({"weights": torch.tensor([1.0])}, "the tensors are no graph"),
     ]:
         save_file(tensors | changes, path, notes)
         with pytest.raises(FileFormatError, match=words):
