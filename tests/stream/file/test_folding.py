@@ -5,6 +5,7 @@ import random
 
 import pytest
 import torch
+from backends import native as compiled
 from backends import portable
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +17,6 @@ from test_streamed import BLOCKS, DECODED, ENOUGH, IN_BLOCKS, same
 import tgraph as tg
 from tgraph.core.system import native
 from tgraph.errors import ArgumentError, FileFormatError, MemoryBudgetError
-from tgraph.kernels.native.compressed import unfolding as compiled
 from tgraph.stream.file import container, folding, writing
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.convert import convert
@@ -326,9 +326,10 @@ def test_unfolding_undoes_folding(data):
     assert folded_error(folded, 31) is None and len(folded.levels) <= folding.MAX_DEPTH + 1
     assert len(folded.entries) + folded.levels[-1] <= len(neighbors)
     for backend in (portable, compiled) if native.load() is not None else (portable,):
-        found = backend.unfold(folded.offset.long(), folded.entries, 31, folded.levels[-1], len(neighbors))
+        given = folded.offset.long(), folded.entries, 31, folded.levels[-1]
+        found = backend.unfold_rows(*given, len(neighbors))
         assert torch.equal(found[0], offset) and torch.equal(found[1], neighbors) and found[1].dtype == dtype
-        assert backend.unfold(folded.offset.long(), folded.entries, 31, folded.levels[-1], len(neighbors) + 1) is None
+        assert backend.unfold_rows(*given, len(neighbors) + 1) is None
 
 
 @pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
@@ -337,7 +338,7 @@ def test_unfolding_beside_a_thread_that_reads():
     rows = 120_000
     offset, entries = torch.arange(rows + 1), torch.arange(rows, dtype=torch.int32).flip(0)
     with thread_count(3), native.one_thread_less():
-        found = compiled.unfold(offset, entries, rows, 0, rows)
+        found = compiled.unfold_rows(offset, entries, rows, 0, rows)
     assert found is not None and torch.equal(found[0], offset) and torch.equal(found[1], entries)
 
 
@@ -370,4 +371,4 @@ def _with_few_symbols(graph, monkeypatch):
 )
 def test_the_compiled_kernel_follows_nothing_out_of_range(offset, entries, num_virtual, num_arcs):
     offset, entries = torch.tensor(offset), torch.tensor(entries, dtype=torch.int32)
-    assert compiled.unfold(offset, entries, 4, num_virtual, num_arcs) is None
+    assert compiled.unfold_rows(offset, entries, 4, num_virtual, num_arcs) is None
