@@ -174,7 +174,7 @@ def test_a_streamed_graph_is_reported_in_part():
 class Spread:
     """A layout whose arcs are spread over processes."""
 
-    spreads, leads, streams, name = True, True, False, "distributed"
+    is_distributed, is_main_rank, streams, name = True, True, False, "distributed"
 
 
 def test_what_cannot_be_reported(monkeypatch):

@@ -62,7 +62,7 @@ class Distributed(Uncompressed):
 
     name = "distributed"
     streams = True
-    spreads = True
+    is_distributed = True
     weights: None = None
 
     def __init__(
@@ -200,8 +200,8 @@ class Distributed(Uncompressed):
         return values
 
     @property
-    def leads(self) -> bool:
-        """See `Layout.leads`: true on rank 0."""
+    def is_main_rank(self) -> bool:
+        """See `Layout.is_main_rank`: true on rank 0."""
         return self.ownership.rank == 0
 
     @contextmanager

@@ -51,7 +51,7 @@ class Checkpoint:
 
 def keeper_of(checkpoint: Checkpoint | PathLike, program: Program, graph: Graph) -> Keeper:
     """The keeper of the checkpoint of a run."""
-    if graph.layout is None or not graph.layout.spreads:
+    if graph.layout is None or not graph.layout.is_distributed:
         return Keeper(checkpoint, program, graph)
     assert spread_keeper is not None, "tgraph.distributed sets it"
     return spread_keeper(checkpoint, program, graph)

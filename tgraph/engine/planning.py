@@ -112,7 +112,7 @@ def _bucket_width(program: Relaxation, graph: Graph, values: Tensor) -> float | 
         raise ArgumentError(f"delta: buckets order a min of sums, not {program.reduce!r} with {program.edge!r}")
     if graph.num_arcs and not program.best_weight(graph) >= 0:
         raise ArgumentError("delta: buckets need weights that are not negative; set delta = None")
-    if graph.layout is not None and graph.layout.spreads:
+    if graph.layout is not None and graph.layout.is_distributed:
         return None  # the loop of the layout has buckets of its own
     return None if devices.compiles_each_shape(graph.device) else width  # the size of buckets varies
 

@@ -103,7 +103,7 @@ def run(
         state = _begun(program, graph, mode, backend, trace, max_iterations, keeper)
         by_backend = state.policy is None
         state.deferral = Deferral.of(program, graph, backend) if fuse and not by_backend and keeper is None else None
-        shown = is_wanted(progress) and (graph.layout is None or graph.layout.leads)
+        shown = is_wanted(progress) and (graph.layout is None or graph.layout.is_main_rank)
         showing = progress_bar(state, progress) if shown else nullcontext(lambda steps, active: None)
         with showing as advance, _recording(graph, state.trace):
             remaining = (_run_loop if by_backend else _run_rounds)(state, advance, keeper)
@@ -118,7 +118,7 @@ def run(
 
 def _together(program: Program, graph: Graph, options: dict[str, Any]) -> AbstractContextManager[None]:
     """A context: the processes of a spread graph run one program and fail together."""
-    if not (isinstance(graph, Graph) and graph.layout is not None and graph.layout.spreads):
+    if not (isinstance(graph, Graph) and graph.layout is not None and graph.layout.is_distributed):
         return nullcontext()
 
     def hashed(tensor: Tensor) -> str:  # no process has all of a tensor spread over ranks
@@ -153,7 +153,7 @@ def _begun(
     if saved is not None:
         state.restore(saved)
     if plan.loop is None or plan.loop.backend is None or not len(state.active):
-        direction = "pull" if graph.layout is not None and graph.layout.spreads else mode
+        direction = "pull" if graph.layout is not None and graph.layout.is_distributed else mode
         state.policy = DirectionPolicy(graph, direction, _settles(program, graph, state.values, state.active))
         if saved is not None and saved["policy"] is not None:
             state.policy.restore(saved["policy"])

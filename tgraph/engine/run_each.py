@@ -35,7 +35,7 @@ def run_each(programs: Iterable[Program], graph: Graph, **options: Any) -> list[
         raise ArgumentError("checkpoint: is of one run, these are several; pass each to tgraph.run with its own")
     chosen, threads = list(programs), torch.get_num_threads()
     watched = options.get("trace") or options.get("progress")
-    watched = watched or (graph.layout is not None and graph.layout.spreads)  # processes exchange in one order
+    watched = watched or (graph.layout is not None and graph.layout.is_distributed)  # processes exchange in one order
     if watched or graph.device.type != "cpu" or len(chosen) < threads or graph.num_arcs < ARCS_WORTH_A_THREAD:
         return [run(program, graph, **options) for program in chosen]
     with ThreadPoolExecutor(threads, initializer=native.use_one_thread) as pool:

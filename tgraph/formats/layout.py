@@ -41,7 +41,7 @@ class Layout(ABC):
     num_vertices, num_arcs : n and m of the graph that it was built from.
 
     streams : whether the arcs are read from outside of memory, part by part, at each use.
-    spreads : whether the rows are spread over processes, and vertex data with them.
+    is_distributed : whether the rows are distributed over processes, and vertex data with them.
     rounds_once : whether `pull` accumulates 16-bit floats in float32, products included, and rounds once at the end.
 
     >>> layout = tg.generators.star(4).to_format("sell").layout
@@ -51,7 +51,7 @@ class Layout(ABC):
 
     name: ClassVar[str]
     streams: ClassVar[bool] = False
-    spreads: ClassVar[bool] = False
+    is_distributed: ClassVar[bool] = False
     rounds_once: ClassVar[bool] = False
     num_vertices: int
     num_arcs: int
@@ -177,8 +177,8 @@ class Layout(ABC):
         return values
 
     @property
-    def leads(self) -> bool:
-        """Whether this process speaks to the user, of those that the rows are spread over."""
+    def is_main_rank(self) -> bool:
+        """True on rank 0, which alone prints and writes."""
         return True
 
     def together(self, what: Mapping[str, str]) -> AbstractContextManager[None]:

@@ -44,11 +44,11 @@ def check(call: Call, own: bool, again: Callable[[Tensor], Tensor]) -> None:
         bound = largest_bound(data)
         if bound is not None and bound * count <= sums.MOST:
             return
-    spreads = sub.graph.layout is not None and sub.graph.layout.spreads
-    if not (sub.active.is_everything if spreads else is_readable(data)):
+    is_distributed = sub.graph.layout is not None and sub.graph.layout.is_distributed
+    if not (sub.active.is_everything if is_distributed else is_readable(data)):
         return
     if call.dtype is not None and not call.dtype.is_floating_point:
-        if not spreads:
+        if not is_distributed:
             _check_narrowing(data, call.dtype)
         data, known = data.to(call.dtype), None
     dtype = _dtype_of_messages(call)
@@ -59,7 +59,7 @@ def check(call: Call, own: bool, again: Callable[[Tensor], Tensor]) -> None:
         message = _messages(sent or _range_of_sent(sub, data), call.edge, by)
         if (not sends or _holds(dtype, message)) and (not adds or _adds_up(message, count, reduce)):
             return
-    if spreads:  # single arcs are not looked at
+    if is_distributed:  # single arcs are not looked at
         raise _error(f"sums or products of integers from {message[0]} to {message[1]} along {count} arcs may", dtype)
     if call.edge == "copy" and reduce == "sum":
         _check_halves(again(data >> 32), again(data & sums.HALF - 1))
@@ -111,7 +111,7 @@ def _range_of_weights(call: Call, own: bool) -> Range:
 
 
 def _range_of_sent(sub: Subgraph, data: Tensor) -> Range:
-    if sub.graph.layout is not None and sub.graph.layout.spreads:
+    if sub.graph.layout is not None and sub.graph.layout.is_distributed:
         return int(data.amin()), int(data.amax())
     return sums.ends(data if sub.active.is_everything else data.index_select(0, sub.active.ids))
 

@@ -154,7 +154,7 @@ def aggregate(
     >>> tg.aggregate(graph, x, "max", edge="mul")
     tensor([30., -inf, 40.], dtype=torch.float64)
     """
-    if isinstance(sub, Graph) and sub.layout is not None and sub.layout.spreads:
+    if isinstance(sub, Graph) and sub.layout is not None and sub.layout.is_distributed:
         with sub.layout.calling("aggregate"):
             received = spreading.layout_of(sub).aggregate(sub, data, reduce, edge, weights, dtype)
             return _aggregate(sub, data, reduce, edge, weights, dtype) if received is None else received

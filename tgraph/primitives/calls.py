@@ -32,7 +32,7 @@ def as_one(function: F) -> F:
                 continue
             if (layout := given.layout) is None:
                 given.ensure_valid()  # torch reads beyond what was written into, or says so in its own words
-            elif layout.spreads:
+            elif layout.is_distributed:
                 with layout.calling(function.__name__):
                     return read(*args, **kwargs)
         return read(*args, **kwargs)

@@ -69,5 +69,5 @@ def _is_small(size: int, device: torch.device) -> bool:
 
 
 def _spreads(graph: Graph) -> bool:
-    """Whether the values are spread over processes where `Layout.spreading` says so: torch makes them."""
-    return graph.layout is not None and graph.layout.spreads
+    """True where `Layout.spreading` distributes the values over processes: torch makes them."""
+    return graph.layout is not None and graph.layout.is_distributed

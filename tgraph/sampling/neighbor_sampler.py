@@ -112,7 +112,7 @@ class NeighborSampler(Seeded):
             times = _of(node_time, source, self.is_hetero), _of(edge_time, kind, self.is_hetero)
             stored = None
             if isinstance(arcs, Graph) and arcs.layout is not None and times == (None, None):
-                stores = SpreadArcs if arcs.layout.spreads else StoredArcs
+                stores = SpreadArcs if arcs.layout.is_distributed else StoredArcs
                 stored = stores.of(arcs, direction, weighted, bool(numbered), name)
             held = stored or Arcs.of(arcs, direction, weighted, *times, name)
             self._arcs.append(held)

@@ -31,7 +31,7 @@ def refuses_call(own: Callable[[Call, Subgraph], str | None]) -> Callable[[Call]
     def refuses(call: Call) -> str | None:
         if call.sub is None or call.sub.graph.layout is None:
             return "the graph is stored in CSR, in no layout of its own"
-        if not call.sub.graph.layout.spreads and (why := not_plain(call)):
+        if not call.sub.graph.layout.is_distributed and (why := not_plain(call)):
             return why
         if is_per_arc(call.weights):
             return "weights that are not the graph's own are in the stored order of the arcs"

@@ -24,7 +24,7 @@ def at_once(graph: Graph, data: Tensor, reduce: str, edge: str) -> Tensor | None
     backend is chosen by name; None where `aggregate` decides, such as for graphs that are streamed or distributed."""
     stored = graph.layout
     assert stored is not None
-    if stored.spreads or stored.streams or watchers() or data.dtype not in _FLOATS or not is_plain(data):
+    if stored.is_distributed or stored.streams or watchers() or data.dtype not in _FLOATS or not is_plain(data):
         return None
     if len(data) != graph.num_vertices or not data.numel() or reduce not in ("sum", "mean", "min", "max"):
         return None
