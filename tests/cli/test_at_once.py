@@ -17,7 +17,7 @@ from tgraph.cli import choices
 from tgraph.cli.chains import options_of
 from tgraph.cli.command import VERTICES, steps
 from tgraph.cli.declared import program_of
-from tgraph.cli.graphs import MODELS
+from tgraph.cli.graphs import MODELS, generator
 from tgraph.cli.topics import TOPICS
 from tgraph.core.dispatch import BACKENDS
 from tgraph.formats import reordering
@@ -183,12 +183,9 @@ def test_values_are_those_of_the_algorithm(name, option):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_options_are_those_of_the_generator(name):
-    model = MODELS[name]
-    parameters = inspect.signature(getattr(tg.generators, model.run), eval_str=True).parameters
-    assert list(model.options) == list(parameters)
-    for option, value in model.options.items():
-        known = parameters[option]
-        if known.default is known.empty:
-            assert value is known.annotation
-        else:
-            assert value == known.default and (value is None or known.annotation in (type(value), *get_args(value)))
+    known = inspect.signature(getattr(tg.generators, MODELS[name].run), eval_str=True).parameters
+    options = options_of(generator(MODELS[name].run))
+    assert {option: shown.default for option, shown in options.items()} == {
+        option: each.default for option, each in known.items()
+    }
+    assert [get_args(shown.annotation)[0] for shown in options.values()] == [each.annotation for each in known.values()]
