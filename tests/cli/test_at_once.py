@@ -16,7 +16,7 @@ from tgraph import formats, io
 from tgraph.cli import choices
 from tgraph.cli.chains import options_of
 from tgraph.cli.command import VERTICES, steps
-from tgraph.cli.declared import program_of
+from tgraph.cli.declared import program_of, summary
 from tgraph.cli.graphs import MODELS, generator
 from tgraph.cli.topics import TOPICS
 from tgraph.core.dispatch import BACKENDS
@@ -165,6 +165,14 @@ def test_options_are_those_of_the_algorithm(name):
     assert {*algorithm.given, *algorithm.values} <= set(parameters)
     for option, shown in options_of(steps(algorithm)[0]).items():
         assert shown.default == (None if option in VERTICES else parameters[option].default), option
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_help_is_the_beginning_of_the_docstring(name):
+    run, said = ALGORITHMS[name].run, summary(ALGORITHMS[name].run)
+    text = " ".join((inspect.getdoc(getattr(tg.algorithms, run)) or "").split()).replace("`", "")
+    assert text.startswith(said.removesuffix(".")) and said[0].isupper() and 10 < len(said) < 100
+    assert not said.startswith(("What ", "How ", "Those ", "Whether "))
 
 
 CHOICES = [(name, option) for name, row in ALGORITHMS.items() for option in row.values]
