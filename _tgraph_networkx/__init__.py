@@ -1,4 +1,4 @@
-"""What networkx is told about its backend tgraph when it is imported: names and texts only, no torch."""
+"""Facts for networkx about its backend tgraph when it is imported: names and texts only, no torch."""
 
 from _tgraph_networkx.functions import FUNCTIONS
 

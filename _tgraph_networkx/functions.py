@@ -1,4 +1,4 @@
-"""What networkx's backend tgraph runs: functions by name, and what each leaves to networkx."""
+"""Functions of networkx's backend tgraph by name, and the calls that each leaves to networkx."""
 
 FUNCTIONS: dict[str, str] = {
     "adamic_adar_index": "",

@@ -16,8 +16,8 @@ from tgraph import formats, io
 from tgraph.cli import choices
 from tgraph.cli.chains import options_of
 from tgraph.cli.command import VERTICES, steps
-from tgraph.cli.declared import program_of
-from tgraph.cli.graphs import MODELS
+from tgraph.cli.declared import program_of, summary
+from tgraph.cli.graphs import MODELS, generator
 from tgraph.cli.topics import TOPICS
 from tgraph.core.dispatch import BACKENDS
 from tgraph.formats import reordering
@@ -167,6 +167,14 @@ def test_options_are_those_of_the_algorithm(name):
         assert shown.default == (None if option in VERTICES else parameters[option].default), option
 
 
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_help_is_the_beginning_of_the_docstring(name):
+    run, said = ALGORITHMS[name].run, summary(ALGORITHMS[name].run)
+    text = " ".join((inspect.getdoc(getattr(tg.algorithms, run)) or "").split()).replace("`", "")
+    assert text.startswith(said.removesuffix(".")) and said[0].isupper() and 10 < len(said) < 100
+    assert not said.startswith(("What ", "How ", "Those ", "Whether "))
+
+
 CHOICES = [(name, option) for name, row in ALGORITHMS.items() for option in row.values]
 
 
@@ -183,12 +191,9 @@ def test_values_are_those_of_the_algorithm(name, option):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_options_are_those_of_the_generator(name):
-    model = MODELS[name]
-    parameters = inspect.signature(getattr(tg.generators, model.run), eval_str=True).parameters
-    assert list(model.options) == list(parameters)
-    for option, value in model.options.items():
-        known = parameters[option]
-        if known.default is known.empty:
-            assert value is known.annotation
-        else:
-            assert value == known.default and (value is None or known.annotation in (type(value), *get_args(value)))
+    known = inspect.signature(getattr(tg.generators, MODELS[name].run), eval_str=True).parameters
+    options = options_of(generator(MODELS[name].run))
+    assert {option: shown.default for option, shown in options.items()} == {
+        option: each.default for option, each in known.items()
+    }
+    assert [get_args(shown.annotation)[0] for shown in options.values()] == [each.annotation for each in known.values()]

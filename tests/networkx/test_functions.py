@@ -348,3 +348,23 @@ def _kinds() -> dict[str, str]:
 
 
 KINDS = _kinds()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("name", ["floyd_warshall", "floyd_warshall_predecessor_and_distance"])
+def test_more_nodes_than_a_block(name, directed):
+    """Of equally long paths networkx's choice, also where the compiled kernel would go by blocks of 64 nodes."""
+    G = nx.gnm_random_graph(90, 400, seed=1, directed=directed)
+    nx.set_edge_attributes(G, {edge: 1 + sum(edge) % 3 for edge in G.edges}, "weight")
+    same(getattr(nx, name)(G, backend="tgraph"), ALGORITHMS[name].orig_func(G), name)
+
+
+@pytest.mark.parametrize("name", ["shortest_path", "shortest_path_length"])
+def test_all_paths_by_weight_to_a_target_of_a_directed_graph(name):
+    G = random_graph(nx.DiGraph, 8)
+    target = next(iter(G))
+    options = {"target": target, "weight": "distance"}
+    history.forget()
+    found = dict(getattr(nx, name)(G, **options, backend="tgraph"))
+    assert name in history.calls()
+    same(found, dict(ALGORITHMS[name].orig_func(G, **options)), name)

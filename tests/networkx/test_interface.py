@@ -86,6 +86,26 @@ def test_a_function_as_weight_is_left_to_networkx():
     assert "pagerank: 1 left to networkx: weight is a function" in history.explain()
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "options", "reason"),
+    [
+        ("diameter", nx.Graph, {"usebounds": True}, "usebounds"),
+        ("diameter", nx.Graph, {"usebounds": False}, None),
+        ("greedy_color", nx.Graph, {"strategy": "DSATUR"}, "strategy but largest_first, random_sequential"),
+        ("greedy_color", nx.DiGraph, {}, "directed graphs"),
+        ("reciprocity", nx.MultiDiGraph, {}, "multigraphs"),
+        ("local_node_connectivity", nx.Graph, {"s": 0, "t": 2, "flow_func": print}, "flow_func but solver of networkx"),
+        ("local_node_connectivity", nx.Graph, {"s": 0, "t": 2, "flow_func": nx.flow.dinitz}, None),
+        ("dfs_successors", nx.Graph, {"depth_limit": 0}, "depth_limit but positive"),
+        ("current_flow_closeness_centrality", nx.Graph, {"dtype": int}, "dtype but float"),
+    ],
+)
+def test_what_is_declared_is_left_to_networkx(name, kind, options, reason):
+    answer = backend.can_run(name, (nx.path_graph(3, create_using=kind),), options)
+    assert answer is True if reason is None else answer == reason
+    assert reason is None or reason in FUNCTIONS[name].gaps
+
+
 def converted(G, **attributes):
     """The graph, with what networkx keeps of a conversion."""
     key = frozenset(attributes.items()), False

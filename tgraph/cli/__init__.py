@@ -82,7 +82,7 @@ def demo(
         "demo.png"
     ),
 ) -> None:
-    """Run five algorithms on one graph, print what they found and cost, and draw their iterations."""
+    """Five algorithms on one graph: a table and a picture."""
     from tgraph.cli.comparison import compare, generated, next_steps
 
     if file is not None:
@@ -94,8 +94,7 @@ def demo(
 
 
 def doctor() -> None:
-    """Say what is installed and which backend serves which device; under torchrun also what the process group is
-    like."""
+    """Versions, devices and the backends that serve them; under torchrun also the process group."""
     from tgraph.cli.examination import examine, sections
 
     several = ""
@@ -109,52 +108,51 @@ def doctor() -> None:
 # ---- commands -----------------------------------------------------------------------------------------------------
 
 COMMANDS: dict[str, Entry] = {
-    name: chain(partial(summary, algorithm.run), load, topic=topic, spreads=True, more=partial(steps, algorithm))
+    name: chain(load, help=partial(summary, algorithm.run), topic=topic, spreads=True, more=partial(steps, algorithm))
     for topic, algorithms in TOPICS.items()
     for name, algorithm in algorithms.items()
 }
 COMMANDS |= {
-    "info": chain("What a graph is like.", load, info, spreads=True),
-    "report": chain(
-        "A page on a graph: sizes, degrees, distances, communities, a drawing ...", load, pages.report, spreads=True
-    ),
-    "advise": chain("What each layout of the arcs costs and gains, and which one to take.", read, recommend),
-    "partition": chain("Cut a graph into parts of equally many arcs, few of which lead to others.", read, parts),
-    "draw": chain("A picture of a graph, or a page to look around in.", read, picture),
-    "convert": chain("Write a graph in another format, order or layout, or as blocks.", convert, spreads=True),
-    "verify": chain("Compare a .tg file with its checksums.", verify),
-    "demo": chain("Five algorithms on one graph: a table and a picture.", demo),
-    "doctor": chain("What is installed, and which backend serves which device.", doctor, spreads=True),
+    "info": chain(load, info, spreads=True),
+    "report": chain(load, pages.report, spreads=True),
+    "advise": chain(read, recommend),
+    "partition": chain(read, parts),
+    "draw": chain(read, picture),
+    "convert": chain(convert, spreads=True),
+    "verify": chain(verify),
+    "demo": chain(demo),
+    "doctor": chain(doctor, spreads=True),
     "generate": group(
         "Make a graph and write it to a file.",
         {
-            "rmat": chain("A scale-free graph, as in Graph500 and GAP.", random_graph("rmat"), save),
-            "uniform": chain("A graph of uniformly random edges.", random_graph("uniform"), save),
-            **{name: chain(model.help, generator(model.run, model.options), save) for name, model in MODELS.items()},
+            "rmat": chain(random_graph("rmat"), save, help="A scale-free graph, as in Graph500 and GAP."),
+            "uniform": chain(random_graph("uniform"), save, help="A graph of uniformly random edges."),
+            **{
+                name: chain(help=model.help, more=lambda name=model.run: (generator(name), save))
+                for name, model in MODELS.items()
+            },
         },
     ),
     "store": group(
-        "What a store of features and edges holds; put, get, verify, copy.",
+        "Contents of a store of features and edges; put, get, verify, copy.",
         {
-            "info": chain("What a store holds.", stores.info),
-            "put": chain("Put the tensors of a file into a store.", stores.put),
-            "get": chain("Write tensors of a store to a file.", stores.get),
-            "verify": chain("Compare every block of a store with its checksum.", stores.verify),
-            "copy": chain("Copy the tensors of a store to another.", stores.copy),
+            "info": chain(stores.info),
+            "put": chain(stores.put),
+            "get": chain(stores.get),
+            "verify": chain(stores.verify),
+            "copy": chain(stores.copy),
         },
     ),
     "dynamic": group(
         "A graph that changes, in a folder: made of files, changed, examined.",
         {
-            "import": chain("Make a store of the edges in a file.", dynamic.import_),
-            "insert": chain("Insert the edges in a file.", dynamic.opened, dynamic.insert),
-            "delete": chain("Delete the edges in a file.", dynamic.opened, dynamic.delete),
-            "info": chain("What a store holds, and how it lies on the disk.", dynamic.info),
-            "compact": chain(
-                "Merge all changes into the arcs now, and empty the log.", dynamic.opened, dynamic.compact
-            ),
-            "verify": chain("Read all of a store and compare it with its checksums.", dynamic.verify),
-            "export": chain("Write the graph that a store has now to a file.", dynamic.export, save),
+            "import": chain(dynamic.import_),
+            "insert": chain(dynamic.opened, dynamic.insert),
+            "delete": chain(dynamic.opened, dynamic.delete),
+            "info": chain(dynamic.info),
+            "compact": chain(dynamic.opened, dynamic.compact),
+            "verify": chain(dynamic.verify),
+            "export": chain(dynamic.export, save, help="Write the graph that a store has now to a file."),
         },
     ),
 }

@@ -45,22 +45,23 @@ class Entry(NamedTuple):
 
 
 def chain(
-    help: str | Callable[[], str],
     *steps: Callable[..., Any],
+    help: str | Callable[[], str] = "",
     topic: str = "Commands",
     spreads: bool = False,
     more: Any = None,
 ) -> Entry:
     """The command that takes the steps in order, with the options of them all.
 
-    spreads : whether it knows what to do with several processes. more : makes further steps when the command is made.
+    help : a sentence, or a function that finds it, by default the first of the docstring of the last step. spreads :
+    True for a command of several processes. more : makes further steps when the command is made.
     """
 
     def make(name: str, help: str) -> Any:
         every = steps if more is None else (*steps, *more())
         return made(typer.Typer(**PLAIN), chained(name, every, spreads), name, help)
 
-    return Entry(help, make, topic)
+    return Entry(help or (inspect.getdoc(steps[-1]) or "").partition("\n\n")[0], make, topic)
 
 
 def group(help: str, entries: Mapping[str, Entry]) -> Entry:

@@ -1,4 +1,4 @@
-"""How an algorithm becomes a command: what to run with which options, and what to print and write."""
+"""Commands of algorithms: their options, the run, the line and the table of the result."""
 
 from __future__ import annotations
 
@@ -42,13 +42,14 @@ class Algorithm(NamedTuple):
 
 def steps(algorithm: Algorithm) -> tuple[Callable[..., Any], Callable[..., None]]:
     """The steps of its command after the graph is loaded: what to run, and running it."""
-    defaults, program = declared.defaults(algorithm.run), declared.program_of(algorithm.run)
+    known, program = declared.parameters(algorithm.run), declared.program_of(algorithm.run)
     parameters = []
     for name in algorithm.options.split():
         values = algorithm.values.get(name)
         annotation = OPTIONS[name] if values is None else choosing(OPTIONS[name], values)
+        default = None if name in VERTICES else known[name][1]
         parameters.append(
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=annotation)
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         )
 
     def prepare(graph: tg.Graph, /, **given: Any) -> Any:

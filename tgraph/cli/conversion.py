@@ -36,8 +36,9 @@ def convert(
     layout: Layout = None,
     progress: Progress = False,
 ) -> None:
-    """Write a graph in another form; edges as blocks where a number of them or the memory is given, from several files,
-    and where several processes convert."""
+    """Write a graph in another format, order or layout, or as blocks.
+
+    Blocks are made where a number of them or the memory is given, of several files, and by several processes."""
     if len(file) == 1 and parts is None and memory is None and not ranks.are_several():
         graph = read(file=file[0], format=format, directed=directed, weights=weights, multi=multi, progress=progress)
         save(graph, out=out, reorder=reorder, layout=layout)

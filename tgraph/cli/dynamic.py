@@ -50,7 +50,7 @@ def import_(
     ids: Ids = "any",
     progress: Progress = False,
 ) -> None:
-    """Make a store of the edges in a file, which is read in chunks where its format allows it."""
+    """Make a store of the edges in a file, read in chunks where its format allows it."""
     import torch
 
     if store.exists() and any(store.iterdir()):
@@ -91,7 +91,7 @@ def insert(
         typer.Option(callback=picture_file, help="Where to draw the levels of the store over time."),
     ] = None,
 ) -> None:
-    """Insert the edges in a file, chunk by chunk."""
+    """Insert the edges in a file."""
     keeps = "weights" in store.columns
     start, edges = time.perf_counter(), _edges(file, format, weights if keeps else "none")
     with store, tg.dynamic.History(store) as history:
@@ -109,7 +109,7 @@ def delete(
     format: Format = None,
     progress: Progress = False,
 ) -> None:
-    """Delete the edges in a file, all that are parallel, chunk by chunk."""
+    """Delete the edges in a file, and all parallel ones."""
     start, edges = time.perf_counter(), _edges(file, format, "none")
 
     def deleted(chunks: Iterator[Chunk]) -> None:
@@ -122,14 +122,14 @@ def delete(
 
 
 def info(*, store: Folder) -> None:
-    """What a store holds, and how it lies on the disk."""
+    """Contents of a store, and its files on the disk."""
     _check(store)
     facts = {**_schema(read := tg.dynamic.open(store, mode="r", verify=False)), **read.info()}
     say(table([["", ""], *([name, _shown(value)] for name, value in facts.items())], left=(0, 1)))
 
 
 def compact(store: StoreOfFolder, /) -> None:
-    """Merge all changes into the arcs."""
+    """Merge all changes into the arcs now, and empty the log."""
     start = time.perf_counter()
     with store:
         store.compact()
@@ -193,7 +193,7 @@ def _check(store: Path) -> None:
 
 
 def _say(store: StoreOfFolder, done: str, start: float) -> None:
-    """What was done, and what there is now."""
+    """Print a change and the present size of the store."""
     facts, took = store.info(), report.duration(time.perf_counter() - start)
     arcs = facts["arcs in CSR"] + facts["changes in runs"]
     about = "about " if facts["changes in runs"] else ""

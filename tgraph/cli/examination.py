@@ -1,4 +1,4 @@
-"""What `tgraph doctor` says: what is installed, which backend serves which device, why not, and how to get it."""
+"""The report of `tgraph doctor`: versions, devices, the backends that serve them, and remedies for missing ones."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def devices() -> list[str]:
 
 
 def model(device: str) -> str:
-    """What a device is."""
+    """The model of a device."""
     if device == "cpu":
         return f"{os.cpu_count()} cores, {torch.get_num_threads()} threads, {torch.backends.cpu.get_cpu_capability()}"
     if not device.startswith("cuda"):
@@ -77,7 +77,7 @@ def model(device: str) -> str:
 
 
 def threads() -> Iterator[tuple[str, str]]:
-    """How many threads the compiled kernels use, and what limits them."""
+    """The number of threads of the compiled kernels, and its limits."""
     module = native.load()
     if module is None:
         yield "used", "none, as the kernels are not installed"
@@ -129,7 +129,7 @@ def plain_call(device: str, layout: bool = False) -> Call:
 
 
 def cached() -> Iterator[tuple[str, str]]:
-    """Where compiled kernels are kept and how large that is."""
+    """The folder of compiled kernels and its size."""
     try:
         folder = cache.folder()
     except RuntimeError as fault:

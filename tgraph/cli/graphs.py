@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -14,6 +14,7 @@ import typer
 import tgraph as tg
 from tgraph.cli import ranks, report
 from tgraph.cli.choices import LAYOUTS, METHODS, ORDERS, one_of
+from tgraph.cli.declared import parameters
 from tgraph.cli.options import (
     Device,
     Directed,
@@ -59,7 +60,7 @@ def read(
 
 
 def _taken(graph: tg.Graph, columns: Columns | None) -> str:
-    """What of a file was taken, and the options that take what was left out."""
+    """The columns that were read of a file, and the options that read the others."""
     if columns is None:
         return "no weights" if graph.weight_dtype is None else "with weights (--weights none: without)"
     from tgraph.io.text.names import named
@@ -76,7 +77,7 @@ def _taken(graph: tg.Graph, columns: Columns | None) -> str:
 
 
 def verify(*, file: File) -> None:
-    """Compare a file with its checksums."""
+    """Compare a .tg file with its checksums."""
     start = time.perf_counter()
     nbytes = tg.verify(file)
     took = report.duration(time.perf_counter() - start)
@@ -119,13 +120,13 @@ def weight_options(column: str | None) -> dict[str, Any]:
 
 
 def size(graph: tg.Graph) -> str:
-    """How many vertices and edges a graph has."""
+    """The numbers of vertices and edges of a graph."""
     kind = "directed" if graph.directed else "undirected"
     return f"{graph.num_vertices:,} vertices, {graph.num_edges:,} edges, {kind}"
 
 
 def info(graph: tg.Graph, /) -> None:
-    """Say what a graph is like."""
+    """Sizes, degrees, weights and storage of a graph."""
     isolated = (graph.out_degree == 0) & (graph.in_degree == 0)
     facts = {
         "self-loops": f"{graph.num_self_loops:,}",
@@ -163,7 +164,7 @@ def _ids(graph: tg.Graph) -> str:
     return f"{'integers' if isinstance(graph.vertices, torch.Tensor) else 'text'}, such as {examples}"
 
 
-# What the parameters of generators mean on the command line, by name.
+# Parameters of generators as options of the command, by name.
 MODEL_OPTIONS: dict[str, Any] = {
     "n": typer.Option(min=0, help="Vertices."),
     "m": typer.Option(min=0, help="Edges, or those of each new vertex."),
@@ -189,65 +190,25 @@ MODEL_OPTIONS: dict[str, Any] = {
 
 
 class Model(NamedTuple):
-    """A generator: its name in `tgraph.generators`, a sentence, and {each of its parameters: the default, or the type
-    where it has none}."""
+    """A generator: its name in `tgraph.generators`, all whose parameters are options, and a sentence."""
 
     run: str
     help: str
-    options: Mapping[str, Any]
 
 
 MODELS = {
-    "grid": Model(
-        "grid2d",
-        "A grid in which each vertex has four neighbours.",
-        {"rows": int, "columns": int, "seed": 0, "weighted": False},
-    ),
-    "erdos-renyi": Model(
-        "erdos_renyi",
-        "Each pair of vertices is joined with one probability.",
-        {"n": int, "p": float, "seed": 0, "directed": False, "weighted": False},
-    ),
-    "random-edges": Model(
-        "random_edges",
-        "So many random edges.",
-        {"n": int, "m": int, "seed": 0, "directed": False, "weighted": False},
-    ),
-    "barabasi-albert": Model(
-        "barabasi_albert",
-        "New vertices are joined to those of large degree.",
-        {"n": int, "m": int, "seed": 0, "weighted": False},
-    ),
-    "watts-strogatz": Model(
-        "watts_strogatz",
-        "A small world: a ring with some edges moved.",
-        {"n": int, "k": int, "p": float, "seed": 0, "weighted": False},
-    ),
-    "regular": Model(
-        "random_regular",
-        "Random edges, the same degree for each vertex.",
-        {"n": int, "degree": int, "seed": 0},
-    ),
-    "geometric": Model(
-        "random_geometric",
-        "Points of a cube, joined where they are near.",
-        {"n": int, "radius": float, "seed": 0, "dim": 2},
-    ),
-    "hyperbolic": Model(
-        "hyperbolic",
-        "Points of a hyperbolic disk, joined where they are near.",
-        {"n": int, "degree": 10.0, "exponent": 3.0, "seed": 0},
-    ),
-    "lfr": Model(
-        "lfr",
-        "Communities, with power laws of degrees and sizes.",
-        {
-            **{"n": int, "tau1": 2.5, "tau2": 1.5, "mu": 0.1},
-            **{"min_degree": 10, "max_degree": None, "min_community": 20, "max_community": None, "seed": 0},
-        },
-    ),
-    "tree": Model("random_tree", "A random tree.", {"n": int, "seed": 0, "weighted": False}),
+    "grid": Model("grid2d", "A grid in which each vertex has four neighbours."),
+    "erdos-renyi": Model("erdos_renyi", "Each pair of vertices is joined with one probability."),
+    "random-edges": Model("random_edges", "So many random edges."),
+    "barabasi-albert": Model("barabasi_albert", "New vertices are joined to those of large degree."),
+    "watts-strogatz": Model("watts_strogatz", "A small world: a ring with some edges moved."),
+    "regular": Model("random_regular", "Random edges, the same degree for each vertex."),
+    "geometric": Model("random_geometric", "Points of a cube, joined where they are near."),
+    "hyperbolic": Model("hyperbolic", "Points of a hyperbolic disk, joined where they are near."),
+    "lfr": Model("lfr", "Communities, with power laws of degrees and sizes."),
+    "tree": Model("random_tree", "A random tree."),
 }
+KINDS: dict[str, Any] = {"int": int, "float": float, "bool": bool, "int | None": int | None}
 
 
 def random_graph(generator: str) -> Callable[..., tg.Graph]:
@@ -267,22 +228,24 @@ def random_graph(generator: str) -> Callable[..., tg.Graph]:
     return make
 
 
-def generator(name: str, options: Mapping[str, Any]) -> Callable[..., tg.Graph]:
-    """A step that makes a graph with a generator of that name; its `options` as in a Model."""
+def generator(name: str) -> Callable[..., tg.Graph]:
+    """A step that makes a graph with a generator of that name."""
 
     def make(**given: Any) -> tg.Graph:
         made = getattr(tg.generators, name)(**given)
         return made[0] if isinstance(made, tuple) else made
 
-    parameters = []
-    for option, value in options.items():
-        default = inspect.Parameter.empty if isinstance(value, type) else value
-        kind = value if isinstance(value, type) else int | None if value is None else type(value)
-        annotation: Any = Annotated[kind, MODEL_OPTIONS[option]]
-        parameters.append(
-            inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        )
-    make.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    make.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                option,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=default,
+                annotation=Annotated[KINDS[kind], MODEL_OPTIONS[option]],
+            )
+            for option, (kind, default) in parameters(name, "generators").items()
+        ]
+    )
     return make
 
 
@@ -291,10 +254,10 @@ def picture(
     /,
     *,
     output: Annotated[Path, typer.Argument(help="A .png, .svg, .pdf or .html file.", show_default=False)],
-    title: Annotated[str, typer.Option(help="What stands above.")] = "",
+    title: Annotated[str, typer.Option(help="The heading.")] = "",
     seed: Seed = 0,
 ) -> None:
-    """Draw the graph, communities in colours and vertices by their rank."""
+    """A picture of a graph, or a page to look around in: communities in colours, vertices by their rank."""
     groups, ranks = tg.algorithms.cdlp(graph), tg.algorithms.pagerank(graph)
     tg.draw(graph, output, color=groups, size=ranks, title=title, seed=seed)
     say(f"{output}: {size(graph)}")
@@ -307,7 +270,7 @@ def recommend(
     features: Annotated[int, typer.Option(min=1, help="How many numbers each vertex has.")] = 1,
     device: Device = "cpu",
 ) -> None:
-    """Measure every layout on the graph and say which one suits it."""
+    """Costs and gains of each layout of the arcs, and the one to take."""
     advice = tg.advise(graph.to(device), features)
     if advice.arcs < graph.num_arcs:
         say(f"measured on blocks of vertices with {advice.arcs:,} of {graph.num_arcs:,} arcs")
@@ -329,7 +292,7 @@ def parts(
         typer.Option(callback=blocks_file, help="Write the parts as blocks, for --memory and tgraph.open."),
     ] = None,
 ) -> None:
-    """Cut the graph into parts and say how large they are and how many arcs lead from one to another."""
+    """Cut a graph into parts of equally many arcs, few of which lead to others."""
     start = time.perf_counter()
     found = tg.stream.partition(graph, parts, method, seed)
     took = report.duration(time.perf_counter() - start)

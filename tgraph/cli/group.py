@@ -1,5 +1,4 @@
-"""What `tgraph doctor` says of the process group that torchrun has made: whether its ranks are alike, and how long
-messages take."""
+"""The report of `tgraph doctor` on a process group of torchrun: differences between ranks, latency and bandwidth."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ REPEATED = 9
 
 @dataclass(frozen=True)
 class Rank:
-    """What a rank says of itself.
+    """Facts about a rank.
 
     host : the name of its machine. versions, kernels : of what is installed, and what each backend serves. threads :
     those of the compiled kernels, or of torch without them. cores : the numbers of the processors that it may run on.
@@ -65,7 +64,7 @@ def described() -> dict[str, list[tuple[str, str]]]:
 
 
 def compared(ranks: Sequence[Rank]) -> Iterator[tuple[str, str]]:
-    """Where the ranks are, whether they are alike, and whether their machines have a core for each thread."""
+    """Hosts of the ranks, differences between ranks, and machines without a core for each thread."""
     hosts: dict[str, list[int]] = {}
     for number, rank in enumerate(ranks):
         hosts.setdefault(rank.host, []).append(number)
@@ -79,7 +78,7 @@ def compared(ranks: Sequence[Rank]) -> Iterator[tuple[str, str]]:
 
 
 def alike(given: Sequence[dict[str, str]], remedy: str, shown: bool = True) -> str:
-    """Whether all ranks gave the same, or what they differ in and a `remedy`. shown : whether to say what they gave."""
+    """The facts that all ranks gave, or the differences and a `remedy`. shown : whether to name equal facts."""
     differences = []
     for name in {name: None for each in given for name in each}:
         holders: dict[str, list[int]] = {}
@@ -94,7 +93,7 @@ def alike(given: Sequence[dict[str, str]], remedy: str, shown: bool = True) -> s
 
 
 def crowding(ranks: Sequence[Rank]) -> str:
-    """Whether a machine has a core for each thread of the `ranks` on it."""
+    """Threads of the `ranks` on a machine, its cores, and a remedy for too few."""
     threads, cores = sum(rank.threads for rank in ranks), len(frozenset[int]().union(*(rank.cores for rank in ranks)))
     limits = [rank.quota for rank in ranks if rank.quota]
     allowed = min([float(cores), *limits])
@@ -107,7 +106,7 @@ def crowding(ranks: Sequence[Rank]) -> str:
 
 
 def measured() -> Iterator[tuple[str, str]]:
-    """How long a small exchange takes, and how many bytes a second a rank sends in a large one, of the slowest rank."""
+    """Latency of a small exchange and bandwidth of a large one, of the slowest rank."""
     others = dist.get_world_size() - 1
     small = _slowest(_exchange(SMALL))
     yield "latency", f"{duration(small)} for {SMALL} bytes from each to each"

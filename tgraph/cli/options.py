@@ -129,7 +129,7 @@ Output = Annotated[Path | None, typer.Option(callback=table_file, help="Write th
 Seed = Annotated[int, typer.Option(help="Another seed gives another graph.")]
 Weighted = Annotated[bool, typer.Option("--weighted", help="Draw integer weights from 1 to 255.")]
 
-# What the parameters of algorithms mean on the command line, by name.
+# Parameters of algorithms as options of the command, by name.
 OPTIONS: dict[str, Any] = {
     "source": Source,
     "target": Target,
@@ -146,8 +146,8 @@ OPTIONS: dict[str, Any] = {
     "endpoints": Annotated[bool, typer.Option("--endpoints", help="Count a path for its ends too.")],
     "direction": Annotated[str, typer.Option(help="Count the arcs of both directions, in or out.")],
     "wf_improved": Annotated[bool, typer.Option(help="Scale by the share of the vertices that reach it.")],
-    "alpha": Annotated[float, typer.Option(help="What each further step of a walk multiplies it by.")],
-    "beta": Annotated[float, typer.Option(help="What a walk of length zero counts.")],
+    "alpha": Annotated[float, typer.Option(help="The factor of each further step of a walk.")],
+    "beta": Annotated[float, typer.Option(help="The value of a walk of length zero.")],
     "measure": Annotated[str, typer.Option(help="Of similarity: jaccard, cosine, adamic_adar ...")],
     "new_links": Annotated[bool, typer.Option("--new-links", help="Leave out pairs that an edge joins.")],
     "radius": Annotated[int, typer.Option(min=0, help="Go no farther than so many hops.")],
@@ -158,7 +158,7 @@ OPTIONS: dict[str, Any] = {
     "ensemble_size": Annotated[int, typer.Option(min=1, help="How many partitions vote.")],
     "max_level": Annotated[int | None, typer.Option(min=1, help="The largest number of levels.")],
     "epsilon": Annotated[float, typer.Option(help="The error that nine in ten runs keep to.")],
-    "importance_factor": Annotated[float, typer.Option(min=0, max=1, help="What each further step counts.")],
+    "importance_factor": Annotated[float, typer.Option(min=0, max=1, help="The factor of each further step.")],
     "length": Annotated[int, typer.Option(min=0, help="Steps of a walk.")],
     "walks": Annotated[int, typer.Option(min=0, help="Walks from every vertex.")],
     "p": Annotated[float, typer.Option(help="More leads back to the vertex before less often.")],

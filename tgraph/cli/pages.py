@@ -1,4 +1,4 @@
-"""`tgraph report`: what one would look at first in a graph, as a page."""
+"""`tgraph report`: a first look at a graph, as a page."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def report(
         Path,
         typer.Option("--output", "-o", callback=page_file, help="The page to write, .html.", show_default=True),
     ] = Path("report.html"),
-    title: Annotated[str, typer.Option(help="What stands above (default: the name of the file).")] = "",
+    title: Annotated[str, typer.Option(help="The heading (default: the name of the file).")] = "",
     seed: Annotated[int, typer.Option(help="Another seed draws other samples.")] = 0,
 ) -> None:
-    """Measure the graph and write what was found as one page that needs nothing else."""
+    """A page on a graph: sizes, degrees, distances, communities, a drawing ..."""
     start = time.perf_counter()
     tg.report(graph, title=title or file.name, seed=seed).save(output)
     say(f"{output}: written in {lines.duration(time.perf_counter() - start)}")

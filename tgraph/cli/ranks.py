@@ -11,12 +11,12 @@ from tgraph.errors import ArgumentError
 
 
 def are_several() -> bool:
-    """Whether a launcher has started this process as one of several."""
+    """True in one of several processes of a launcher."""
     return "RANK" in os.environ and number() > 1
 
 
 def number() -> int:
-    """How many processes the launcher has started."""
+    """The number of processes that the launcher has started."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
@@ -56,7 +56,7 @@ def together(spreads: bool, device: str = "cpu") -> Iterator[None]:
 
 
 def _backend(device: str) -> str:
-    """What carries tensors: NCCL those on GPUs where each process of a machine has one of its own, else gloo all."""
+    """The backend for tensors: NCCL for those on GPUs where each process of a machine has one of its own, else gloo."""
     import torch
 
     own = (

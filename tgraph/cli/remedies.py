@@ -7,10 +7,11 @@ from collections.abc import Collection
 
 from tgraph.errors import TGraphError
 
+OF_A_COMPONENT = "write a component of it to a file, and take that"
+
 # Words of a remedy in Python, and those for a user of the command. Options by name come after these.
 WORDS = {
-    "use graph.to_undirected()": "read it with --undirected",
-    "take graph.to_undirected()": "read it with --undirected",
+    **{f"{take} graph.to_undirected()": "read it with --undirected" for take in ("use", "take", "pass")},
     "pass to_undirected() of one": "read both with --directed or --undirected",
     "give the edges directions": "read it with --directed",
     "pass directed=True": "read it with --directed",
@@ -23,7 +24,8 @@ WORDS = {
     "pass weights=False": "take --weights none",
     "weights=False": "--weights none",
     "drop such arcs, or replace their weights": "mend the file, or read it with --weights none",
-    "take a component with graph.subgraph": "write a component of it to a file, and take that",
+    "take a component with graph.subgraph": OF_A_COMPONENT,
+    "take a component by induced_subgraph(graph, (wcc(graph) == 0).nonzero().flatten())": OF_A_COMPONENT,
     "condensation(graph) has none, find_cycle(graph) gives it": "leave one of its edges out",
     "odd_cycle(graph) gives it": "leave one of its edges out",
     "name the columns with source= and target=": "name two columns source and target, in place of",

@@ -24,7 +24,7 @@ Beginning = Annotated[str, typer.Option(help="Only tensors whose keys begin so."
 
 
 def info(*, store: Store, key: Beginning = "") -> None:
-    """What a store holds."""
+    """Contents of a store."""
     opened = tg.stores.open(store)
     stats = [stat for stat in map(opened.stat, tg.stores.maintenance.matching(opened, key)) if stat is not None]
     rows = [["key", "dtype", "shape", "blocks", "bytes"]]
@@ -64,7 +64,7 @@ def get(
 
 
 def verify(*, store: Store, key: Beginning = "", progress: Progress = False) -> None:
-    """Read every block of a store and compare it with its checksum."""
+    """Compare every block of a store with its checksum."""
     opened, start = tg.stores.open(store), time.perf_counter()
     damaged = tg.stores.maintenance.verify(opened, key, progress)
     for fault in damaged:

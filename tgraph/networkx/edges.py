@@ -100,7 +100,7 @@ def _tuples(view: Any, keys: bool, data: Any, default: Any) -> Iterator[Any]:
 
 
 def _reported(rows: Rows, arcs: Tensor, data: Any, default: Any) -> Any:
-    """What is told of each edge: all attributes, or the value of one."""
+    """Data of each edge: all attributes, or the value of one."""
     if data is True:
         return attributes_of(rows.columns, len(arcs), arcs.numpy())
     column = rows.columns.get(data)

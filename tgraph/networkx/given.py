@@ -126,5 +126,5 @@ def _is_node(graph: Graph, value: Any) -> bool:
 
 
 def _alike(node: Any, other: Any) -> bool:
-    """Whether equal objects look alike, what they contain included."""
+    """True where equal objects look alike, their contents included."""
     return node is other or (type(node) is type(other) and (type(node) in (int, str) or repr(node) == repr(other)))

@@ -91,11 +91,11 @@ class Graph(nx.Graph):
 
     @cached_property
     def _tensors(self) -> Adjacency:
-        """What `_hold` was given; of a view of networkx on other mappings, what these have."""
+        """The tensors that `_hold` was given; for a view of networkx on other mappings, theirs."""
         return adjacency.read(self._as_plain(), None, None)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Views of networkx, such as `networkx.subgraph_view`, put mappings in place of one's own."""
+        """Views of networkx, such as `networkx.subgraph_view`, assign mappings: accept them and drop what is kept."""
         if name in MAPPINGS:
             for each in DERIVED:
                 self.__dict__.pop(each, None)
@@ -170,7 +170,7 @@ class Graph(nx.Graph):
         return {type(default if value is MISSING else value) for value in column.values.tolist()}
 
     def _whole_of(self, attribute: Any, default: Any = 1) -> Tensor:
-        """Which arcs have an integer as this attribute, bool [m], or [1] where that is the same for all."""
+        """Mask of the arcs whose attribute is an integer, bool [m], or [1] where it is the same for all."""
         return self._keep(("whole", attribute, type(default)), lambda: self._whole(attribute, default))
 
     def _whole(self, attribute: Any, default: Any) -> Tensor:
@@ -228,7 +228,7 @@ class Graph(nx.Graph):
     _row_view: ClassVar[type] = AtlasView
 
     def has_edge(self, u: Any, v: Any) -> bool:
-        """Whether there is an edge from `u` to `v`."""
+        """True where there is an edge from `u` to `v`."""
         rows = self._adj
         try:
             return rows.joins(u, v) if type(rows) is Rows else v in rows[u]
@@ -353,7 +353,7 @@ class MultiGraph(Graph, nx.MultiGraph):
     _row_view = AdjacencyView
 
     def has_edge(self, u: Any, v: Any, key: Any = None) -> bool:
-        """Whether there is an edge from `u` to `v`, of this key if one is given."""
+        """True where there is an edge from `u` to `v`, of this key if one is given."""
         return Graph.has_edge(self, u, v) if key is None else nx.MultiGraph.has_edge(self, u, v, key)
 
 

@@ -1,4 +1,4 @@
-"""Which calls of networkx ran here, and which were left to networkx, and why."""
+"""Calls of networkx that ran here, and calls that were left to networkx, with the reasons."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def left(name: str, reason: str) -> None:
 
 
 def explain() -> str:
-    """What ran where since the start or the last `forget()`: a line for each function that networkx asked for, with the
+    """Calls since the start or the last `forget()`: a line for each function that networkx asked for, with the
     number of calls, and the reason where they were left to networkx."""
     lines = [f"{name}: {count} on tgraph" for name, count in sorted(_ran.items())]
     lines += [f"{name}: {count} left to networkx: {reason}" for (name, reason), count in sorted(_left.items())]
@@ -32,7 +32,7 @@ def explain() -> str:
 
 
 def calls() -> dict[str, int]:
-    """How often each function ran here."""
+    """The number of calls of each function that ran here."""
     return dict(_ran)
 
 

@@ -64,7 +64,7 @@ def _graphs(args: Sequence[Any], kwargs: dict[str, Any]) -> list[nx.Graph]:
 
 
 def _noted(name: str, reason: str | None) -> bool | str:
-    """What networkx is answered."""
+    """The answer to networkx."""
     if reason is None:
         return True
     history.left(name, reason)

@@ -1,4 +1,4 @@
-"""What runs here, for networkx to know without torch, and for readers: python -m tgraph.networkx.listing
+"""Lists of the functions that run here, for networkx without torch and for readers: python -m tgraph.networkx.listing
 
 Writes `_tgraph_networkx/functions.py` and `docs/networkx-functions.md` beside this package, from the registry.
 """
@@ -36,7 +36,7 @@ it where they are given.
 def listing() -> str:
     """The text of `_tgraph_networkx/functions.py`."""
     functions.load()
-    lines = ['"""What networkx\'s backend tgraph runs: functions by name, and what each leaves to networkx."""', ""]
+    lines = ['"""Functions of networkx\'s backend tgraph by name, and the calls that each leaves to networkx."""', ""]
     lines.append("FUNCTIONS: dict[str, str] = {")
     lines += [f'    "{name}": "{_text(FUNCTIONS[name].gaps)}",' for name in sorted(FUNCTIONS)]
     return "\n".join([*lines, "}", ""])

@@ -93,7 +93,7 @@ class Entry:
 
     @functools.cached_property
     def _places(self) -> dict[str, tuple[int, Any]]:
-        """Where each argument stands, and its default."""
+        """The position of each argument, and its default."""
         return {name: (i, each.default) for i, (name, each) in enumerate(self.signature.parameters.items())}
 
     def argument(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Which calls on networkx's own graphs pay: constants that `python -m bench.networkx` measured, and the rule.
+"""Calls on networkx's own graphs that pay: constants that `python -m bench.networkx` measured, and the rule.
 
 Each function has a class of cost, that of networkx's own code, or several by the arguments that are given:
 
@@ -69,7 +69,7 @@ def converted(graph: Any, weight: Any = None) -> Graph | None:
 
 
 def _has(attributes: Any, weight: Any) -> bool:
-    """Whether a key of networkx's cache, True or pairs of attributes and defaults, has an attribute."""
+    """True where a key of networkx's cache, True or pairs of attributes and defaults, has an attribute."""
     return attributes is True or (attributes is not False and any(name == weight for name, _ in attributes))
 
 

@@ -24,7 +24,7 @@ READ_ONLY = "this graph is in tensors and cannot be changed; change a copy in ne
 
 
 def refuse(*args: Any, **options: Any) -> NoReturn:
-    """What stands for every method that changes a graph."""
+    """The place of every method that changes a graph."""
     raise nx.NetworkXError(READ_ONLY)
 
 
@@ -165,7 +165,7 @@ class Rows(_View):
         return self._row(self, self.offset[vertex], self.offset[vertex + 1])
 
     def joins(self, u: Any, v: Any) -> bool:
-        """Whether there is an arc from one node to another. May raise KeyError where one is no node."""
+        """True where there is an arc from one node to another. May raise KeyError where one is no node."""
         if type(u) is type(v) is int and self._is_numbered:
             return self.lookup.arc(u, v) >= 0  # -1 for what is no vertex
         index = self.nodes.index
@@ -285,7 +285,7 @@ class Row(_View):
         return self._block.neighbours[self._begin - before : self._end - before]
 
     def _places(self, begin: int, end: int) -> Any:
-        """Where the columns have the arcs from `begin` to `end` of the ascending order."""
+        """The places in the columns of the arcs from `begin` to `end` of the ascending order."""
         arcs = self._rows.arcs
         return slice(begin, end) if arcs is None else arcs[begin:end].numpy()
 

@@ -194,7 +194,7 @@ def compact(nodes: list[Any]) -> Sequence[Any]:
 
 
 def class_of_networkx(create_using: Any) -> bool:
-    """Whether networkx's `create_using` is a class of networkx's or ours, or None."""
+    """True where networkx's `create_using` is a class of networkx's or ours, or None."""
     return kind_of(create_using) is not None
 
 

@@ -1,4 +1,4 @@
-"""What the functions share: nodes and vertices, rows in networkx's order, matrices, results by node."""
+"""Shared by the functions: nodes and vertices, rows in networkx's order, matrices, results by node."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def of_kind(kind: str, graph: tg.Graph) -> tg.Graph:
 
 
 def require_one_kind(G: Any, weight: Any, default: Any = 1) -> bool:
-    """Whether the weights are integers. Raises NotImplementedError for integers among floats, where the type of a sum
+    """True where the weights are integers. Raises NotImplementedError for integers among floats: the type of a sum
     depends on its summands."""
     kinds = {issubclass(kind, (int, np.integer)) for kind in G._kinds_of(weight, default)}
     if len(kinds) > 1:
@@ -303,12 +303,12 @@ def known(G: Any, nodes: Iterable[Any]) -> list[Any]:
 
 
 def mask(G: Any, nodes: Iterable[Any]) -> Tensor:
-    """Which vertices are among `nodes`, bool [n]; what is no node is passed over."""
+    """Mask of the vertices among `nodes`, bool [n]; others are passed over."""
     return marked(G, chosen(G, nodes))
 
 
 def marked(G: Any, vertices: Tensor) -> Tensor:
-    """Which vertices are among these, bool [n]."""
+    """Mask of these vertices, bool [n]."""
     found = torch.from_numpy(np.zeros(len(G), dtype=bool))  # pages that nothing touches cost nothing, unlike torch's
     found[vertices] = True
     return found

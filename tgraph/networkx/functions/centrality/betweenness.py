@@ -62,7 +62,7 @@ def _rescaled(
 
 
 def by_tensors(compute: Any, *arguments: Any, **options: Any) -> Tensor:
-    """What an algorithm finds; NotImplementedError where it does not take the weights."""
+    """The result of an algorithm. Raises NotImplementedError where it does not take the weights."""
     try:
         return compute(*arguments, **options)
     except tg.errors.ArgumentError as fault:

@@ -1,4 +1,4 @@
-"""What follows from degrees: isolated vertices, regular graphs, tournaments, reciprocity."""
+"""Properties by degrees: isolated vertices, regular graphs, tournaments, reciprocity."""
 
 from __future__ import annotations
 

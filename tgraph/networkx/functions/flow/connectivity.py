@@ -1,4 +1,4 @@
-"""How many nodes or edges separate two nodes, or the graph: maximum flows of unit capacity (Menger 1927).
+"""Numbers of nodes or edges that separate two nodes, or the graph: maximum flows of unit capacity (Menger 1927).
 
 Nodes are separated in a graph of two vertices for each, where it is entered and where it is left, with one arc between
 them.
@@ -54,7 +54,7 @@ def _require_apart(G: Any, s: Any, t: Any) -> None:
 
 
 def require_both(s: Any, t: Any) -> bool:
-    """Whether two nodes are given. Raises NetworkXError where only one is."""
+    """True where two nodes are given. Raises NetworkXError where only one is."""
     if (s is None) != (t is None):
         raise nx.NetworkXError("Both source and target must be specified.")
     return s is not None

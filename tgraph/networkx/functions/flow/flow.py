@@ -27,7 +27,7 @@ SOLVERS = {
 
 
 def solver_of_networkx(flow_func: Any) -> bool:
-    """Whether this is None or one of networkx's own algorithms."""
+    """True for None and for networkx's own algorithms."""
     return flow_func is None or any(flow_func is solver for solver in SOLVERS)
 
 
@@ -73,7 +73,7 @@ def solve(
 
 
 def whole(G: Any, capacity: Any) -> bool:
-    """Whether the finite capacities are integers: so is the flow then. Raises NotImplementedError for integers among
+    """True where the finite capacities are integers, and so is the flow. Raises NotImplementedError for integers among
     floats."""
     column = G.edge_column(capacity)
     if column is None or isinstance(column.values, Tensor):

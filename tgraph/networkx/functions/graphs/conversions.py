@@ -87,7 +87,7 @@ def from_pandas_edgelist(df, source="source", target="target", edge_attr=None, c
 
 
 def _class_with_an_edge_in_one_list(create_using):
-    """Whether an edge is in one list: not one of an undirected multigraph, which is in two."""
+    """True where an edge is in one list: not one of an undirected multigraph, which is in two."""
     return kind_of(create_using) not in (None, (False, True))
 
 

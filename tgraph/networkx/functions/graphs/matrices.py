@@ -23,7 +23,7 @@ def _places(G: Any, nodelist: Any) -> np.ndarray | None:
 
 
 def _are_bool(G: Any, weight: Any, part: bool) -> bool:
-    """Whether all weights are bools. Raises NotImplementedError where those of a part of the graph alone may be."""
+    """True where all weights are bools. Raises NotImplementedError where those of a part of the graph alone may be."""
     kinds = G._kinds_of(weight)
     if part and bool in kinds and len(kinds) > 1:
         raise NotImplementedError(f"the attribute {weight!r} of the edges: bools among other numbers")

@@ -14,7 +14,7 @@ from torch import Tensor
 from tgraph.io.adjacency import Adjacency
 from tgraph.networkx.functions._building import build, compact, first_of_each, listed_edges, merged
 from tgraph.networkx.graph import Graph
-from tgraph.networkx.registry import implements, made_of
+from tgraph.networkx.registry import implements
 
 
 def _refuses_attributes(G, copy):
@@ -136,6 +136,11 @@ def union_all(graphs, rename=()):
     return _union(graphs, rename)
 
 
+@implements()
+def union(G, H, rename=()):
+    return _union([G, H], rename)
+
+
 def _disjoint_union(graphs: Sequence[Graph]) -> Graph:
     if not graphs:
         raise ValueError("cannot apply union_all to an empty list")
@@ -151,6 +156,11 @@ def disjoint_union_all(graphs):
     return _disjoint_union(list(graphs))
 
 
+@implements()
+def disjoint_union(G, H):
+    return _disjoint_union([G, H])
+
+
 def _compose(graphs: Sequence[Graph]) -> Graph:
     if not graphs:
         raise ValueError("cannot apply compose_all to an empty list")
@@ -160,6 +170,11 @@ def _compose(graphs: Sequence[Graph]) -> Graph:
 @implements(gaps="multigraphs that share nodes")
 def compose_all(graphs):
     return _compose(list(graphs))
+
+
+@implements(gaps="multigraphs that share nodes")
+def compose(G, H):
+    return _compose([G, H])
 
 
 def _codes(G: Graph, H: Graph) -> Tensor:
@@ -228,6 +243,11 @@ def intersection_all(graphs):
     return _intersection(list(graphs))
 
 
+@implements(gaps="multigraphs")
+def intersection(G, H):
+    return _intersection([G, H])
+
+
 @implements(multigraphs=False)
 def full_join(G, H, rename=(None, None)):
     both = _union([G, H], rename)
@@ -249,9 +269,3 @@ def full_join(G, H, rename=(None, None)):
         node_columns=both._tensors.node_columns,
         attributes=both.graph,
     )
-
-
-made_of("union_all")("union")
-made_of("disjoint_union_all")("disjoint_union")
-made_of("compose_all", gaps="multigraphs that share nodes")("compose")
-made_of("intersection_all", gaps="multigraphs")("intersection")

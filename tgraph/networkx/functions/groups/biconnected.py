@@ -39,7 +39,7 @@ def _in_order(G: Any) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _search(G: Any) -> tuple[Tensor, Tensor]:
-    """When a depth-first search leaves each vertex, and who found it, int64 [n]."""
+    """(postorder rank, parent) of each vertex in a depth-first search, int64 [n]."""
     _, left, finder = search.depth_first(*rows(G), torch.arange(len(G)))
     rank = torch.empty_like(left)
     rank[left] = torch.arange(len(left))

@@ -76,8 +76,8 @@ def degree_pearson_correlation_coefficient(G, x="out", y="in", weight=None, node
 
 
 def _counted(first: Tensor, second: Tensor, values: list[Any]) -> dict[Any, dict[Any, int]]:
-    """How often each pair occurs, as dicts of dicts in the order in which values and pairs are first seen; `first` and
-    `second` are places among `values`."""
+    """The number of occurrences of each pair, as dicts of dicts in the order of first occurrence; `first` and `second`
+    are places among `values`."""
     size = max(len(values), 1)
     code, pair, count = (first * size + second).unique(return_inverse=True, return_counts=True)
     seen = torch.full((len(code),), len(pair)).scatter_reduce_(0, pair, torch.arange(len(pair)), "amin")

@@ -1,4 +1,4 @@
-"""What neighbours have in common: their degrees, efficiency among them, redundancy; and what a node's absence costs."""
+"""Properties of neighbourhoods: degrees, efficiency, redundancy; and the cost of the absence of a node."""
 
 from __future__ import annotations
 
