@@ -1,5 +1,7 @@
 """Functions of networkx's backend tgraph by name, and the calls that each leaves to networkx."""
 
+# ruff: noqa: E501
+
 FUNCTIONS: dict[str, str] = {
     "adamic_adar_index": "",
     "adjacency_matrix": "",
@@ -292,8 +294,8 @@ FUNCTIONS: dict[str, str] = {
     "score_sequence": "",
     "sedgewick_maze_graph": "Left to networkx: create_using but class of networkx.",
     "sets": "",
-    "shortest_path": "Left to networkx: of directed graphs, all paths by weight to a target.",
-    "shortest_path_length": "Left to networkx: of directed graphs, all lengths by weight to a target.",
+    "shortest_path": "",
+    "shortest_path_length": "",
     "shortest_simple_paths": "Left to networkx: nothing; the order of equally long paths is another than networkx's.",
     "simrank_similarity": "Left to networkx: edges with the attribute weight.",
     "single_source_all_shortest_paths": "",

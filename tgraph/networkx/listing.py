@@ -37,6 +37,7 @@ def listing() -> str:
     """The text of `_tgraph_networkx/functions.py`."""
     functions.load()
     lines = ['"""Functions of networkx\'s backend tgraph by name, and the calls that each leaves to networkx."""', ""]
+    lines += ["# ruff: noqa: E501", ""]
     lines.append("FUNCTIONS: dict[str, str] = {")
     lines += [f'    "{name}": "{_text(FUNCTIONS[name].gaps)}",' for name in sorted(FUNCTIONS)]
     return "\n".join([*lines, "}", ""])
