@@ -53,8 +53,7 @@ def steps(algorithm: Algorithm) -> tuple[Callable[..., Any], Callable[..., None]
         )
 
     def prepare(graph: tg.Graph, /, **given: Any) -> Any:
-        for name in given.keys() & VERTICES:
-            given[name] = _vertex(graph, name, given[name])
+        given |= {name: _vertex(graph, name, given[name]) for name in VERTICES if name in given}
         if "target" in given and given.get("source") == given["target"]:
             vertex = shown(graph.ids(given["target"]))
             raise ArgumentError(f"--target: {vertex} is the source as well; name another vertex")

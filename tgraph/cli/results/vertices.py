@@ -85,8 +85,9 @@ def _tree(graph: tg.Graph, found: tuple[Tensor, Tensor]) -> str:
 
 
 def _tree_table(graph: tg.Graph, found: tuple[Tensor, Tensor]) -> pandas.DataFrame:
-    table = _named(graph, "parent", graph.frame(distance=found[0], parent=found[1]))
-    return table[(found[1] >= 0).cpu().numpy()]
+    table = graph.frame(distance=found[0], parent=found[1])
+    reached = table["parent"].to_numpy() >= 0
+    return _named("parent", table)[reached]
 
 
 DEPTHS = by_vertex("depth", _depths)
@@ -104,10 +105,10 @@ def groups(one: str, several: str) -> Result:
 
 
 def _by_group(name: str) -> Table:
-    return lambda graph, group: _named(graph, name, graph.frame(**{name: group}))
+    return lambda graph, group: _named(name, graph.frame(**{name: group}))
 
 
-def _named(graph: tg.Graph, name: str, table: pandas.DataFrame) -> pandas.DataFrame:
+def _named(name: str, table: pandas.DataFrame) -> pandas.DataFrame:
     """The table with original ids in place of the vertices in one of its columns."""
     table[name] = table["vertex"].to_numpy()[table[name].to_numpy()]
     return table
