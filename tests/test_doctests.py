@@ -39,6 +39,7 @@ WITHOUT = {
     "tgraph.Trace.add_rounds": "what a backend tells the engine",
     "tgraph.Trace.note": "what a backend tells the engine",
     "tgraph.pyg.HGTSampler.sample_from_edges": "raises an error alone",
+    "tgraph.errors.TGraphError.": "parts of a message",
 }
 OF_LAYERS = ("forward", "reset_parameters")  # the classes have examples
 

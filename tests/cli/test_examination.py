@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from tgraph import kernels
 from tgraph.cli import app, examination
+from tgraph.core import dispatch
 from tgraph.core.system import native
 from tgraph.kernels import Backend, Implementation
 from tgraph.kernels.call import Call
@@ -89,7 +90,8 @@ def test_a_backend_gives_the_reason_for_not_serving_a_device(monkeypatch):
         backend_named("none", lambda call: f"not that {call.data.device}"),
         backend_named("lost", lambda call: "no", "a library is missing; pip install 'tgraph[lost]'"),
     ]
-    monkeypatch.setattr(kernels, "BACKENDS", {backend.name: backend for backend in backends})
+    for module in (kernels, dispatch):
+        monkeypatch.setattr(module, "BACKENDS", {backend.name: backend for backend in backends})
     assert sections()["backends, best first"] == {
         "both": "cpu, meta",
         "one": "cpu; not meta: it needs memory",

@@ -30,7 +30,7 @@ WORDS = {
     "odd_cycle(graph) gives it": "leave one of its edges out",
     "name the columns with source= and target=": "name two columns source and target, in place of",
     "pass source= and target=, or format=": "name two columns source and target, or take format=",
-    "delimiter= names what separates columns": "separate columns by commas, semicolons or tabs",
+    "delimiter= sets the separator of columns": "separate columns by commas, semicolons or tabs",
     "raise max_iterations": "raise --max-iterations",
     " or the tolerance": " or --tol",
     "pass weight='name' instead of weights=": "name it by --weights in place of ",

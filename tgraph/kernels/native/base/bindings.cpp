@@ -152,7 +152,8 @@ PyObject* Kernel::operator()(PyObject* const* given, Py_ssize_t positional, PyOb
     std::size_t farthest = 0;  // the argument that the overload which fits best does not accept
     for (const Overload& overload : overloads) {
         std::size_t i = 0;
-        while (i < count && conversions[i].as(overload.parameters[i], accepts_none[i], overload.keeps_nothing, held)) ++i;
+        const bool copies = overload.keeps_nothing;
+        while (i < count && conversions[i].as(overload.parameters[i], accepts_none[i], copies, held)) ++i;
         if (i == count) return overload.call(overload.function, &arguments[0], overload.gil);
         farthest = std::max(farthest, i);
     }

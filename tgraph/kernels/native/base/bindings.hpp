@@ -210,7 +210,8 @@ public:
         constexpr std::size_t count = sizeof...(P);
         const Parameter kinds[count + 1] = {Converted<std::remove_cvref_t<P>>::parameter()..., {}};
         // An object may keep the addresses of arrays.
-        constexpr bool keeps_nothing = !(is_object<R> || ... || is_object<std::remove_pointer_t<std::remove_cvref_t<P>>>);
+        constexpr bool keeps_nothing =
+            !(is_object<R> || ... || is_object<std::remove_pointer_t<std::remove_cvref_t<P>>>);
         add(name, parameters, kinds, count, reinterpret_cast<Function>(function),
             &call<R, P...>, gil, keeps_nothing);
     }

@@ -126,8 +126,8 @@ struct ArgBest {
 // In a pull the rows receive, in a push the neighbors.
 template <class A>
 void argreduce(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active, bool pulls,
-             In<A> data, int64_t columns, In<A> weights, int64_t heads, std::string_view edge, In<A> best,
-             Out<int64_t> sender, Out<int64_t> arc) {
+               In<A> data, int64_t columns, In<A> weights, int64_t heads, std::string_view edge, In<A> best,
+               Out<int64_t> sender, Out<int64_t> arc) {
     const SelectionArgument argument(neighbors, offset, rows, width, active);
     const Selection selection = *argument;
     const int64_t n = selection.num_vertices, k = selection.count, arcs = selection.num_arcs();
@@ -174,13 +174,14 @@ TGRAPH_MULTIVERSION void update_best(A* best, ArgIndex<A>* arg, const A* message
 // Max or min over the neighbors of each row per column, with its position among the arcs of the row: the first of equal
 // ones; the identity and -1 for none.
 template <class A>
-void segment_argreduce(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active, In<A> data,
-              int64_t columns, bool largest, A identity, Out<A> best, Out<ArgIndex<A>> arg) {
+void segment_argreduce(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active,
+                       In<A> data, int64_t columns, bool largest, A identity, Out<A> best, Out<ArgIndex<A>> arg) {
     const SelectionArgument argument(neighbors, offset, rows, width, active);
     const Selection selection = *argument;
     check_columns(columns, 1);
     const int64_t size = selection.count * columns;
-    if (static_cast<int64_t>(data.shape(0)) % columns || static_cast<int64_t>(best.shape(0)) != size || static_cast<int64_t>(arg.shape(0)) != size)
+    if (static_cast<int64_t>(data.shape(0)) % columns || static_cast<int64_t>(best.shape(0)) != size ||
+        static_cast<int64_t>(arg.shape(0)) != size)
         throw std::invalid_argument("data, best or arg: expected [n, columns] and [rows, columns]");
     const int64_t arcs = selection.num_arcs();
     constexpr int64_t lookahead = 16;
@@ -218,11 +219,11 @@ TGRAPH_INLINE void fetch_outputs(const Selection& selection, int64_t r, const Ar
         fetch(out + selection.neighbors[first + std::clamp<int64_t>(arg[r * columns + f], 0, last)] * columns + f);
 }
 
-// The gradient of `segment_argreduce`: out[u, f] = the sum of grad[r, f] over the rows r whose argbest in column f is neighbor
-// u. Threads own columns, so that no two write to the same location; sums are in the order of the rows.
+// The gradient of `segment_argreduce`: out[u, f] = the sum of grad[r, f] over the rows r whose argbest in column f is
+// neighbor u. Threads own columns, so that no two write to the same location; sums are in the order of the rows.
 template <class A>
-void scatter_argreduce(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<A> grad, int64_t columns,
-              In<ArgIndex<A>> arg, Out<A> out) {
+void scatter_argreduce(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<A> grad,
+                       int64_t columns, In<ArgIndex<A>> arg, Out<A> out) {
     const SelectionArgument argument(neighbors, offset, rows, width, {});
     const Selection selection = *argument;
     check_columns(columns, 1);
