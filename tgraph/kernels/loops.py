@@ -6,7 +6,6 @@ The operator "fixpoint" of a backend makes a `Loop` of a `LoopCall`; `tgraph.eng
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from torch import Tensor
@@ -36,8 +35,7 @@ def _no_weights() -> Tensor | float | None:
     return None
 
 
-@dataclass(slots=True, eq=False)
-class LoopCall:
+class LoopCall(NamedTuple):
     """The start of a relaxation along the rows of a graph.
 
     values : [n, ...], contiguous, overwritten. active : the first frontier. weights : of the stored arcs, [m], a number
