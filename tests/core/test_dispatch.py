@@ -16,6 +16,7 @@ needs_kernels = pytest.mark.skipif(native.load() is None, reason="the compiled k
 @pytest.fixture
 def double(monkeypatch):
     """An operator that a second backend offers for integers, and the name of the one that computed."""
+    is_available("native")  # which registers what backends implement, once
     for backend in BACKENDS.values():
         monkeypatch.setattr(backend, "operators", dict(backend.operators))
     made = Operator("double", lambda values, times=2: ("portable", values * times))
@@ -73,8 +74,9 @@ def test_the_environment_is_read_at_every_call(monkeypatch):
 @needs_kernels
 def test_every_tensor_operator_of_a_backend_has_a_portable_implementation():
     """So that it computes whatever the others refuse; those on graphs may be optional."""
-    for name in ("tgraph.io.arc_lookup", "tgraph.stores.direct"):  # what serves networkx, or stores, comes with it
-        importlib.import_module(name)
+    above = ("io.arc_lookup", "io.dicts", "stores.direct", "primitives.repulsion", "formats", "stream")  # declare some
+    for name in above:
+        importlib.import_module(f"tgraph.{name}")
     optional = {"fixpoint", "segment_argreduce", "scatter_argreduce", "sum_csr", "sum_narrow"}
     for backend in BACKENDS.values():
         assert backend.operators.keys() - BACKENDS["portable"].operators.keys() <= optional
