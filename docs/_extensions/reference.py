@@ -13,7 +13,11 @@ import tgraph as tg
 from tgraph import formats, io
 
 # What each page has: its heading, and the modules whose `__all__` it lists.
-TOPICS = [topic for topic in vars(tg.algorithms).values() if isinstance(topic, types.ModuleType)]
+TOPICS = [
+    topic
+    for topic in vars(tg.algorithms).values()
+    if isinstance(topic, types.ModuleType) and topic.__name__.startswith("tgraph.algorithms.")
+]
 STEPS = [getattr(tg.primitives, name) for name in tg.primitives.__all__]
 MODULES = {
     "generators": "Generators",
