@@ -179,3 +179,9 @@ def test_many_vertices(name):
     with thread_count(2):
         ours, other = both(name.split()[0], (inner,) if first is None else (columns, columns), options)
         agree(ours, other, features(n, columns), edge_index, *edge_data(name, edge_index))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64])
+def test_gat_does_not_look_at_features_of_no_edges(dtype):
+    ours, other = both("GATConv", (6, 2), {"edge_dim": 3, "add_self_loops": False, "residual": True})
+    agree(ours, other, features(5, 6), torch.empty((2, 0), dtype=torch.int64), torch.empty((0, 3), dtype=dtype))

@@ -195,6 +195,8 @@ class GATConv(AttentionLayer, Namesake):
             return None
         if isinstance(self.lin_edge.weight, UninitializedParameter):
             self.lin_edge(edge_attr[:0])
+        if not self.add_self_loops and not len(edge_attr):
+            return None  # as there, where features of no edges are not looked at
         weight = plain_weight(self.lin_edge)
         if weight is None:
             return (self._by_head(self.lin_edge(edge_attr)) * self.att_edge).sum(-1)
