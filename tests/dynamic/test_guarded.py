@@ -2,6 +2,8 @@
 
 import threading
 
+import pytest
+
 from tgraph.dynamic.guarded import Guarded
 
 
@@ -31,10 +33,15 @@ def test_its_holder_gets_a_reentrant_value_again():
 
 
 def test_a_fault_releases_the_lock():
-    guarded = Guarded(0)
-    for _ in range(2):
-        try:
-            with guarded:
-                raise KeyError
-        except KeyError:
-            pass
+    guarded, seen = Guarded(7), []
+    with pytest.raises(KeyError), guarded:
+        raise KeyError
+
+    def take():
+        with guarded as value:
+            seen.append(value)
+
+    thread = threading.Thread(target=take, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert seen == [7]

@@ -6,8 +6,7 @@ These are declared by `tgraph.core.dispatch.chosen_operator`, and have the same 
     relax(sub, values, reduction, edge, weights, bound) -> Frontier      bound() is called only where it is of use
     push_rows, products, argreduce           what gradients need, as in `operators.aggregation.adjoints`
     affine_step, gauss_seidel_step, attend, attend_backward, attention_weights, join, outside, rounds
-    fixpoint(graph, values, active, ...)     the whole loop of a relaxation, as an object with `advance`, `rounds` and
-                                             `active`, which `tgraph.engine.compiled_loop` calls; optional
+    fixpoint(call) -> Loop                   the whole loop of a relaxation (`kernels.loops`); optional
 
 `choose` is given a `Call`, the arguments on which the choice depends, and gives the function of a backend. An
 `aggregate` records no gradient: the operators in `kernels.autograd.pull_push` call it with tensors that need none,

@@ -36,8 +36,6 @@ from tgraph.kernels.layout import spreading
 from tgraph.kernels.operators.changes import are_vertices
 from tgraph.kernels.reductions import check_edge_operation, reduction_of
 
-CACHE = 1 << 20  # bytes, about, of the second-level cache of a processor
-
 # The recorder of operators that a program calls, which fuses them; set by `tgraph.engine.deferral`.
 recording: ContextVar[Any] = ContextVar("recording", default=None)
 
@@ -211,7 +209,7 @@ def _at_once(graph: Graph, data: Tensor, reduce: str, edge: str, weights: Tensor
         return layout.at_once(graph, data, reduce, edge) if weights is None else None
     if edge not in ("copy", "mul") or reduce not in eager.REDUCTIONS:
         return None
-    if (weights is not None or reduce in ("min", "max")) and _gathers_by_degree(graph, data):
+    if (weights is not None or reduce in ("min", "max")) and eager.gathers_by_degree(data, graph.num_arcs):
         return None
     arcs, by_arc, transposed = graph.kept("pulled", lambda: _pulled(graph)), None, None
     if edge == "mul":
@@ -232,12 +230,6 @@ def _at_once(graph: Graph, data: Tensor, reduce: str, edge: str, weights: Tensor
     empty = reduction_of(reduce).identity(data.dtype) if reduce in ("min", "max") else 0.0
     received = eager.aggregate(arcs, columns, reduce, by_arc, transposed, empty=empty)
     return received if received is None or data.dim() == 2 else received.squeeze(1)
-
-
-def _gathers_by_degree(graph: Graph, data: Tensor) -> bool:
-    """True where the native backend may gather from a copy of the data by degree: `native/aggregation/grouping.py`."""
-    row = data.dtype.itemsize * (data.shape[1] if data.dim() == 2 else 1)
-    return row <= 32 and row * graph.num_vertices > CACHE and graph.num_arcs >= 8 * graph.num_vertices
 
 
 def _pulled(graph: Graph) -> Csr:

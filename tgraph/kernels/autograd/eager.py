@@ -17,7 +17,7 @@ from tgraph.core.dispatch import BACKENDS, watchers
 from tgraph.core.system.library import applied
 from tgraph.kernels import tuned
 from tgraph.kernels.autograd.degree_weights import mean_weights
-from tgraph.kernels.native.aggregation import csr_sums
+from tgraph.kernels.native.aggregation import csr_sums, grouping
 
 _NATIVE = BACKENDS["native"].operators
 
@@ -36,6 +36,13 @@ def serves(neighbors: Tensor, rows: int, data: Tensor, weights: Tensor | None = 
     if _NATIVE["sum_csr"].refuses(neighbors, rows, data, weights) is not None:
         return False
     return not (watchers() or tuned.may_know(rows, neighbors.shape[0]))
+
+
+def gathers_by_degree(data: Tensor, num_arcs: int) -> bool:
+    """Whether the native backend may gather data [n, ...] for so many arcs from a copy by degree, which these functions
+    do not: `kernels.native.aggregation.grouping`."""
+    rows, nbytes = data.shape[0], data.nbytes
+    return 2 * grouping.cache_bytes() <= nbytes <= grouping.COLUMNS * rows and num_arcs >= grouping.WORTH * rows
 
 
 def aggregate(

@@ -143,3 +143,17 @@ def test_an_instance_without_its_constructor_is_refused():
     empty = kernels.DagRows.__new__(kernels.DagRows)
     with pytest.raises(TypeError, match="rows: expected "):
         kernels.dag_count_rows(empty, True, torch.tensor([0]), torch.zeros(1, dtype=torch.int64))
+
+
+def test_data_of_too_few_vertices_is_refused():
+    kernels, offset, neighbors = native.load(), torch.tensor([0, 1, 2]), torch.tensor([1, 0], dtype=torch.int32)
+    rows, two, short = (neighbors, offset, None, -1), torch.zeros(2), torch.zeros(1)
+    index = torch.zeros(2, dtype=torch.int32)
+    with pytest.raises(ValueError, match="data, best or arg"):
+        kernels.segment_argreduce(*rows, None, short, 1, True, 0.0, two, index)
+    with pytest.raises(ValueError, match="row_data, data or out"):
+        kernels.arc_products(*rows, None, two, short, 1, 1, torch.zeros(2))
+    with pytest.raises(ValueError, match="arg: expected arcs of the rows"):
+        kernels.scatter_argreduce(*rows, two, 1, index, short)
+    kernels.scatter_argreduce(*rows, two + 3, 1, index, two)
+    assert two.tolist() == [3, 3]

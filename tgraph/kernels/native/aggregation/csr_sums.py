@@ -112,7 +112,7 @@ def argbest_of_rows(arcs: Csr, data: Tensor, reduce: str, empty: float) -> tuple
     arcs.ensure_valid()
     shape = arcs.num_rows, data.shape[1]
     out, index = fresh(shape, data.dtype), fresh(shape, index_dtype_of(data.dtype))
-    sent = flat(data)
+    sent = as_many_as_rows(flat(data), arcs.num_rows)
     settle(sent, arcs.num_arcs)
     rows = arcs.neighbors, arcs.offset, None, -1, None
     compiled().segment_argreduce(*rows, sent, shape[1], reduce == "max", empty, out, index)

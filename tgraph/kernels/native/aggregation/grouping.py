@@ -72,7 +72,7 @@ class Grouped:
             return
         order = by_degree(degree)
         half = int(torch.searchsorted(degree.index_select(0, order).cumsum(0), m // 2)) + 1  # of the arcs lead to these
-        self.most = min(_cache() // half, COLUMNS)
+        self.most = min(cache_bytes() // half, COLUMNS)
         if row_bytes > self.most:
             return
         place = torch.empty_like(order).scatter_(0, order.long(), torch.arange(n, dtype=order.dtype))
@@ -108,7 +108,7 @@ def gathered(graph: Graph, data: Tensor) -> tuple[Tensor, Tensor]:
     """The neighbours of all rows of the graph, int32 or int64 [m], and the contiguous data [n, ...] that they number:
     as they are, or both by groups of degree."""
     graph = graph.decoded()
-    if data.nbytes < 2 * _cache() or graph.neighbors.dtype != torch.int32:
+    if data.nbytes < 2 * cache_bytes() or graph.neighbors.dtype != torch.int32:
         return graph.neighbors, data
     grouped = graph.kept("sources by degree", Grouped)
     if not grouped.serves(data.nbytes // len(data), graph.neighbors, lambda: graph.in_degree):
@@ -117,7 +117,8 @@ def gathered(graph: Graph, data: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @functools.cache
-def _cache() -> int:
+def cache_bytes() -> int:
+    """Of the second-level cache of a processor."""
     return devices.cache_bytes(torch.device("cpu"))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -31,18 +33,9 @@ def refuses_product(
     return _refuses(a, dtype)
 
 
-def refuses_pairs(
-    a: SparseMatrix,
-    b: SparseMatrix,
-    rows: Tensor | None,
-    groups: Tensor,
-    others: Tensor,
-    reduce: str,
-    edge: str,
-    dtype: torch.dtype,
-) -> str | None:
-    """Why `dot_pairs` does not support a call, None if it does."""
-    return _refuses(a, dtype)
+def refuses_pairs(a: SparseMatrix, *others: Any) -> str | None:
+    """Why `dot_pairs` does not support a call, whose last argument is the dtype, None if it does."""
+    return _refuses(a, others[-1])
 
 
 def refuses_nearest(ids: Tensor | None, a: SparseMatrix, *others: object) -> str | None:

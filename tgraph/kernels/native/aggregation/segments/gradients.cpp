@@ -28,6 +28,12 @@ TGRAPH_MULTIVERSION void dot_heads(const A* a, const A* b, int64_t heads, int64_
     for (int64_t head = 0; head < heads; ++head) out[head] = dot(a + head * span, b + head * span, span);
 }
 
+// Whether data has [n, columns] of the vertices, or more rows: of other vertices, where arcs come from these.
+bool has_rows(std::size_t size, int64_t n, int64_t columns) {
+    const auto given = static_cast<int64_t>(size);
+    return given % columns == 0 && given >= n * columns;
+}
+
 // SDDMM: out[arc, head] = dot product of the row's and the neighbor's data over the columns of the head; 0 for arcs
 // from inactive neighbors.
 template <class A>
@@ -38,7 +44,7 @@ void arc_products(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int6
     const int64_t arcs = selection.num_arcs();
     check_columns(columns, heads);
     if (static_cast<int64_t>(row_data.shape(0)) != selection.count * columns ||
-        static_cast<int64_t>(data.shape(0)) % columns ||
+        !has_rows(data.shape(0), selection.num_vertices, columns) ||
         static_cast<int64_t>(out.shape(0)) != arcs * heads)
         throw std::invalid_argument("row_data, data or out: expected [rows, columns], [n, columns], [arcs, heads]");
     constexpr int64_t grain = 1 << 12;
@@ -180,7 +186,7 @@ void segment_argreduce(In<void> neighbors, In<int64_t> offset, In<int64_t> rows,
     const Selection selection = *argument;
     check_columns(columns, 1);
     const int64_t size = selection.count * columns;
-    if (static_cast<int64_t>(data.shape(0)) % columns || static_cast<int64_t>(best.shape(0)) != size ||
+    if (!has_rows(data.shape(0), selection.num_vertices, columns) || static_cast<int64_t>(best.shape(0)) != size ||
         static_cast<int64_t>(arg.shape(0)) != size)
         throw std::invalid_argument("data, best or arg: expected [n, columns] and [rows, columns]");
     const int64_t arcs = selection.num_arcs();
@@ -244,9 +250,13 @@ void scatter_argreduce(In<void> neighbors, In<int64_t> offset, In<int64_t> rows,
             if (r + 1 < k) fetch_outputs<A>(selection, r + 1, arg.data(), columns, {first, first + size}, out.data());
             for (int64_t f = r * columns + first; f < r * columns + first + size; ++f) {
                 const int64_t arc = arg.data()[f];
-                if (arc >= degree) fits.store(false, std::memory_order_relaxed);
-                if (arc < 0 || arc >= degree) continue;
-                out.data()[selection.neighbors[begin + arc] * columns + f - r * columns] += grad.data()[f];
+                if (arc < 0) continue;
+                const int64_t to = arc < degree ? selection.neighbors[begin + arc] : n;
+                if (to >= n) {
+                    fits.store(false, std::memory_order_relaxed);
+                    continue;
+                }
+                out.data()[to * columns + f - r * columns] += grad.data()[f];
             }
         }
     });
