@@ -113,19 +113,18 @@ def check(steps: dict[str, Step], models: dict[str, Module]) -> list[str]:
 def called() -> Iterator[set[str]]:
     """The names of the compiled kernels that are called in a `with` block."""
     names: set[str] = set()
-    load = native.load
-    module = load()
+    load, module = native._import_installed, native.load()
 
     class Noted:
         def __getattr__(self, name: str) -> Any:
             names.add(name)
             return getattr(module, name)
 
-    native.load = lambda: None if module is None else Noted()  # type: ignore[assignment,return-value]
+    native._import_installed = lambda: None if module is None else Noted()  # type: ignore[assignment,return-value]
     try:
         yield names
     finally:
-        native.load = load
+        native._import_installed = load
 
 
 def take_turns(steps: dict[str, Step], count: int = 1) -> dict[str, Any]:

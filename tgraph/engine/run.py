@@ -23,6 +23,7 @@ from tgraph.engine.deferral import Deferral
 from tgraph.engine.delta_stepping import NearFar
 from tgraph.engine.overflow import Watch
 from tgraph.engine.progress import Advance, progress_bar
+from tgraph.engine.recognition import recognised
 from tgraph.engine.state import Run, State
 from tgraph.engine.tracing.records import Conditions
 from tgraph.engine.tracing.trace import Trace
@@ -100,7 +101,7 @@ def run(
     one_thread = one_torch_thread(backend) if program.one_torch_thread else nullcontext()
     with one_thread, _together(program, graph, options | {"checkpoint": checkpoint}):
         keeper = None if checkpoint is None else keeper_of(checkpoint, program, graph)
-        state = _begun(program, graph, mode, backend, trace, max_iterations, keeper)
+        state = _begun(program, graph, mode, backend, fuse, trace, max_iterations, keeper)
         by_backend = state.policy is None
         state.deferral = Deferral.of(program, graph, backend) if fuse and not by_backend and keeper is None else None
         shown = is_wanted(progress) and (graph.layout is None or graph.layout.is_main_rank)
@@ -112,7 +113,7 @@ def run(
             keeper.save() if unfinished else keeper.finish()
         result = Run(program.finish(state.values), state.iterations, not unfinished, state.residual, state.trace)
     if unfinished:
-        raise NotConvergedError(_not_converged(state, remaining), result, result.residual)
+        raise NotConvergedError(_not_converged(state, remaining, type(program).__name__), result, result.residual)
     return result
 
 
@@ -133,12 +134,15 @@ def _begun(
     graph: Graph,
     mode: str,
     backend: str,
+    fuse: bool,
     trace: bool,
     max_iterations: int | None,
     keeper: Keeper | None,
 ) -> State:
     """The state after INIT, or of a checkpoint."""
     values, active = _first(program, graph)
+    name = type(program).__name__
+    program = (recognised(program, graph, values, active, backend) if fuse else None) or program
     if graph.layout is not None:
         values = graph.layout.spread_out(values)
         graph.layout.reserve(values, in_place=isinstance(program, Relaxation))
@@ -147,7 +151,7 @@ def _begun(
     state = State(program, graph, backend, mode, plan, values, active)
     state.trusts = ownership.makes_its_own(type(program).compute)
     if trace:
-        state.trace = Trace(graph, type(program).__name__)
+        state.trace = Trace(graph, name)
         has_loop = plan.loop is not None and plan.loop.backend is not None
         state.trace.conditions = Conditions(mode, backend, plan.width, has_loop)
     if saved is not None:
@@ -327,14 +331,14 @@ def _meets_tolerance(state: State, before: Any, versions: ownership.Versions | N
     return state.program.tolerance is not None and state.residual <= state.program.tolerance
 
 
-def _not_converged(state: State, active: int) -> str:
+def _not_converged(state: State, active: int, name: str) -> str:
     program, residual = state.program, state.residual
     if isinstance(program, Relaxation) and program.max_iterations is None and residual is None:
         hint = "a cycle may improve without end (a negative one for a min); else raise max_iterations"
     else:
         hint = "raise max_iterations" + (" or the tolerance" if residual is not None else "")
     left = f"residual {residual:.3g}" if residual is not None else f"{active:,} vertices still active"
-    return f"{type(program).__name__} has not converged after {state.plan.limit} iterations ({left}); {hint}"
+    return f"{name} has not converged after {state.plan.limit} iterations ({left}); {hint}"
 
 
 @contextmanager
