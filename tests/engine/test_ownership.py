@@ -6,7 +6,7 @@ from strategies import random_graph
 
 import tgraph as tg
 from tgraph.core.system import native
-from tgraph.engine import deferral
+from tgraph.engine import fusion
 
 N = 40
 
@@ -15,7 +15,7 @@ N = 40
 def fuse(request, monkeypatch):
     if request.param and native.load() is None:
         pytest.skip("the native kernels are not installed")
-    monkeypatch.setattr(deferral, "LEAST_ARCS", 0)
+    monkeypatch.setattr(fusion, "LEAST_ARCS", 0)
     return request.param
 
 

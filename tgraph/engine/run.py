@@ -19,11 +19,11 @@ from tgraph.core.system.native import one_torch_thread
 from tgraph.deferred import attach
 from tgraph.engine import compiled_loop, identity, ownership, planning
 from tgraph.engine.checkpoint import Checkpoint, Keeper, keeper_of
-from tgraph.engine.deferral import Deferral
 from tgraph.engine.delta_stepping import NearFar
+from tgraph.engine.fusion import Fused
 from tgraph.engine.overflow import Watch
 from tgraph.engine.progress import Advance, progress_bar
-from tgraph.engine.recognition import recognised
+from tgraph.engine.recognition import Written, recognised
 from tgraph.engine.state import Run, State
 from tgraph.engine.tracing.records import Conditions
 from tgraph.engine.tracing.trace import Trace
@@ -59,11 +59,11 @@ def run(
         `update` does not change a vertex that receives the identity of the reduction; see there.
     backend : the kernels of the operators: "auto", or "native", "scatter", "sparse" or "portable"; a backend with
         `aggregate` alone supports a `Program` that calls nothing else.
-    fuse : sums over all arcs in a Program's `compute` become one pass over the arcs with the element-wise operations
-        around them, where the graph is large, compiled kernels support it (`tgraph.engine.deferral`; the trace then has
-        steps called "affine_step") and there is no checkpoint. The values are unchanged up to rounding; sums are taken
-        in float64, with less overflow. False executes each operation by itself: for extensions that write into torch's
-        memory undetected, by an address or DLPack.
+    fuse : a Program whose `compute` is pure is read as an expression. A min or max and an `update` by the same run as
+        the Relaxation that they are (`tgraph.engine.recognition`). A sum over all arcs and the element-wise operations
+        around it become one pass over the arcs where the graph is large and compiled kernels support it
+        (`tgraph.engine.fusion`), with sums in float64, and values unchanged up to rounding. All else is called as it is
+        written; the trace says why (`conditions.computed`). False calls every `compute` as it is written.
     trace : record each iteration in a `Trace`.
     progress : show a progress bar on stderr; see `tgraph.progress` for the default.
     max_iterations : raise NotConvergedError, with the partial Run, after this number; by default the program's own
@@ -103,7 +103,8 @@ def run(
         keeper = None if checkpoint is None else keeper_of(checkpoint, program, graph)
         state = _begun(program, graph, mode, backend, fuse, trace, max_iterations, keeper)
         by_backend = state.policy is None
-        state.deferral = Deferral.of(program, graph, backend) if fuse and not by_backend and keeper is None else None
+        if fuse and not by_backend and keeper is None:
+            _fuse(state)
         shown = is_wanted(progress) and (graph.layout is None or graph.layout.is_main_rank)
         showing = progress_bar(state, progress) if shown else nullcontext(lambda steps, active: None)
         with showing as advance, _recording(graph, state.trace):
@@ -154,6 +155,8 @@ def _begun(
         state.trace = Trace(graph, name)
         has_loop = plan.loop is not None and plan.loop.backend is not None
         state.trace.conditions = Conditions(mode, backend, plan.width, has_loop)
+        if isinstance(program, Written):
+            state.trace.conditions.computed = f"as a Relaxation of {program.reduce!r} and {program.edge!r}"
     if saved is not None:
         state.restore(saved)
     if plan.loop is None or plan.loop.backend is None or not len(state.active):
@@ -210,14 +213,34 @@ def _step(state: State) -> tuple[Subgraph, Frontier]:
     sub = program.tensorize(graph, state.active, policy.choose(state.active))
     sub.backend, sub.scratch = state.backend, state.scratch
     before = state.values if state.trusts and state.is_own else _writable(state, sub.mode)
-    if state.deferral is not None and state.deferral.serves(sub, state.values):
-        computed = state.deferral.compute(program, sub, state.values, state.active)
-    else:
+    computed = None
+    if state.fused is not None and state.fused.supports(sub, state.values):
+        computed = _fused(state, sub)
+    if computed is None:
         computed = program.compute(sub, state.values, state.active)
     state.values, changed = _checked(program, graph, computed)
     state.is_own = state.is_own and (state.trusts or ownership.are_of(state.values, before))
     state.iterations += 1
     return sub, changed
+
+
+def _fuse(state: State) -> None:
+    """Let rounds be computed by affine steps, where COMPUTE is known to be one."""
+    found = Fused.of(state.program, state.graph, state.values, state.backend)
+    if isinstance(found, Fused):
+        state.fused = found
+    if state.trace is not None and not isinstance(state.program, Relaxation):
+        state.trace.conditions.computed = found if isinstance(found, str) else "by affine steps"
+
+
+def _fused(state: State, sub: Subgraph) -> tuple[Any, Frontier] | None:
+    """The result of COMPUTE by affine steps; None where these fail: COMPUTE itself then raises the error."""
+    assert state.fused is not None
+    try:
+        return state.fused.compute(sub, state.values, state.active)
+    except Exception:
+        state.fused = None
+        return None
 
 
 def _run_loop(state: State, advance: Advance, keeper: Keeper | None) -> int:
@@ -319,8 +342,8 @@ def _meets_tolerance(state: State, before: Any, versions: ownership.Versions | N
     if versions is not None:
         ownership.check_before(state.program, versions, state.values)
         noted = ownership.versions(state.values)
-    if state.deferral is not None and state.deferral.is_in_use:
-        residual = state.deferral.residual(state.program, before, state.values)
+    if state.fused is not None:
+        residual = state.fused.residual(before, state.values)
     else:
         residual = state.program.residual(before, state.values)
     if noted:

@@ -12,8 +12,8 @@ from tgraph.core.direction import DirectionPolicy
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Scratch
-from tgraph.engine.deferral import Deferral
 from tgraph.engine.delta_stepping import NearFar
+from tgraph.engine.fusion import Fused
 from tgraph.engine.plan import Plan
 from tgraph.engine.tracing.trace import Trace
 from tgraph.markup.labels import definitions
@@ -70,7 +70,7 @@ class State:
         where a backend runs the whole loop.
     is_own : whether nothing else refers to the memory of the values, so that steps may write into it. trusts : whether
         that holds after each COMPUTE, as for all of this package.
-    deferral : the recorder of COMPUTE, for fusion; None where fusion would save nothing.
+    fused : the rounds of COMPUTE as affine steps; None where it is called as it is written.
     """
 
     program: Program
@@ -87,7 +87,7 @@ class State:
     order: NearFar | None = None
     is_own: bool = True
     trusts: bool = True
-    deferral: Deferral | None = None
+    fused: Fused | None = None
 
     @computed_once
     def scratch(self) -> Scratch:

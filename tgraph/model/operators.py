@@ -13,8 +13,7 @@ the vertex data it is given.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import ContextVar
-from typing import Any, cast, overload
+from typing import Any, overload
 
 import torch
 from torch import Tensor
@@ -35,9 +34,6 @@ from tgraph.kernels.layout import aggregation as layout
 from tgraph.kernels.layout import spreading
 from tgraph.kernels.operators.changes import are_vertices
 from tgraph.kernels.reductions import check_edge_operation, reduction_of
-
-# The recorder of operators that a program calls, which fuses them; set by `tgraph.engine.deferral`.
-recording: ContextVar[Any] = ContextVar("recording", default=None)
 
 
 def vertex_select(graph: Graph, active: Frontier) -> Tensor | None:
@@ -171,8 +167,6 @@ def _aggregate(
 ) -> Received | Tensor:
     if torch.compiler.is_compiling():
         differentiable.prepare(sub if isinstance(sub, Graph) else sub.graph, edge != "copy")
-    elif (recorder := recording.get()) is not None:
-        return cast(Tensor, recorder.aggregate(sub, data, reduce, edge, weights, dtype))
     elif isinstance(sub, Graph) and dtype is None:
         received = _at_once(sub, data, reduce, edge, weights)
         if received is not None:
@@ -313,10 +307,7 @@ def update(
     if not torch.can_cast(new.dtype, values.dtype):
         raise ArgumentError(f"function: gave {new.dtype}, which {values.dtype} vertex data cannot hold; convert one")
     new = _narrowed(new, values.dtype, received.vertices)
-    recorder = None if torch.compiler.is_compiling() else recording.get()
-    if recorder is not None and active.is_everything and (moved := recorder.changed(old, new)) is not None:
-        return new, active if moved else active.graph.nothing()
-    changed = _differs(new.detach(), old.detach())
+    changed = differs(new.detach(), old.detach())
     if active.is_everything:
         following = active if bool(changed.any()) else active.graph.nothing()
     elif received.vertices is None:
@@ -350,11 +341,10 @@ def _applied(function: Callable[[Tensor, Tensor], Tensor], old: Tensor, received
     """`function(old, received)`, which must leave the old values as they are."""
     if torch.compiler.is_compiling():
         return function(old, received)
-    counted = version_of if (recorder := recording.get()) is None else recorder.version_of
-    if (version := counted(old)) is None:
+    if (version := version_of(old)) is None:
         return function(old.clone(), received)
     new = function(old, received)
-    if counted(old) != version:
+    if version_of(old) != version:
         raise ArgumentError("function: wrote into its first argument, the old values; return a new tensor")
     return new
 
@@ -372,7 +362,7 @@ def version_of(tensor: Tensor) -> int | None:
     return None if tensor.is_inference() else tensor._version
 
 
-def _differs(new: Tensor, old: Tensor) -> Tensor:
+def differs(new: Tensor, old: Tensor) -> Tensor:
     """Where a vertex changed, bool [r]. NaN equals NaN, so that a NaN cannot keep a program running."""
     differs = new != old
     if new.is_floating_point():

@@ -222,5 +222,6 @@ def _backends(trace: TraceData) -> Section:
     rows = [(each.operator, each.backend or "none", why) for each, why in zip(trace.served, whys, strict=True)]
     asked = f'mode="{given.mode}", backend="{given.backend}"'
     asked += "" if given.width is None else f", buckets of width {given.width:g}"
+    asked += f"; compute: {given.computed}" if given.computed else ""
     table = Table("Backend of each operator", ("operator", "backend", "faster ones without support, why"), rows)
     return Section("backends", "Backends", f"Options of the run: {asked}.", tables=[table])

@@ -37,7 +37,8 @@ class Served:
 @dataclass
 class Conditions:
     """The options of a run: mode and backend as requested, the width of its buckets (None without), whether a backend
-    ran its loop, the memory budget in bytes of a streamed graph or None, and whether the run computed the transpose."""
+    ran its loop, the memory budget in bytes of a streamed graph or None, whether the run computed the transpose, and
+    how COMPUTE was: as a Relaxation, by affine steps, or why as it is written."""
 
     mode: str = "auto"
     backend: str = "auto"
@@ -45,6 +46,7 @@ class Conditions:
     loop: bool = False
     memory: int | None = None
     transposed: bool = False
+    computed: str = ""
 
 
 @dataclass(frozen=True)

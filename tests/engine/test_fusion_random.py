@@ -10,7 +10,7 @@ from strategies import random_graph
 
 import tgraph as tg
 from tgraph.core.system import native
-from tgraph.engine import deferral
+from tgraph.engine import fusion
 
 pytestmark = [
     pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed"),
@@ -22,7 +22,7 @@ N, ARCS = 24, 120
 
 @pytest.fixture(autouse=True)
 def small_graphs_are_fused(monkeypatch):
-    monkeypatch.setattr(deferral, "LEAST_ARCS", 0)
+    monkeypatch.setattr(fusion, "LEAST_ARCS", 0)
 
 
 def scripted(x: torch.Tensor) -> torch.Tensor:
