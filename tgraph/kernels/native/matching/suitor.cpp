@@ -148,7 +148,9 @@ void bind_heavy(Module& module) {
 
 void bind_suitor(Module& module) {
     bind_heavy<double>(module);
+    bind_heavy<float>(module);
     bind_heavy<int64_t>(module);
+    bind_heavy<int32_t>(module);
     module.def("random_matching", &random_matching, "offset, neighbors, key, mate");
 }
 
