@@ -307,7 +307,7 @@ def returning(init=None, compute=None):
         (returning(init=lambda g: ([0, 0, 0], g.everything())), ("init", "list", "dict of tensors")),
         (returning(init=lambda g: (torch.zeros(3, device="meta"), g.everything())), ("meta", "cpu", "graph.device")),
         (returning(compute=lambda s, v, a: v), ("Wrong.compute", "(vertex data, Frontier)", "tg.update")),
-        (returning(compute=lambda s, v, a: (v, torch.ones(3).bool())), ("Wrong.compute", "Frontier")),
+        (returning(compute=lambda s, v, a: (v, torch.ones(3))), ("Wrong.compute", "Frontier")),
         (returning(compute=lambda s, v, a: (v, random_graph(9, 9).everything())), ("Wrong.compute", "another graph")),
         (PageRank, ("program", "instance", "PageRank")),
         (Declared("sum", "add", [0] * 3, torch.int64, 1), ("reduce", "'sum'", "'max'", "Program")),

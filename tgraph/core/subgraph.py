@@ -223,6 +223,9 @@ class Subgraph:
 class Received:
     """Results of an aggregate: `values` [r, ...], at the vertices [r], or at all of them in order where None.
 
+    sub : the arcs that were aggregated. empty : the value of a vertex that no active vertex reaches, where there are
+        values of such vertices too; None where there are none, or where all vertices are active.
+
     >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
     >>> received = tg.Received(torch.tensor([5.0, 7.0]), torch.tensor([1, 2]))
     >>> values, changed = tg.update(torch.zeros(3), graph.everything(), received)
@@ -232,6 +235,8 @@ class Received:
 
     values: Tensor
     vertices: Tensor | None = None
+    sub: Subgraph | None = None
+    empty: float | None = None
 
 
 def whole(graph: Graph, active: Frontier, mode: Mode, backend: str = "auto") -> Subgraph:

@@ -31,6 +31,7 @@ from tgraph.errors import ArgumentError, NotConvergedError
 from tgraph.files import PathLike
 from tgraph.kernels import Choice, check_backend, watched
 from tgraph.kernels.messages import is_per_arc
+from tgraph.model import operators
 from tgraph.model.program import Program, Relaxation
 from tgraph.progress import is_wanted
 
@@ -55,8 +56,7 @@ def run(
     """Run a `program` on a graph until no vertex is active.
 
     mode : "push" (active vertices send along their out-arcs), "pull" (vertices read their in-arcs), or "auto",
-        which chooses for each iteration by the work ahead. All three give the same values where the function given to
-        `update` does not change a vertex that receives the identity of the reduction; see there.
+        which chooses for each iteration by the work ahead. All three give the same values.
     backend : the kernels of the operators: "auto", or "native", "scatter", "sparse" or "portable"; a backend with
         `aggregate` alone supports a `Program` that calls nothing else.
     fuse : a Program whose `compute` is pure is read as an expression. A min or max and an `update` by the same run as
@@ -87,6 +87,7 @@ def run(
     >>> run.values, run.converged
     (tensor([0., 1., 3.], dtype=torch.float64), True)
     """
+    _check_program(program, graph)
     if mode != "auto":
         check_choice(mode, "mode", ("auto", "push", "pull"))
     if backend != "auto":
@@ -99,7 +100,8 @@ def run(
     options = {"mode": mode, "backend": backend, "fuse": fuse, "trace": trace, "max_iterations": max_iterations}
     # Programs with operations of their own may need torch's threads.
     one_thread = one_torch_thread(backend) if program.one_torch_thread else nullcontext()
-    with one_thread, _together(program, graph, options | {"checkpoint": checkpoint}):
+    by_name = nullcontext() if backend == "auto" else _running_on(backend)
+    with one_thread, by_name, _together(program, graph, options | {"checkpoint": checkpoint}):
         keeper = None if checkpoint is None else keeper_of(checkpoint, program, graph)
         state = _begun(program, graph, mode, backend, fuse, trace, max_iterations, keeper)
         by_backend = state.policy is None
@@ -116,6 +118,16 @@ def run(
     if unfinished:
         raise NotConvergedError(_not_converged(state, remaining, type(program).__name__), result, result.residual)
     return result
+
+
+@contextmanager
+def _running_on(backend: str) -> Iterator[None]:
+    """A context in which aggregates over whole graphs are those of a backend."""
+    token = operators.running_on.set(backend)
+    try:
+        yield
+    finally:
+        operators.running_on.reset(token)
 
 
 def _together(program: Program, graph: Graph, options: dict[str, Any]) -> AbstractContextManager[None]:
@@ -218,7 +230,9 @@ def _step(state: State) -> tuple[Subgraph, Frontier]:
         computed = _fused(state, sub)
     if computed is None:
         computed = program.compute(sub, state.values, state.active)
-    state.values, changed = _checked(program, graph, computed)
+    values, changed = _checked(program, graph, computed)
+    _check_length(program, state.values, values)
+    state.values = values
     state.is_own = state.is_own and (state.trusts or ownership.are_of(state.values, before))
     state.iterations += 1
     return sub, changed
@@ -275,11 +289,23 @@ def _run_loop(state: State, advance: Advance, keeper: Keeper | None) -> int:
     return loop.active if active is None else active
 
 
-def _first(program: Program, graph: Graph) -> tuple[Any, Frontier]:
+def _check_program(program: Program, graph: Graph) -> None:
+    """Raise ArgumentError for other objects than a program and a graph, and for a tolerance that nothing meets."""
+    if isinstance(program, Graph) and isinstance(graph, Program):
+        raise ArgumentError("program, graph: the graph comes second, tg.run(program, graph)")
     if not isinstance(program, Program):
-        raise ArgumentError(f"program: expected an instance of a Program, got {program!r}; write {program!r}(...)")
+        kind = f"; write {program.__name__}(...)" if isinstance(program, type) and issubclass(program, Program) else ""
+        raise ArgumentError(f"program: expected an instance of a Program, got {program!r}{kind}")
     if not isinstance(graph, Graph):
         raise ArgumentError(f"graph: expected a tgraph.Graph, got {type(graph).__name__}; see Graph.from_*")
+    if program.tolerance is not None and getattr(program.residual, "__func__", None) is Program.residual:
+        raise ArgumentError(
+            f"{type(program).__name__}.tolerance: is compared with the residual, which the program does not have; "
+            "write residual(self, before, after), or set tolerance = None"
+        )
+
+
+def _first(program: Program, graph: Graph) -> tuple[Any, Frontier]:
     with nullcontext() if graph.layout is None else graph.layout.spreading():
         begun = program.init(graph)
     values, active = _checked(program, graph, begun, "init")
@@ -298,15 +324,36 @@ def _first(program: Program, graph: Graph) -> tuple[Any, Frontier]:
 
 
 def _checked(program: Program, graph: Graph, result: Any, step: str = "compute") -> tuple[Any, Frontier]:
-    """The `result` of `init` or `compute`. Raises ArgumentError unless it is (vertex data, Frontier)."""
+    """The `result` of `init` or `compute`, in which a mask [n] is a frontier. Raises ArgumentError unless it is (vertex
+    data, Frontier)."""
+    if (
+        isinstance(result, tuple)
+        and len(result) == 2
+        and isinstance(result[1], Tensor)
+        and result[1].dtype is torch.bool
+    ):
+        result = result[0], graph.select(result[1])
     if not (isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], Frontier)):
         raise ArgumentError(
             f"{type(program).__name__}.{step}: must return (vertex data, Frontier); graph.select(...), "
-            "graph.everything() and tg.update make frontiers"
+            "graph.everything() and tg.update make frontiers, and a mask, bool [n], is one"
         )
     if result[1].graph.num_vertices != graph.num_vertices:
         raise ArgumentError(f"{type(program).__name__}.{step}: the frontier belongs to another graph")
     return result
+
+
+def _check_length(program: Program, before: Any, after: Any) -> None:
+    """Raise ArgumentError where COMPUTE returns a tensor of another length than the vertex data it was given."""
+    if type(after) is Tensor and type(before) is Tensor:
+        if after.shape[:1] != before.shape[:1]:
+            raise ArgumentError(
+                f"{type(program).__name__}.compute: returned vertex data of shape {list(after.shape)}; vertex data has "
+                f"one row per vertex, [{before.shape[0]}, ...]"
+            )
+    elif isinstance(after, dict) and isinstance(before, dict):
+        for name in after.keys() & before.keys():
+            _check_length(program, before[name], after[name])
 
 
 def _tensors(values: Any, name: str = "the vertex data") -> Iterator[tuple[str, Tensor]]:
@@ -350,6 +397,11 @@ def _meets_tolerance(state: State, before: Any, versions: ownership.Versions | N
         ownership.check_after(state.program, noted)
     if residual is None:
         return False
+    if isinstance(residual, Tensor) and residual.numel() != 1:
+        raise ArgumentError(
+            f"{type(state.program).__name__}.residual: expected one number, got a tensor {list(residual.shape)}; "
+            "reduce it, as by .abs().sum() or .abs().max()"
+        )
     state.residual = float(residual)
     return state.program.tolerance is not None and state.residual <= state.program.tolerance
 

@@ -161,6 +161,8 @@ class Expression(Symbol):
         return self.value
 
     def __getitem__(self, index: Any) -> Expression:
+        if isinstance(index, Everyone) and len(self.like) == index.count:
+            return self
         if isinstance(index, Expression):
             if not index.is_constant or index.like.dtype != torch.bool or index.like.dim() != 1:
                 raise NotAnExpression("compute indexes by a tensor that depends on the data")
@@ -301,6 +303,15 @@ class Active(Symbol):
         self.old, self.new, self.given = old, new, given
 
 
+class Everyone(Symbol):
+    """The vertices that a function of `update` is given: all of them."""
+
+    name = "the vertices"
+
+    def __init__(self, count: int):
+        self.count = count
+
+
 class Whole(Symbol):
     """The graph."""
 
@@ -393,7 +404,10 @@ class Reader:
         """As `tg.update`."""
         if not (isinstance(values, Variable) and active is self.active and isinstance(received, Received)):
             raise NotAnExpression("compute updates other values than those it was given")
-        new = received.values if function is None else function(values, received.values)
+        given: tuple[Any, ...] = (values, received.values)
+        if function is not None and operators.takes_vertices(function):
+            given += (Everyone(self.graph.num_vertices),)
+        new = received.values if function is None else function(*given)
         if not isinstance(new, Expression):
             raise NotAnExpression("the function given to update returns no tensor")
         return new, Active(values, new, active)

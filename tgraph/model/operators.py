@@ -13,7 +13,11 @@ the vertex data it is given.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, overload
+from contextvars import ContextVar
+from dataclasses import replace
+from functools import partial
+from types import FunctionType, MethodType
+from typing import Any, NoReturn, overload
 
 import torch
 from torch import Tensor
@@ -27,7 +31,7 @@ from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Mode, Received, Subgraph, arc_weights, whole
 from tgraph.core.system.library import in_functorch, is_plain, needs_grad
 from tgraph.errors import ArgumentError
-from tgraph.kernels import choose, exactness, find
+from tgraph.kernels import check_backend, choose, exactness, find
 from tgraph.kernels.autograd import differentiable, eager
 from tgraph.kernels.call import Call
 from tgraph.kernels.layout import aggregation as layout
@@ -35,14 +39,22 @@ from tgraph.kernels.layout import spreading
 from tgraph.kernels.operators.changes import are_vertices
 from tgraph.kernels.reductions import check_edge_operation, reduction_of
 
+DTYPES = {torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
+DTYPES |= {torch.float16, torch.bfloat16, torch.float32, torch.float64}
+WIDER = {torch.uint16: torch.int32, torch.uint32: torch.int64}
 
-def vertex_select(graph: Graph, active: Frontier) -> Tensor | None:
-    """The `active` vertices as indices int64 [k], or None for all of them, which are never written out.
+# The backend that a run was asked for, by name: aggregates over whole graphs in its COMPUTE use it as well.
+running_on: ContextVar[str] = ContextVar("running_on", default="auto")
+
+
+def vertex_select(graph: Graph, active: Frontier | Tensor) -> Tensor | None:
+    """The `active` vertices, or those of a mask, as indices int64 [k]; None for all, which are never written out.
 
     >>> graph = tg.generators.path(4)
     >>> tg.vertex_select(graph, graph.select([0, 2])), tg.vertex_select(graph, graph.everything())
     (tensor([0, 2]), None)
     """
+    active = frontier_of(graph, active)
     _check_frontier(graph, active)
     return None if active.is_everything else active.ids
 
@@ -76,7 +88,7 @@ def _check_vertices(graph: Graph, vertices: Tensor) -> None:
 
 
 def reconstruct(
-    graph: Graph, active: Frontier, vertices: Tensor | None, selection: Selection, mode: Mode = "push"
+    graph: Graph, active: Frontier | Tensor, vertices: Tensor | None, selection: Selection, mode: Mode = "push"
 ) -> Subgraph:
     """The rows `selection` of the `vertices`, None for all, as a Subgraph in which the `active` vertices send.
 
@@ -89,7 +101,7 @@ def reconstruct(
     >>> tg.aggregate(sub, torch.tensor([7, 8, 9])).values
     tensor([7, 7])
     """
-    return Subgraph(graph, active, mode, vertices, selection, mirrored=mode == "pull")
+    return Subgraph(graph, frontier_of(graph, active), mode, vertices, selection, mirrored=mode == "pull")
 
 
 @overload
@@ -101,6 +113,7 @@ def aggregate(
     edge: str = ...,
     weights: Tensor | float | None = ...,
     dtype: torch.dtype | None = ...,
+    backend: str | None = ...,
 ) -> Received: ...
 @overload
 def aggregate(
@@ -111,6 +124,7 @@ def aggregate(
     edge: str = ...,
     weights: Tensor | float | None = ...,
     dtype: torch.dtype | None = ...,
+    backend: str | None = ...,
 ) -> Tensor: ...
 
 
@@ -122,19 +136,21 @@ def aggregate(
     edge: str = "copy",
     weights: Tensor | float | None = None,
     dtype: torch.dtype | None = None,
+    backend: str | None = None,
 ) -> Received | Tensor:
     """Reduce, for every receiving vertex, the messages of its active in-neighbours (paper, Algorithm 5).
 
     Along an arc u -> v of weight w travels `edge`(data[u], w).
 
     sub : the arcs of this iteration, or a whole Graph, whose every vertex then sends and receives.
-    data : [n] or [n, ...], any integer or floating dtype.
+    data : [n] or [n, ...], any integer dtype but uint64, or a floating one of at least 16 bits, or bool.
     reduce : "sum", "mean", "min", "max", "prod", "any" or "all". A vertex without messages gets the identity: 0, 1,
         the largest or smallest value of the dtype (infinite where floating), False, True; and 0 for a mean.
     edge : "copy" (no weights), "add", "mul", "min" or "max".
     weights : [m] or [m, ...] in the stored order of the graph's arcs, a number for all of them, or None for the
         graph's own.
     dtype : what "sum", "mean" and "prod" are computed in and give; float32 data may so be added in float64.
+    backend : the kernels, a name as `run` takes it; None for those of the run or the subgraph.
 
     Returns a tensor [n, ...] for a Graph, and for a Subgraph what was `Received` and by whom. "any" and "all" give
     bool, the sum and product of integers and bools int64, the mean of integers is floating. Differentiable in
@@ -150,11 +166,13 @@ def aggregate(
     >>> tg.aggregate(graph, x, "max", edge="mul")
     tensor([30., -inf, 40.], dtype=torch.float64)
     """
+    if backend is not None:
+        check_backend(backend)
     if isinstance(sub, Graph) and sub.layout is not None and sub.layout.is_distributed:
         with sub.layout.calling("aggregate"):
             received = spreading.layout_of(sub).aggregate(sub, data, reduce, edge, weights, dtype)
-            return _aggregate(sub, data, reduce, edge, weights, dtype) if received is None else received
-    return _aggregate(sub, data, reduce, edge, weights, dtype)
+            return _aggregate(sub, data, reduce, edge, weights, dtype, backend) if received is None else received
+    return _aggregate(sub, data, reduce, edge, weights, dtype, backend)
 
 
 def _aggregate(
@@ -164,14 +182,17 @@ def _aggregate(
     edge: str,
     weights: Tensor | float | None,
     dtype: torch.dtype | None,
+    backend: str | None,
 ) -> Received | Tensor:
     if torch.compiler.is_compiling():
         differentiable.prepare(sub if isinstance(sub, Graph) else sub.graph, edge != "copy")
-    elif isinstance(sub, Graph) and dtype is None:
+    elif isinstance(sub, Graph) and dtype is None and backend is None and running_on.get() == "auto":
         received = _at_once(sub, data, reduce, edge, weights)
         if received is not None:
             return received
-    selected = whole(sub, sub.everything(), "pull") if isinstance(sub, Graph) else sub
+    if isinstance(data, Tensor) and data.dtype in WIDER:
+        return _unsigned(sub, data, reduce, edge, weights, dtype, backend)
+    selected = _selected(sub, backend)
     call = _checked_call(selected, data, reduce, edge, weights, dtype)
     if not data.is_floating_point():
         exactness.check(call, weights is None, lambda other: _values(aggregate(sub, other, reduce, dtype=dtype)))
@@ -188,7 +209,28 @@ def _aggregate(
         else:
             run = choose(selected.backend, call, refused).run
     given: Received = run(selected, data, reduction_of(reduce), edge, call.weights, dtype)
-    return given.values if isinstance(sub, Graph) else given
+    if isinstance(sub, Graph):
+        return given.values
+    in_part = given.vertices is None and not selected.active.is_everything
+    empty = reduction_of(reduce).identity(given.values.dtype) if in_part else None
+    return Received(given.values, given.vertices, selected, empty)
+
+
+def _selected(sub: Subgraph | Graph, backend: str | None) -> Subgraph:
+    """The arcs of a call, with the backend that the call asks for by name, or the run that it is a part of."""
+    if isinstance(sub, Graph):
+        return whole(sub, sub.everything(), "pull", running_on.get() if backend is None else backend)
+    return sub if backend is None else replace(sub, backend=backend)
+
+
+def _unsigned(sub: Subgraph | Graph, data: Tensor, *options: Any) -> Received | Tensor:
+    """The aggregate of unsigned integers for which torch has few functions, computed in signed ones."""
+    received = _aggregate(sub, data.to(WIDER[data.dtype]), *options)
+    if options[0] not in ("min", "max") or options[1] != "copy":
+        return received
+    if isinstance(received, Tensor):
+        return received.to(data.dtype)  # the identity, the least or greatest number, becomes that of the narrower dtype
+    return replace(received, values=received.values.to(data.dtype))
 
 
 def _values(given: Received | Tensor) -> Tensor:
@@ -276,23 +318,24 @@ def _checked_call(
 
 def update(
     values: Tensor,
-    active: Frontier,
+    active: Frontier | Tensor,
     received: Received,
-    function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    function: Callable[..., Tensor] | None = None,
 ) -> tuple[Tensor, Frontier]:
     """Write `function(old, received)` at the vertices that received, and return (values, who is active next).
 
     values : [n, ...], the vertex data so far. Written in place where only some vertices received and no gradient is
         recorded, so that the cost follows the frontier; otherwise the result is a new tensor.
-    active : the frontier of this iteration. While everything is active, everything stays so until nothing changes
-        at all (power iterations); otherwise the vertices whose data changed come next.
+    active : the frontier of this iteration, or its mask, bool [n]. While everything is active, everything stays so
+        until nothing changes at all (power iterations); otherwise the vertices whose data changed come next.
     function : of the old values [r, ...] and the received ones [r, ...], gives the new ones; by default the received.
-        A vertex to which only inactive vertices could send gets the identity of the reduction in a pull and is left
-        out in a push: the two agree where function(old, identity) = old. It may write into the received values, not
-        into the old ones, which are compared with the new.
+        With three parameters it is given the vertices as well, int64 [r], at which to read tensors [n] of one's own. It
+        may write into the received values, not into the old ones, which are compared with the new. From a frontier of
+        some vertices those are updated that one of them reaches, in a push and in a pull alike; where everything is
+        active, all are.
 
-    Raises ArgumentError for a function that changes the shape or the old values, and for an integer that the vertex
-    data cannot hold.
+    Raises ArgumentError for other types of arguments, for a function that changes the shape or the old values, and for
+    an integer that the vertex data cannot hold.
 
     >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
     >>> received = tg.aggregate(tg.Program().tensorize(graph, graph.select(0), "push"), torch.tensor([3, 9, 1]))
@@ -300,14 +343,20 @@ def update(
     >>> values, active.ids
     (tensor([3, 3, 1]), tensor([1]))
     """
+    if not isinstance(values, Tensor) or not isinstance(received, Received):
+        _refuse_update(values, received)
+    if not isinstance(active, Frontier):
+        active = frontier_of(None if received.sub is None else received.sub.graph, active)
     old = values if received.vertices is None else values.index_select(0, received.vertices)
-    new = received.values if function is None else _applied(function, old, received.values)
+    new = received.values if function is None else _applied(function, old, received)
     if new.shape != old.shape:
         raise ArgumentError(f"function: must keep the shape {list(old.shape)} of its arguments, gave {list(new.shape)}")
     if not torch.can_cast(new.dtype, values.dtype):
         raise ArgumentError(f"function: gave {new.dtype}, which {values.dtype} vertex data cannot hold; convert one")
     new = _narrowed(new, values.dtype, received.vertices)
     changed = differs(new.detach(), old.detach())
+    if received.empty is not None and not active.is_everything:
+        new, changed = _where_reached(received, old, new, changed)
     if active.is_everything:
         following = active if bool(changed.any()) else active.graph.nothing()
     elif received.vertices is None:
@@ -319,6 +368,42 @@ def update(
     if new.requires_grad or values.requires_grad:
         return values.index_copy(0, received.vertices, new), following
     return values.index_copy_(0, received.vertices, new), following
+
+
+def _refuse_update(values: Any, received: Any) -> NoReturn:
+    """Raise ArgumentError for other types than those of `update`."""
+    if isinstance(values, dict):
+        raise ArgumentError("values: update takes one tensor, got a dict; update each of its tensors")
+    if not isinstance(values, Tensor):
+        raise ArgumentError(f"values: expected the vertex data, a tensor [n, ...], got {type(values).__name__}")
+    hint = "; aggregate of a whole graph gives a tensor, tg.Received(tensor) wraps it"
+    hint = hint if isinstance(received, Tensor) else ""
+    raise ArgumentError(f"received: expected what aggregate(sub, ...) gives, got {type(received).__name__}{hint}")
+
+
+def frontier_of(graph: Graph | None, active: Any) -> Frontier:
+    """A frontier, which may be given as a mask, bool [n] (the paper's actMask).
+
+    >>> graph = tg.generators.path(3)
+    >>> tg.model.operators.frontier_of(graph, torch.tensor([True, False, True])).ids
+    tensor([0, 2])
+    """
+    if isinstance(active, Frontier):
+        return active
+    if graph is not None and isinstance(active, Tensor) and active.dtype == torch.bool:
+        return graph.select(active)
+    raise ArgumentError(f"active: expected a Frontier, or its mask, got {type(active).__name__}; see graph.select")
+
+
+def _where_reached(received: Received, old: Tensor, new: Tensor, changed: Tensor) -> tuple[Tensor, Tensor]:
+    """New values, and who changed, without the vertices that no active one reaches: in a pull they have received the
+    identity of the reduction, on which a function may change a value as well."""
+    is_empty = received.values.eq(received.empty)  # type: ignore[arg-type]
+    silent = changed & (is_empty if is_empty.dim() == 1 else is_empty.flatten(1).all(1))
+    if received.sub is None or not bool(silent.any()):
+        return new, changed
+    reached = aggregate(received.sub, torch.ones_like(changed, dtype=torch.float32)).values > 0
+    return torch.where(reached.view(-1, *(1,) * (new.dim() - 1)), new, old), changed & reached
 
 
 def _narrowed(new: Tensor, dtype: torch.dtype, vertices: Tensor | None) -> Tensor:
@@ -337,16 +422,44 @@ def _narrowed(new: Tensor, dtype: torch.dtype, vertices: Tensor | None) -> Tenso
     return held
 
 
-def _applied(function: Callable[[Tensor, Tensor], Tensor], old: Tensor, received: Tensor) -> Tensor:
-    """`function(old, received)`, which must leave the old values as they are."""
+def _applied(function: Callable[..., Tensor], old: Tensor, received: Received) -> Tensor:
+    """`function(old, received)`, or with the vertices, which must leave the old values as they are."""
+    given: tuple[Tensor, ...] = (old, received.values)
+    if takes_vertices(function):
+        vertices = received.vertices
+        given += (torch.arange(len(old), device=old.device) if vertices is None else vertices,)
     if torch.compiler.is_compiling():
-        return function(old, received)
-    if (version := version_of(old)) is None:
-        return function(old.clone(), received)
-    new = function(old, received)
-    if version_of(old) != version:
+        return function(*given)
+    version = version_of(old)
+    try:
+        new = function(old.clone() if version is None else old, *given[1:])
+    except (RuntimeError, IndexError) as error:
+        if received.vertices is None:
+            raise
+        raise ArgumentError(
+            f"function: {error}; in a push it is given the rows of the {len(old)} vertices that received: take "
+            "function(old, received, vertices), and tensors [n] of your own at [vertices]"
+        ) from error
+    if not isinstance(new, Tensor):
+        raise ArgumentError(
+            f"function: must return the new values, a tensor {list(old.shape)}, got {type(new).__name__}"
+        )
+    if version is not None and version_of(old) != version:
         raise ArgumentError("function: wrote into its first argument, the old values; return a new tensor")
     return new
+
+
+def takes_vertices(function: Callable[..., Tensor]) -> bool:
+    """Whether a function has three parameters without a default."""
+    if isinstance(function, MethodType):
+        return _required(function.__func__) == 4
+    if isinstance(function, FunctionType):
+        return _required(function) == 3
+    return isinstance(function, partial) and takes_vertices(function.func) and not function.args
+
+
+def _required(function: Any) -> int:
+    return int(function.__code__.co_argcount) - len(function.__defaults__ or ())
 
 
 def version_of(tensor: Tensor) -> int | None:
@@ -386,6 +499,14 @@ def _check_data(graph: Graph, data: Tensor) -> None:
             f"data: expected one row per vertex, [{graph.num_vertices}, ...], got shape {list(data.shape)}"
         )
     if data.is_complex():
-        raise ArgumentError(f"data: expected an integer, floating or bool dtype, got {data.dtype}")
+        raise ArgumentError(
+            f"data: expected an integer, floating or bool dtype, got {data.dtype}; torch.view_as_real(data) has the "
+            "two parts as columns"
+        )
+    if data.dtype not in DTYPES:
+        raise ArgumentError(
+            f"data: expected int8 to int64, uint8 to uint32, bool, or float16 to float64, got {data.dtype}; use "
+            f"data.to({'torch.float32' if data.is_floating_point() else 'torch.int64'})"
+        )
     if data.device != graph.device:
         raise ArgumentError(f"data: on {data.device} while the graph is on {graph.device}; use data.to or graph.to")

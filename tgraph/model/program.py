@@ -111,7 +111,8 @@ class Program:
 
     def state(self) -> dict[str, Any]:
         """State of the program for a checkpoint: by default every attribute that is plain (numbers, text, tensors,
-        numpy arrays, and lists, tuples and dicts of these), and the `state()` of one that has a `restore` as well.
+        numpy arrays, and lists, tuples and dicts of these), the `state()` of one that has a `restore` as well, and the
+        state of a `torch.Generator`.
 
         Any other attribute must be after the run what `init` made it; a program of which one is not overrides both
         methods.
@@ -119,11 +120,13 @@ class Program:
         >>> tg.algorithms.PageRank(damping=0.9).state()["damping"]
         0.9
         """
-        return {
-            name: value.state() if hasattr(value, "restore") else value
-            for name, value in vars(self).items()
-            if hasattr(value, "restore") or is_plain(value)
-        }
+        found = {}
+        for name, value in vars(self).items():
+            if isinstance(value, torch.Generator):
+                found[name] = value.get_state()
+            elif hasattr(value, "restore") or is_plain(value):
+                found[name] = value.state() if hasattr(value, "restore") else value
+        return found
 
     def restore(self, state: dict[str, Any]) -> None:
         """Restore what `state` returned in an earlier run, after `init`.
@@ -135,7 +138,9 @@ class Program:
         """
         for name, value in state.items():
             held: Any = getattr(self, name, None)
-            if hasattr(held, "restore"):
+            if isinstance(held, torch.Generator):
+                held.set_state(value)
+            elif hasattr(held, "restore"):
                 held.restore(value)
             else:
                 setattr(self, name, value)
