@@ -220,6 +220,40 @@ class LayoutSelection(Selection):
         return gather_rows(self.graph.row_offset(), self.rows, num_arcs=self.num_arcs, width=self.width)[1]
 
 
+class Decoded(Selection):
+    """Some rows of a graph in a layout as a structure of their own, so that kernels read them: row i of it is the i-th
+    row selected. `positions` are still those of the arcs in the whole graph."""
+
+    def __init__(self, selected: LayoutSelection):
+        self._selected = selected
+        offset, neighbors = selected.offset, selected.neighbors
+        rows = torch.arange(len(offset) - 1, device=offset.device)
+        super().__init__(offset, neighbors, rows, num_arcs=len(neighbors))
+
+    def ensure_valid(self, num_columns: int) -> None:
+        """Nothing: a layout was checked when it was made."""
+
+    @property
+    def offset(self) -> Tensor:
+        """See `Selection`."""
+        return self.stored_offset
+
+    @property
+    def positions(self) -> Tensor | None:
+        """See `Selection`."""
+        return self._selected.positions
+
+    @property
+    def neighbors(self) -> Tensor:
+        """See `Selection`."""
+        return self.stored_neighbors
+
+    @property
+    def weights(self) -> Tensor | None:  # type: ignore[override]
+        """The weight of each selected arc, [e], or None."""
+        return self._selected.weights
+
+
 def partition(items: Tensor, keep: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """The items [e] that are marked in keep [e], `count` of them, and the others, each in order; no host read."""
     kept = keep.cumsum(0, dtype=torch.int64)

@@ -119,6 +119,9 @@ class Layout(Storage, Protocol):
     def name(self) -> str: ...
 
     @property
+    def arcs_at_once(self) -> int: ...
+
+    @property
     def streams(self) -> bool: ...
 
     @property

@@ -100,6 +100,11 @@ class Layout(ABC):
         chosen, arcs = gather_rows(offset, vertices)
         return chosen, neighbors.index_select(0, arcs), None if weights is None else weights.index_select(0, arcs)
 
+    @property
+    def arcs_at_once(self) -> int:
+        """How many arcs to decode at a time, where rows are decoded part by part."""
+        return 1 << 22
+
     def stretches(self, vertices: Tensor) -> Stretches | None:
         """Where the arcs of the rows of the `vertices` int64 [k] are stored, for layouts in which single arcs can be
         read without decoding their row; None for others."""

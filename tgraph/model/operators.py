@@ -35,7 +35,7 @@ from tgraph.kernels import check_backend, choose, exactness, find
 from tgraph.kernels.autograd import differentiable, eager
 from tgraph.kernels.call import Call
 from tgraph.kernels.layout import aggregation as layout
-from tgraph.kernels.layout import spreading
+from tgraph.kernels.layout import by_rows, spreading
 from tgraph.kernels.operators.changes import are_vertices
 from tgraph.kernels.reductions import check_edge_operation, reduction_of
 
@@ -201,19 +201,28 @@ def _aggregate(
     if selected.graph.layout is not None and selected.backend in ("auto", LAYOUT):
         choice = find(LAYOUT, call)  # it records gradients itself
         run, refused = (None, choice.refused) if choice.backend is None else (choice.run, {})
-    if run is None:
-        call = call.decoded()
-        recorded = needs_grad(data, call.weights) or (torch.compiler.is_compiling() and not in_functorch())
-        if recorded and not call.materialises_messages:
-            run = differentiable.aggregate
-        else:
-            run = choose(selected.backend, call, refused).run
-    given: Received = run(selected, data, reduction_of(reduce), edge, call.weights, dtype)
+    if run is None and by_rows.supports(call):
+        given = by_rows.aggregate(call, refused)
+    else:
+        given = _by_backend(selected, call, run, refused)
     if isinstance(sub, Graph):
         return given.values
     in_part = given.vertices is None and not selected.active.is_everything
     empty = reduction_of(reduce).identity(given.values.dtype) if in_part else None
     return Received(given.values, given.vertices, selected, empty)
+
+
+def _by_backend(selected: Subgraph, call: Call, run: Any, refused: dict[str, str]) -> Received:
+    """What a call gives by `run`, or else by a backend of decoded graphs, with gradients where these are recorded."""
+    if run is None:
+        call = call.decoded()
+        recorded = needs_grad(call.data, call.weights) or (torch.compiler.is_compiling() and not in_functorch())
+        if recorded and not call.materialises_messages:
+            run = differentiable.aggregate
+        else:
+            run = choose(selected.backend, call, refused).run
+    given: Received = run(selected, call.data, call.reduction, call.edge, call.weights, call.dtype)
+    return given
 
 
 def _selected(sub: Subgraph | Graph, backend: str | None) -> Subgraph:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, cast
 
 import torch
@@ -64,9 +65,20 @@ def refuses(call: Call, sub: Subgraph) -> str | None:
 def _refuses_own_weights(edge: str, reduction: Reduction, dtype: torch.dtype, sub: Subgraph) -> str | None:
     if reduction.logical or (reduction.name == "mean" and not dtype.is_floating_point):
         return f"{reduction.name!r} of weighted messages of {dtype} is not among what layouts pull"
-    if sub.sends_partly:
+    if sub.sends_partly and not _leaves_identity(edge, reduction, dtype, sub):
         return "the weights of arcs from inactive vertices would count"
     return None
+
+
+def _leaves_identity(edge: str, reduction: Reduction, dtype: torch.dtype, sub: Subgraph) -> bool:
+    """Whether the identity of the reduction, which inactive vertices send, is still that after the edge operation."""
+    if (reduction.name, edge) not in _IDENTITIES or not dtype.is_floating_point:
+        return False
+    least, greatest = sub.graph.weight_range
+    return -math.inf < least <= greatest < math.inf
+
+
+_IDENTITIES = {("sum", "mul"), ("mean", "mul"), ("min", "add"), ("max", "add"), ("min", "max"), ("max", "min")}
 
 
 def _message_dtype(call: Call, sub: Subgraph) -> torch.dtype:

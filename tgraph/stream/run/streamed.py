@@ -177,10 +177,18 @@ class Streamed(Uncompressed):
         """See `Layout.in_degree`; from the resident offsets of the other section."""
         return self.transposed().out_degree()
 
+    @property
+    def arcs_at_once(self) -> int:
+        """See `Layout.arcs_at_once`: half of the memory beside the vertices and a buffer, for the kernels need some."""
+        return max((self.memory - self.pipeline.reserved - self.pipeline.size) // (2 * self._arc_bytes), 1)
+
+    @property
+    def _arc_bytes(self) -> int:
+        return self.source.neighbor_dtype.itemsize + (0 if self.weight_dtype is None else self.weight_dtype.itemsize)
+
     def check_fits(self, num_arcs: int) -> None:
         """Raise MemoryBudgetError unless `num_arcs` arcs fit the budget beside the reserved memory and a buffer."""
-        width = self.source.neighbor_dtype.itemsize + (0 if self.weight_dtype is None else self.weight_dtype.itemsize)
-        needed = self.pipeline.reserved + self.pipeline.size + num_arcs * width
+        needed = self.pipeline.reserved + self.pipeline.size + num_arcs * self._arc_bytes
         if needed > self.memory:
             remedy = "give more, or use a program that aggregates over all arcs or relaxes"
             raise MemoryBudgetError(f"to decode {num_arcs:,} arcs at once", needed, self.memory, remedy)

@@ -39,7 +39,8 @@ public:
     SelectionArgument(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active) {
         if (!offset.shape(0)) throw std::invalid_argument("offset: expected [n + 1]");
         const auto num_vertices = static_cast<int64_t>(offset.shape(0)) - 1;
-        if (active.is_valid() && static_cast<int64_t>(active.shape(0)) != num_vertices)
+        // Rows that were decoded are fewer than the vertices that they lead to.
+        if (active.is_valid() && static_cast<int64_t>(active.shape(0)) < num_vertices)
             throw std::invalid_argument("active: expected [n]");
         selection_ = {offset.data(), ids_of(neighbors), num_vertices, static_cast<int64_t>(neighbors.shape(0)),
                       rows.data(), active.data(),
