@@ -37,7 +37,8 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.layout import aggregation as layout
 from tgraph.kernels.layout import by_rows, spreading
 from tgraph.kernels.operators.changes import are_vertices
-from tgraph.kernels.reductions import check_edge_operation, reduction_of
+from tgraph.kernels.reductions import Reduction, check_edge_operation, reduction_of
+from tgraph.model import edge_functions
 
 DTYPES = {torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
 DTYPES |= {torch.float16, torch.bfloat16, torch.float32, torch.float64}
@@ -107,10 +108,10 @@ def reconstruct(
 @overload
 def aggregate(
     sub: Subgraph,
-    data: Tensor,
+    data: Tensor | dict[str, Tensor],
     reduce: str = ...,
     *,
-    edge: str = ...,
+    edge: str | Callable[..., Tensor] = ...,
     weights: Tensor | float | None = ...,
     dtype: torch.dtype | None = ...,
     backend: str | None = ...,
@@ -118,10 +119,10 @@ def aggregate(
 @overload
 def aggregate(
     sub: Graph,
-    data: Tensor,
+    data: Tensor | dict[str, Tensor],
     reduce: str = ...,
     *,
-    edge: str = ...,
+    edge: str | Callable[..., Tensor] = ...,
     weights: Tensor | float | None = ...,
     dtype: torch.dtype | None = ...,
     backend: str | None = ...,
@@ -130,10 +131,10 @@ def aggregate(
 
 def aggregate(
     sub: Subgraph | Graph,
-    data: Tensor,
+    data: Tensor | dict[str, Tensor],
     reduce: str = "sum",
     *,
-    edge: str = "copy",
+    edge: str | Callable[..., Tensor] = "copy",
     weights: Tensor | float | None = None,
     dtype: torch.dtype | None = None,
     backend: str | None = None,
@@ -146,7 +147,10 @@ def aggregate(
     data : [n] or [n, ...], any integer dtype but uint64, or a floating one of at least 16 bits, or bool.
     reduce : "sum", "mean", "min", "max", "prod", "any" or "all". A vertex without messages gets the identity: 0, 1,
         the largest or smallest value of the dtype (infinite where floating), False, True; and 0 for a mean.
-    edge : "copy" (no weights), "add", "mul", "min" or "max".
+    edge : "copy" (no weights), "add", "mul", "min" or "max"; or a function(source, target, arc), or of the first two,
+        that gives the messages [e, ...] of e arcs from the data at both ends, [e, ...], and the weights [e, ...]. Data
+        may then be a dict of tensors, which the function is given as dicts. It is called for some arcs after others,
+        and again in a backward; not on graphs that are spread over ranks.
     weights : [m] or [m, ...] in the stored order of the graph's arcs, a number for all of them, or None for the
         graph's own.
     dtype : what "sum", "mean" and "prod" are computed in and give; float32 data may so be added in float64.
@@ -168,6 +172,8 @@ def aggregate(
     """
     if backend is not None:
         check_backend(backend)
+    if not isinstance(edge, str) or not isinstance(data, Tensor):
+        return _by_function(sub, data, reduce, edge, weights, dtype, backend)
     if isinstance(sub, Graph) and sub.layout is not None and sub.layout.is_distributed:
         with sub.layout.calling("aggregate"):
             received = spreading.layout_of(sub).aggregate(sub, data, reduce, edge, weights, dtype)
@@ -205,11 +211,7 @@ def _aggregate(
         given = by_rows.aggregate(call, refused)
     else:
         given = _by_backend(selected, call, run, refused)
-    if isinstance(sub, Graph):
-        return given.values
-    in_part = given.vertices is None and not selected.active.is_everything
-    empty = reduction_of(reduce).identity(given.values.dtype) if in_part else None
-    return Received(given.values, given.vertices, selected, empty)
+    return given.values if isinstance(sub, Graph) else _received(given, selected, reduction_of(reduce))
 
 
 def _by_backend(selected: Subgraph, call: Call, run: Any, refused: dict[str, str]) -> Received:
@@ -223,6 +225,33 @@ def _by_backend(selected: Subgraph, call: Call, run: Any, refused: dict[str, str
             run = choose(selected.backend, call, refused).run
     given: Received = run(selected, call.data, call.reduction, call.edge, call.weights, call.dtype)
     return given
+
+
+def _by_function(
+    sub: Subgraph | Graph,
+    data: Any,
+    reduce: str,
+    edge: Any,
+    weights: Tensor | float | None,
+    dtype: torch.dtype | None,
+    backend: str | None,
+) -> Received | Tensor:
+    """`aggregate` of the messages that a function gives."""
+    if not callable(edge):
+        check_edge_operation(edge)
+        _check_data(sub if isinstance(sub, Graph) else sub.graph, data)
+    selected = _selected(sub, backend)
+    for each in data.values() if isinstance(data, dict) else (data,):
+        _check_data(selected.graph, each)
+    reduction = reduction_of(reduce)
+    given = edge_functions.aggregate(selected, data, reduction, edge, weights, dtype)
+    return given.values if isinstance(sub, Graph) else _received(given, selected, reduction)
+
+
+def _received(given: Received, selected: Subgraph, reduction: Reduction) -> Received:
+    """What was received, with the arcs, and the value of vertices that no active one reaches if there are any."""
+    in_part = given.vertices is None and not selected.active.is_everything
+    return Received(given.values, given.vertices, selected, reduction.identity(given.values.dtype) if in_part else None)
 
 
 def _selected(sub: Subgraph | Graph, backend: str | None) -> Subgraph:

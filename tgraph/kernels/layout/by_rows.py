@@ -39,10 +39,10 @@ def aggregate(call: Call, refused: dict[str, str]) -> Received:
     assert sub is not None and reduction is not None
     if sub.mode == "push" and reduction.name == "mean":
         return _mean(call, refused)
-    parts = (_received(part, refused) for part in _parts(call, sub))
+    found = (_received(part, refused) for part in _parts(call, sub))
     if sub.mode == "pull":
-        return Received(torch.cat([each.values for each in parts]), sub.rows)
-    return _together(parts, sub, reduction)
+        return Received(torch.cat([each.values for each in found]), sub.rows)
+    return together(found, sub, reduction)
 
 
 def _received(call: Call, refused: dict[str, str]) -> Received:
@@ -55,27 +55,33 @@ def _received(call: Call, refused: dict[str, str]) -> Received:
 def _parts(call: Call, sub: Subgraph) -> Iterator[Call]:
     """The call for some rows after others, each part with as many arcs as the layout decodes at once."""
     graph: Graph = sub.selection.graph  # type: ignore[attr-defined]
-    rows = sub.rows
-    if rows is None:
-        rows = torch.arange(graph.num_vertices, device=graph.device)
-    begins, offset = layout_of(graph).row_offset(), torch.zeros(len(rows) + 1, dtype=torch.int64, device=graph.device)
-    torch.cumsum(begins.index_select(0, rows + 1) - begins.index_select(0, rows), 0, out=offset[1:])
-    low = 0
-    while low < len(rows) or not low:
-        most = int(offset[low]) + layout_of(graph).arcs_at_once
-        high = max(int(torch.searchsorted(offset, most, right=True)) - 1, low + 1)
-        chosen = rows[low:high]
-        decoded = Decoded(graph.selection(chosen))  # type: ignore[arg-type]
-        part, weights = replace(sub, rows=chosen, selection=decoded), call.weights
+    for rows, arcs in parts(graph, sub.rows, layout_of(graph).arcs_at_once):
+        decoded = Decoded(graph.selection(rows))  # type: ignore[arg-type]
+        weights = call.weights
         if call.weights_in_layout:
             weights = decoded.weights
         elif is_per_arc(weights):
-            weights = weights[int(offset[low]) : int(offset[min(high, len(rows))])]
-        yield replace(call, sub=part, weights=weights)
-        low = high
+            weights = weights[arcs]
+        yield replace(call, sub=replace(sub, rows=rows, selection=decoded), weights=weights)
 
 
-def _together(parts: Iterator[Received], sub: Subgraph, reduction: Reduction) -> Received:
+def parts(graph: Graph, rows: Tensor | None, most: int) -> Iterator[tuple[Tensor, slice]]:
+    """The rows [k], all of them where None, some after others of at most so many arcs, if not one row has more; and
+    which these are among the arcs of all."""
+    if rows is None:
+        rows = torch.arange(graph.num_vertices, device=graph.device)
+    begins = graph.row_offset()
+    offset = torch.zeros(len(rows) + 1, dtype=torch.int64, device=graph.device)
+    torch.cumsum(begins.index_select(0, rows + 1) - begins.index_select(0, rows), 0, out=offset[1:])
+    low = 0
+    while low < len(rows) or not low:
+        high = int(torch.searchsorted(offset, int(offset[low]) + most, right=True)) - 1
+        high = min(max(high, low + 1), len(rows))
+        yield rows[low:high], slice(int(offset[low]), int(offset[high]))
+        low = max(high, 1)
+
+
+def together(parts: Iterator[Received], sub: Subgraph, reduction: Reduction) -> Received:
     """What the parts of a push sent, reduced at each vertex."""
     first = next(parts)
     second = next(parts, None)

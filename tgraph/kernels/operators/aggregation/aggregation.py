@@ -52,6 +52,11 @@ def aggregated(
     messages = across(sent_data(sub, data), edge, weights)
     if reduction.logical and edge != "copy":
         messages = (messages != 0).to(torch.uint8)
+    return reduced(reduce, sub, messages, reduction)
+
+
+def reduced(reduce: Reduce, sub: Subgraph, messages: Tensor, reduction: Reduction) -> Received:
+    """The reduction of the messages [e, ...] of the arcs held, of which those of inactive vertices do not count."""
     narrow = messages.dtype if messages.dtype in (torch.float16, torch.bfloat16) else None
     if narrow and reduction.name in ("sum", "mean", "prod"):
         messages = messages.float()  # as torch.sum does: a total kept in bfloat16 would not count beyond 256

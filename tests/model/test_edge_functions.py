@@ -1,0 +1,173 @@
+"""Messages by a function of both ends of an arc and its data: the programs of other systems, in memory, in layouts, in
+parts, on streams, with gradients."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from strategies import random_graph
+
+import tgraph as tg
+from tgraph.model import edge_functions
+
+N = 40
+
+
+@pytest.fixture(params=["csr", "parts", "elias_fano", "sell", "streamed"])
+def storage(request: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A function that brings a graph into a storage."""
+
+    def stored(graph: tg.Graph) -> tg.Graph:
+        if request.param == "csr":
+            return graph
+        monkeypatch.setattr(edge_functions, "ARCS", 30)
+        if request.param == "parts":
+            return graph
+        if request.param == "streamed":
+            tg.stream.write_partitioned(graph, tmp_path / "graph.tg", parts=4)
+            return tg.open(tmp_path / "graph.tg", memory="3MB")
+        return graph.to_format(request.param)
+
+    return stored
+
+
+def arcs_of(graph: tg.Graph) -> tuple[torch.Tensor, torch.Tensor]:
+    source, target = graph.to_edge_index()
+    return source, target
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean", "min", "max", "prod"])
+@pytest.mark.parametrize("columns", [(), (3,)])
+def test_messages_of_both_ends_and_the_weight(storage: Any, reduce: str, columns: tuple[int, ...]) -> None:
+    plain = random_graph(N, 150, dtype=torch.float64, directed=True)
+    graph, x = storage(plain), torch.rand(N, *columns, dtype=torch.float64)
+    source, target = arcs_of(plain)
+
+    def message(u: Any, v: Any, w: Any) -> Any:
+        return (u - 2 * v) * w.view(-1, *(1,) * len(columns))
+
+    found = tg.aggregate(graph, x, reduce, edge=message)
+    messages = message(x[source], x[target], plain.weights)
+    expected = tg.aggregate(
+        plain, torch.zeros(N, *columns, dtype=torch.float64), reduce, edge="add", weights=messages, backend="portable"
+    )
+    torch.testing.assert_close(found, expected)
+    assert "arcs" not in graph.caches
+
+
+def test_the_same_from_a_frontier_in_either_direction(storage: Any) -> None:
+    graph = storage(random_graph(N, 150, dtype=torch.float64, directed=True))
+    x, active = torch.rand(N, dtype=torch.float64), torch.arange(N) % 3 == 0
+    found = []
+    for mode in ("push", "pull"):
+        sub = tg.Program().tensorize(graph, graph.select(active), mode)
+        received = tg.aggregate(sub, x, "max", edge=lambda u, v, w: u * w + v)
+        found.append(tg.update(torch.zeros(N, dtype=torch.float64), graph.select(active), received, torch.maximum)[0])
+    torch.testing.assert_close(*found)
+
+
+class EarliestArrival(tg.Program):
+    """Departures at a time [m], which take a second: a departure is taken by who has arrived by then."""
+
+    def __init__(self, departs: torch.Tensor):
+        self.departs = departs
+
+    def init(self, graph: tg.Graph) -> Any:
+        return torch.full((graph.num_vertices,), torch.inf).index_fill(0, torch.tensor(0), 0), graph.select(0)
+
+    def compute(self, sub: tg.Subgraph, arrival: Any, active: Any) -> Any:
+        leaves = lambda u, v, at: torch.where(u <= at, at + 1, torch.inf)  # noqa: E731
+        return tg.update(
+            arrival, active, tg.aggregate(sub, arrival, "min", edge=leaves, weights=self.departs), torch.minimum
+        )
+
+
+def test_earliest_arrival() -> None:
+    graph = random_graph(N, 200, directed=True)
+    departs = torch.rand(graph.num_arcs) * 9
+    expected = torch.full((N,), torch.inf)
+    expected[0] = 0
+    source, target = arcs_of(graph)
+    for arc in departs.argsort().tolist():  # by time, each arc once
+        if expected[source[arc]] <= departs[arc]:
+            expected[target[arc]] = min(expected[target[arc]], departs[arc] + 1)
+    for mode in ("push", "pull", "auto"):
+        torch.testing.assert_close(tg.run(EarliestArrival(departs), graph, mode=mode).values, expected)
+
+
+def test_reachability_by_labelled_arcs(storage: Any) -> None:
+    plain = random_graph(N, 100, directed=True)
+    labels = torch.randint(3, (plain.num_arcs,)).float()
+    graph = storage(tg.Graph(plain.offset, plain.neighbors, labels))
+
+    class Reached(tg.Program):
+        def init(self, graph: tg.Graph) -> Any:
+            return torch.zeros(N).index_fill(0, torch.tensor(0), 1), graph.select(0)
+
+        def compute(self, sub: Any, reached: Any, active: Any) -> Any:
+            follows = lambda u, v, label: torch.where(label < 2, u, 0)  # noqa: E731
+            return tg.update(reached, active, tg.aggregate(sub, reached, "max", edge=follows), torch.maximum)
+
+    keep = labels < 2
+    source, target = (each[keep] for each in arcs_of(plain))
+    allowed = tg.Graph.from_edges(source, target, num_vertices=N)
+    assert torch.equal(tg.run(Reached(), graph).values > 0, tg.algorithms.bfs(allowed, 0) >= 0)
+
+
+def test_attention_of_ones_own_and_its_gradients(storage: Any) -> None:
+    plain = random_graph(N, 150, directed=True)
+    graph = storage(plain)
+    left, right, x = (torch.rand(N, 4, dtype=torch.float64, requires_grad=True) for _ in range(3))
+
+    def attention(graph: tg.Graph) -> Any:
+        score = lambda u, v: torch.tanh((u["left"] * v["right"]).sum(1))  # noqa: E731
+        data = {"left": left, "right": right, "x": x}
+        best = tg.aggregate(graph, data, "max", edge=score).detach()
+        data["best"] = torch.where(best.isinf(), 0, best)
+        power = lambda u, v: (score(u, v) - v["best"]).exp()  # noqa: E731
+        total = tg.aggregate(graph, data, "sum", edge=power)
+        return tg.aggregate(graph, data, "sum", edge=lambda u, v: power(u, v)[:, None] * u["x"]) / total[:, None].clamp(
+            min=1e-9
+        )
+
+    source, target = arcs_of(plain)
+    scores = torch.tanh((left[source] * right[target]).sum(1)).exp()
+    total = torch.zeros(N, dtype=torch.float64).index_add(0, target, scores)
+    expected = torch.zeros(N, 4, dtype=torch.float64).index_add(
+        0, target, (scores / total[target])[:, None] * x[source]
+    )
+    found = attention(graph)
+    torch.testing.assert_close(found, expected)
+    seed = torch.rand(N, 4, dtype=torch.float64)
+    for one, other in zip(
+        torch.autograd.grad((found * seed).sum(), (left, right, x)),
+        torch.autograd.grad((expected * seed).sum(), (left, right, x)),
+        strict=True,
+    ):
+        torch.testing.assert_close(one, other)
+
+
+def test_a_convolution_by_features_of_edges() -> None:
+    graph, x = random_graph(N, 150, directed=True), torch.rand(N, 4)
+    features, layer = torch.rand(graph.num_arcs, 2), torch.nn.Linear(10, 5)
+    message = lambda u, v, e: layer(torch.cat([u, v, e], 1)).relu()  # noqa: E731
+    found = tg.aggregate(graph, x, "mean", edge=message, weights=features)
+    source, target = arcs_of(graph)
+    expected = torch.zeros(N, 5).index_add(0, target, message(x[source], x[target], features))
+    torch.testing.assert_close(found, expected / graph.in_degree.clamp(min=1)[:, None])
+
+
+def test_what_a_function_has_to_return() -> None:
+    graph = tg.generators.path(4)
+    with pytest.raises(tg.errors.ArgumentError, match=r"edge: the function must return .*\[6, ...\], got float"):
+        tg.aggregate(graph, torch.ones(4), edge=lambda u, v: 1.0)
+    with pytest.raises(tg.errors.ArgumentError, match="data: expected one row per vertex"):
+        tg.aggregate(graph, {"x": torch.ones(3)}, edge=lambda u, v: u["x"])
+    with pytest.raises(tg.errors.ArgumentError, match="data: expected a tensor"):
+        tg.aggregate(graph, {"x": torch.ones(4)})
+    for empty in (tg.Graph.from_edges([], [], num_vertices=3), tg.Graph.from_edges([], [], num_vertices=0)):
+        n = empty.num_vertices
+        assert tg.aggregate(empty, torch.ones(n), edge=lambda u, v: u + v).tolist() == [0.0] * n
