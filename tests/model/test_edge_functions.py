@@ -3,6 +3,7 @@ parts, on streams, with gradients."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -171,3 +172,99 @@ def test_what_a_function_has_to_return() -> None:
     for empty in (tg.Graph.from_edges([], [], num_vertices=3), tg.Graph.from_edges([], [], num_vertices=0)):
         n = empty.num_vertices
         assert tg.aggregate(empty, torch.ones(n), edge=lambda u, v: u + v).tolist() == [0.0] * n
+
+
+# ---- reductions ------------------------------------------------------------------------------------------------------
+
+
+def by_vertex(graph: tg.Graph, messages: torch.Tensor, function: Any, empty: Any) -> torch.Tensor:
+    """A function of the messages and senders of each vertex in turn."""
+    source, target = arcs_of(graph)
+    rows = [(target == v).nonzero()[:, 0] for v in range(graph.num_vertices)]
+    return torch.stack([function(messages[row], source[row]) if len(row) else torch.as_tensor(empty) for row in rows])
+
+
+NAMED = {
+    "count": (lambda m, s: torch.tensor(len(m)), 0),
+    "logsumexp": (lambda m, s: m.logsumexp(0), -torch.inf),
+    "var": (lambda m, s: m.var(correction=0), 0.0),
+    "std": (lambda m, s: m.std(correction=0), 0.0),
+    "first": (lambda m, s: m[0], 0.0),
+    "argmin": (lambda m, s: s[m.argmin()], -1),
+    "argmax": (lambda m, s: s[m.argmax()], -1),
+}
+
+
+@pytest.mark.parametrize("reduce", NAMED)
+def test_reductions_by_name(storage: Any, reduce: str) -> None:
+    plain = random_graph(N, 100, dtype=torch.float64, directed=True)
+    graph, x = storage(plain), torch.rand(N, dtype=torch.float64)
+    source, _ = arcs_of(plain)
+    for edge, messages in (("copy", x[source]), ("mul", x[source] * plain.weights)):
+        found = tg.aggregate(graph, x, reduce, edge=edge)
+        expected = by_vertex(plain, messages, *NAMED[reduce])
+        torch.testing.assert_close(found.double(), expected.double())
+    active = graph.select(torch.arange(N) % 2 == 0)
+    old, found = torch.zeros_like(tg.aggregate(graph, x, reduce)), []
+    for mode in ("push", "pull"):
+        received = tg.aggregate(tg.Program().tensorize(graph, active, mode), x, reduce)
+        found.append(tg.update(old.clone(), active, received)[0])
+    torch.testing.assert_close(*found)
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int32, torch.int64])
+def test_bits(dtype: torch.dtype) -> None:
+    graph = random_graph(N, 100, directed=True)
+    x = torch.randint(-99, 99, (N,)).to(dtype)
+    source, _ = arcs_of(graph)
+    for reduce, combined in (("bit_or", torch.bitwise_or), ("bit_and", torch.bitwise_and)):
+        found = tg.aggregate(graph, x, reduce)
+
+        def together(messages: Any, senders: Any, combined: Any = combined) -> Any:
+            result = messages[0]
+            for each in messages[1:]:
+                result = combined(result, each)
+            return result
+
+        reached = graph.in_degree > 0
+        expected = by_vertex(graph, x[source], together, torch.tensor(0, dtype=dtype))
+        assert found.dtype == dtype and torch.equal(found[reached], expected[reached])
+
+
+@pytest.mark.parametrize("reduce", ["logsumexp", "var", "std", "first"])
+def test_gradients_of_reductions(storage: Any, reduce: str) -> None:
+    graph = storage(random_graph(12, 30, directed=True))
+    x = torch.rand(12, dtype=torch.float64, requires_grad=True)
+    finite = tg.aggregate(graph, x, reduce).isfinite()
+    assert torch.autograd.gradcheck(lambda x: tg.aggregate(graph, x, reduce)[finite], x, fast_mode=True)
+
+
+def test_a_reduction_of_ones_own() -> None:
+    graph, x = random_graph(N, 150, directed=True), torch.rand(N)
+
+    def second(messages: Any, offset: Any) -> Any:
+        """The second greatest message, 0 without two."""
+        rows = [messages[a:b].sort(descending=True).values for a, b in pairwise(offset)]
+        return torch.stack([row[1] if len(row) > 1 else row.new_zeros(()) for row in rows])
+
+    source, _ = arcs_of(graph)
+    expected = by_vertex(
+        graph, x[source], lambda m, s: m.sort(descending=True).values[1] if len(m) > 1 else m[0] * 0, 0.0
+    )
+    torch.testing.assert_close(tg.aggregate(graph, x, second), expected)
+    with pytest.raises(tg.errors.ArgumentError, match=r"reduce: the function must return one value for each vertex"):
+        tg.aggregate(graph, x, lambda messages, offset: messages[:1])
+    for wrong in ("median", 3, ["sum"]):
+        with pytest.raises(tg.errors.ArgumentError, match=r"reduce: .* is not one of"):
+            tg.aggregate(graph, x, wrong)
+
+
+def test_parents_by_a_payload() -> None:
+    graph = random_graph(N, 200, dtype=torch.float64, directed=True)
+    distance, _ = tg.algorithms.sssp(graph, 0, parents=True)
+    best = tg.aggregate(graph, distance, "argmin", edge="add")
+    reached = ((distance > 0) & distance.isfinite()).nonzero()[:, 0]
+    source, target = arcs_of(graph)
+    for v in reached.tolist():
+        arcs = (source == best[v]) & (target == v)
+        assert float(distance[best[v]] + graph.weights[arcs].min()) == pytest.approx(float(distance[v]))

@@ -67,7 +67,7 @@ EDGE_OPERATIONS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 
 def reduction_of(name: str) -> Reduction:
     """The reduction of that name. Raises ArgumentError for an unknown one."""
-    if name not in REDUCTIONS:
+    if not isinstance(name, str) or name not in REDUCTIONS:
         raise ArgumentError(f"reduce: {name!r} is not one of {', '.join(map(repr, REDUCTIONS))}")
     return REDUCTIONS[name]
 

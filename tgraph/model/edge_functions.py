@@ -1,9 +1,11 @@
-"""Aggregates of messages that a function of the user gives, from both ends of an arc and its data: DGL's `apply_edges`,
-PyTorch Geometric's `message`, the triplets of GraphX. It is called for some arcs after others, so that no tensor has a
-row for each arc of a large graph; with gradients it is called again in the backward, part by part."""
+"""Aggregates by functions: messages from both ends of an arc and its data (DGL's `apply_edges`, PyTorch Geometric's
+`message`, the triplets of GraphX), and reductions of the messages of each vertex. Functions are called for some arcs
+after others, so that no tensor has a row for each arc of a large graph; with gradients they are called again in the
+backward, part by part."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -12,14 +14,15 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from tgraph.core.rows import Decoded, LayoutSelection
+from tgraph.core.rows import Decoded, LayoutSelection, offset_of
 from tgraph.core.subgraph import Received, Subgraph, whole
+from tgraph.core.system import devices
 from tgraph.errors import ArgumentError
-from tgraph.kernels.autograd.segments import take
+from tgraph.kernels.autograd.segments import add_at, reduce_segments, segment_of, take
 from tgraph.kernels.layout import by_rows
-from tgraph.kernels.messages import promoted
-from tgraph.kernels.operators.aggregation.aggregation import reduce_messages, reduced
-from tgraph.kernels.reductions import Reduction
+from tgraph.kernels.messages import across, column, promoted
+from tgraph.kernels.operators.aggregation.aggregation import receivers_of, reduce_messages, reduced
+from tgraph.kernels.reductions import REDUCTIONS, Reduction
 
 Data = Tensor | dict[str, Tensor]
 ARCS = 1 << 18  # of a part
@@ -28,49 +31,97 @@ ARCS = 1 << 18  # of a part
 def aggregate(
     sub: Subgraph,
     data: Data,
-    reduction: Reduction,
-    function: Callable[..., Tensor],
+    reduce: str | Callable[..., Tensor],
+    edge: str | Callable[..., Tensor],
     weights: Tensor | float | None,
     dtype: torch.dtype | None,
 ) -> Received:
-    """The reduction of `function(source, target, arc)`, or of `function(source, target)` for one of two parameters."""
+    """The reduction, by a name or a function(messages, offset, sender), of the messages of an edge operation, or of a
+    function(source, target, arc) or (source, target)."""
     if sub.graph.layout is not None and sub.graph.layout.is_distributed:
         raise ArgumentError(
-            "edge: a function needs both ends of an arc, and those of a graph that is spread over ranks are on "
-            "several; name an edge operation, or open the graph on one machine"
+            "edge, reduce: a function needs the arcs of a vertex with both ends, and those of a graph that is spread "
+            "over ranks are on several; name operations, or open the graph on one machine"
         )
     if sub.mode == "push" and sub.is_whole:
         sub = whole(sub.graph, sub.active, "pull", sub.backend)
-    takes_arc = _parameters(function) != 2
+    reduction = REDUCTIONS.get(reduce) if isinstance(reduce, str) else None
+    whole_rows = reduction is None and sub.mode == "push"  # a receiver's messages come from several rows
 
     def received(part: Subgraph) -> Received:
-        near, far = part.row_of_arc, part.neighbors
-        near = near if part.rows is None else part.rows.index_select(0, near)
-        sender, receiver = (far, near) if part.mode == "pull" else (near, far)
-        ends = _at(data, sender), _at(data, receiver)
-        messages = function(*ends, _arc_data(part, weights)) if takes_arc else function(*ends)
-        _check(messages, len(sender))
-        messages = promoted(messages if dtype is None else messages.to(dtype), reduction, "copy")
-        return reduced(reduce_messages, part, messages, reduction)
+        if reduction is not None:
+            messages = _converted(_messages(part, data, edge, weights, *_ends(part)), dtype)
+            return reduced(reduce_messages, part, promoted(messages, reduction, "copy"), reduction)
+        sender, receiver, offset, order, vertices = _segments(part)
+        messages = _converted(_messages(part, data, edge, weights, sender, receiver, order), dtype)
+        function = SEGMENTS[reduce] if isinstance(reduce, str) else reduce
+        values = function(messages, offset, sender) if _parameters(function) != 2 else function(messages, offset)
+        return Received(_checked(values, len(offset) - 1, "reduce", "one value for each vertex"), vertices)
 
     def values(part: Subgraph) -> Tensor:
         return received(part).values
 
     if sub.mode == "push":
-        return by_rows.together(map(received, _parts(sub)), sub, reduction)
-    found = []
+        found = map(received, _parts(sub, whole_rows))
+        return next(found) if reduction is None else by_rows.together(found, sub, reduction)
+    pulled = []
     for part in _parts(sub):
         again = torch.is_grad_enabled() and part is not sub
-        found.append(checkpoint(values, part, use_reentrant=False) if again else values(part))
-    return Received(torch.cat(found), sub.rows)
+        pulled.append(checkpoint(values, part, use_reentrant=False) if again else values(part))
+    return Received(torch.cat(pulled), sub.rows)
 
 
-def _parts(sub: Subgraph) -> Iterator[Subgraph]:
-    """Some rows of a subgraph after others."""
-    if sub.graph.layout is None and sub.num_arcs <= ARCS:
+def _ends(part: Subgraph) -> tuple[Tensor, Tensor]:
+    """The sender and the receiver of each arc, [e]."""
+    near, far = part.row_of_arc, part.neighbors
+    near = near if part.rows is None else part.rows.index_select(0, near)
+    return (far, near) if part.mode == "pull" else (near, far)
+
+
+def _segments(part: Subgraph) -> tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]:
+    """Arcs from active vertices by their receivers: (sender [e], receiver [e], offset [k + 1], order, vertices [k]).
+    `order` : which of the arcs held these are, None for all; `vertices` : None for all rows of a pull."""
+    sender, receiver = _ends(part)
+    if part.mode == "pull":
+        if part.active_mask is None:
+            return sender, receiver, part.offset, None, part.rows
+        order = part.active_mask.index_select(0, sender).nonzero()[:, 0]
+        counts = torch.bincount(part.row_of_arc.index_select(0, order), minlength=len(part.offset) - 1)
+        offset = offset_of(counts)
+        return sender.index_select(0, order), receiver.index_select(0, order), offset, order, part.rows
+    vertices, slot, size = receivers_of(part)
+    slot, order = devices.sort(slot)
+    offset = torch.searchsorted(slot, torch.arange(size + 1, device=slot.device))
+    return sender.index_select(0, order), receiver.index_select(0, order), offset, order, vertices
+
+
+def _messages(
+    part: Subgraph, data: Data, edge: Any, weights: Any, sender: Tensor, receiver: Tensor, order: Tensor | None = None
+) -> Tensor:
+    """The messages of arcs, [e, ...]."""
+    arc = None
+    if edge != "copy" and _parameters(edge) != 2:
+        arc = _arc_data(part, weights)
+        if isinstance(arc, Tensor) and arc.dim() and order is not None:
+            arc = arc.index_select(0, order)
+    if isinstance(edge, str):
+        return across(_at(data, sender), edge, arc)
+    ends = _at(data, sender), _at(data, receiver)
+    messages = edge(*ends) if _parameters(edge) == 2 else edge(*ends, arc)
+    return _checked(messages, len(sender), "edge", "one message for each arc it is given")
+
+
+def _converted(messages: Tensor, dtype: torch.dtype | None) -> Tensor:
+    return messages if dtype is None else messages.to(dtype)
+
+
+def _parts(sub: Subgraph, at_once: bool = False) -> Iterator[Subgraph]:
+    """Some rows of a subgraph after others, or all rows at once."""
+    if sub.graph.layout is None and (at_once or sub.num_arcs <= ARCS):
         yield sub
         return
     most = ARCS if sub.graph.layout is None else min(ARCS, sub.graph.layout.arcs_at_once)
+    most = sub.graph.num_arcs if at_once else most
     graph = sub.graph.transpose_unchecked() if sub.mirrored else sub.graph
     for rows, _ in by_rows.parts(graph, sub.rows, most):
         selection = graph.selection(rows)
@@ -92,18 +143,97 @@ def _arc_data(part: Subgraph, weights: Tensor | float | None) -> Tensor | float 
     return part.weights() if weights is None else weights
 
 
-def _check(messages: Any, count: int) -> None:
-    if not isinstance(messages, Tensor) or messages.shape[:1] != (count,):
-        found = list(messages.shape) if isinstance(messages, Tensor) else type(messages).__name__
-        raise ArgumentError(
-            f"edge: the function must return one message for each arc it is given, [{count}, ...], got {found}"
-        )
+def _checked(values: Any, count: int, argument: str, what: str) -> Tensor:
+    if not isinstance(values, Tensor) or values.shape[:1] != (count,):
+        found = list(values.shape) if isinstance(values, Tensor) else type(values).__name__
+        raise ArgumentError(f"{argument}: the function must return {what}, [{count}, ...], got {found}")
+    return values
 
 
-def _parameters(function: Callable[..., Tensor]) -> int | None:
+def _parameters(function: Any) -> int | None:
     """How many parameters without a default a function has, None where it does not say."""
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     if code is None:
         return None
     bound = getattr(function, "__self__", None) is not None
     return int(code.co_argcount) - len(getattr(function, "__defaults__", None) or ()) - bound
+
+
+# ---- reductions by name ----------------------------------------------------------------------------------------------
+
+
+def _count(messages: Tensor, offset: Tensor) -> Tensor:
+    return offset.diff()
+
+
+def _logsumexp(messages: Tensor, offset: Tensor) -> Tensor:
+    """-inf of no messages."""
+    best = reduce_segments(messages.detach(), offset, REDUCTIONS["max"])
+    best = torch.where(best.isinf(), 0, best)
+    total = _total((messages - take(best, _rows(messages, offset))).exp(), offset)
+    return total.log() + best
+
+
+def _variance(messages: Tensor, offset: Tensor) -> Tensor:
+    """The mean of the squared distances from the mean; 0 of no messages."""
+    number = column(offset.diff().clamp(min=1).to(messages.dtype), messages)
+    mean = _total(messages, offset) / number
+    return _total((messages - take(mean, _rows(messages, offset))).square(), offset) / number
+
+
+def _deviation(messages: Tensor, offset: Tensor) -> Tensor:
+    variance = _variance(messages, offset)
+    return torch.where(variance > 0, variance, 1).sqrt() * (variance > 0)  # its slope at 0 is taken as 0
+
+
+def _first(messages: Tensor, offset: Tensor) -> Tensor:
+    """0 of no messages."""
+    padded = torch.cat([messages, messages.new_zeros((1, *messages.shape[1:]))])
+    return padded.index_select(0, torch.where(offset.diff() > 0, offset[:-1], len(messages)))
+
+
+def _bits(messages: Tensor, offset: Tensor, both: bool) -> Tensor:
+    """The bits that any message has, or those that all have."""
+    if messages.is_floating_point():
+        raise ArgumentError(f"data: bits are those of integers, got {messages.dtype}")
+    width = 1 if messages.dtype == torch.bool else torch.iinfo(messages.dtype).bits
+    kind, reduction = torch.zeros_like(messages[:0]), REDUCTIONS["min" if both else "max"]
+    result = kind.new_zeros((len(offset) - 1, *messages.shape[1:]), dtype=torch.int64)
+    for place in range(width):
+        bit = ((messages.to(torch.int64) >> place) & 1).to(torch.int8)
+        found = reduce_segments(bit, offset, reduction)
+        result |= (found.to(torch.int64) & 1) << place
+    return result.to(messages.dtype)
+
+
+def _best_sender(messages: Tensor, offset: Tensor, sender: Tensor, reduction: Reduction) -> Tensor:
+    """The sender of the first message that is best, -1 of no messages."""
+    best = reduce_segments(messages.detach(), offset, reduction)
+    place = torch.arange(len(messages), device=messages.device).view(-1, *(1,) * (messages.dim() - 1))
+    is_best = messages == best.index_select(0, _rows(messages, offset))
+    first = reduce_segments(torch.where(is_best, place, len(messages)), offset, REDUCTIONS["min"])
+    padded = torch.cat([sender.to(torch.int64), sender.new_full((1,), -1, dtype=torch.int64)])
+    return padded[first.clamp(max=len(messages))]
+
+
+def _total(messages: Tensor, offset: Tensor) -> Tensor:
+    return add_at(messages, _rows(messages, offset), len(offset) - 1)
+
+
+def _rows(messages: Tensor, offset: Tensor) -> Tensor:
+    """The segment of each message, int64 [e]."""
+    return segment_of(offset, len(messages))
+
+
+SEGMENTS: dict[str, Callable[..., Tensor]] = {
+    "count": _count,
+    "logsumexp": _logsumexp,
+    "var": _variance,
+    "std": _deviation,
+    "first": _first,
+    "bit_or": lambda messages, offset: _bits(messages, offset, both=False),
+    "bit_and": lambda messages, offset: _bits(messages, offset, both=True),
+    "argmin": lambda messages, offset, sender: _best_sender(messages, offset, sender, REDUCTIONS["min"]),
+    "argmax": lambda messages, offset, sender: _best_sender(messages, offset, sender, REDUCTIONS["max"]),
+}
+EMPTY = {"logsumexp": -math.inf, "bit_and": -1, "argmin": -1, "argmax": -1}  # the value of no messages; else 0

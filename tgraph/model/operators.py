@@ -37,7 +37,7 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.layout import aggregation as layout
 from tgraph.kernels.layout import by_rows, spreading
 from tgraph.kernels.operators.changes import are_vertices
-from tgraph.kernels.reductions import Reduction, check_edge_operation, reduction_of
+from tgraph.kernels.reductions import REDUCTIONS, Reduction, check_edge_operation, reduction_of
 from tgraph.model import edge_functions
 
 DTYPES = {torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
@@ -109,7 +109,7 @@ def reconstruct(
 def aggregate(
     sub: Subgraph,
     data: Tensor | dict[str, Tensor],
-    reduce: str = ...,
+    reduce: str | Callable[..., Tensor] = ...,
     *,
     edge: str | Callable[..., Tensor] = ...,
     weights: Tensor | float | None = ...,
@@ -120,7 +120,7 @@ def aggregate(
 def aggregate(
     sub: Graph,
     data: Tensor | dict[str, Tensor],
-    reduce: str = ...,
+    reduce: str | Callable[..., Tensor] = ...,
     *,
     edge: str | Callable[..., Tensor] = ...,
     weights: Tensor | float | None = ...,
@@ -132,7 +132,7 @@ def aggregate(
 def aggregate(
     sub: Subgraph | Graph,
     data: Tensor | dict[str, Tensor],
-    reduce: str = "sum",
+    reduce: str | Callable[..., Tensor] = "sum",
     *,
     edge: str | Callable[..., Tensor] = "copy",
     weights: Tensor | float | None = None,
@@ -146,7 +146,11 @@ def aggregate(
     sub : the arcs of this iteration, or a whole Graph, whose every vertex then sends and receives.
     data : [n] or [n, ...], any integer dtype but uint64, or a floating one of at least 16 bits, or bool.
     reduce : "sum", "mean", "min", "max", "prod", "any" or "all". A vertex without messages gets the identity: 0, 1,
-        the largest or smallest value of the dtype (infinite where floating), False, True; and 0 for a mean.
+        the largest or smallest value of the dtype (infinite where floating), False, True; and 0 for a mean. Slower, and
+        not on graphs that are spread over ranks: "count", "var" (of the population), "std", "logsumexp", "first" (in
+        the order of the arcs), "bit_or", "bit_and", and "argmin", "argmax": the vertex that sent the first of the best
+        messages, -1 for none. Or a function(messages [e, ...], offset [k + 1], sender [e]), or of the first two, that
+        reduces messages[offset[i]:offset[i + 1]] to row i of its result.
     edge : "copy" (no weights), "add", "mul", "min" or "max"; or a function(source, target, arc), or of the first two,
         that gives the messages [e, ...] of e arcs from the data at both ends, [e, ...], and the weights [e, ...]. Data
         may then be a dict of tensors, which the function is given as dicts. It is called for some arcs after others,
@@ -172,7 +176,7 @@ def aggregate(
     """
     if backend is not None:
         check_backend(backend)
-    if not isinstance(edge, str) or not isinstance(data, Tensor):
+    if type(reduce) is not str or reduce not in REDUCTIONS or not isinstance(edge, str) or not isinstance(data, Tensor):
         return _by_function(sub, data, reduce, edge, weights, dtype, backend)
     if isinstance(sub, Graph) and sub.layout is not None and sub.layout.is_distributed:
         with sub.layout.calling("aggregate"):
@@ -230,22 +234,30 @@ def _by_backend(selected: Subgraph, call: Call, run: Any, refused: dict[str, str
 def _by_function(
     sub: Subgraph | Graph,
     data: Any,
-    reduce: str,
+    reduce: Any,
     edge: Any,
     weights: Tensor | float | None,
     dtype: torch.dtype | None,
     backend: str | None,
 ) -> Received | Tensor:
-    """`aggregate` of the messages that a function gives."""
+    """`aggregate` of the messages that a function gives, or by a reduction of segments."""
+    if not callable(reduce) and not (isinstance(reduce, str) and reduce in edge_functions.SEGMENTS):
+        reduction_of(reduce)
+    selected = _selected(sub, backend)
     if not callable(edge):
         check_edge_operation(edge)
-        _check_data(sub if isinstance(sub, Graph) else sub.graph, data)
-    selected = _selected(sub, backend)
+        _check_data(selected.graph, data)
+        if edge != "copy":
+            arc_weights(selected, data, edge, weights)
     for each in data.values() if isinstance(data, dict) else (data,):
         _check_data(selected.graph, each)
-    reduction = reduction_of(reduce)
-    given = edge_functions.aggregate(selected, data, reduction, edge, weights, dtype)
-    return given.values if isinstance(sub, Graph) else _received(given, selected, reduction)
+    given = edge_functions.aggregate(selected, data, reduce, edge, weights, dtype)
+    if isinstance(sub, Graph):
+        return given.values
+    if reduce in REDUCTIONS:
+        return _received(given, selected, reduction_of(reduce))
+    in_part = given.vertices is None and not selected.active.is_everything and isinstance(reduce, str)
+    return Received(given.values, given.vertices, selected, edge_functions.EMPTY.get(reduce, 0) if in_part else None)
 
 
 def _received(given: Received, selected: Subgraph, reduction: Reduction) -> Received:
