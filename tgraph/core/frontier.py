@@ -71,6 +71,8 @@ class Frontier:
         >>> tg.Frontier.compact(graph, reached, depth[reached] > 2).ids
         tensor([3, 4])
         """
+        if candidates.is_cpu and type(candidates) is Tensor and not torch.compiler.is_compiling():
+            return cls(graph, ids=candidates.masked_select(keep))  # nothing waits for a size here
         return cls.split(graph, candidates, keep)[0]
 
     @classmethod
