@@ -1,5 +1,5 @@
-"""Programs of a few lines that a user writes, beside those that come with tgraph: searches as a Relaxation, and power
-iterations as a Program, which the engine fuses.
+"""Programs of a few lines that a user writes, beside those of tgraph: searches, which run as the relaxations that they
+are, and power iterations, which are fused.
 
     python -m bench.own SCALE
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -23,32 +23,36 @@ from bench.peers.tgraph_ import plain
 ROUNDS = 20
 
 
-class Hops(tg.Relaxation):
+class Search(tg.Program):
+    """A search from a source."""
+
+    unreached: ClassVar[torch.Tensor]
+
+    def __init__(self, source: int):
+        self.source = source
+
+    def init(self, graph: tg.Graph) -> Any:
+        values = self.unreached.repeat(graph.num_vertices)
+        values[self.source] = 0
+        return values, graph.select(self.source)
+
+
+class Hops(Search):
     """Arcs from a source: min over in-arcs of hops + 1."""
 
-    reduce, edge, weight = "min", "add", 1
+    unreached = torch.tensor(2**31 - 2, dtype=torch.int32)
 
-    def __init__(self, source: int):
-        self.source = source
-
-    def init(self, graph: tg.Graph) -> Any:
-        hops = torch.full((graph.num_vertices,), torch.iinfo(torch.int32).max, dtype=torch.int32)
-        hops[self.source] = 0
-        return hops, graph.select(self.source)
+    def compute(self, sub: tg.Subgraph, hops: Any, active: tg.Frontier) -> Any:
+        return tg.update(hops, active, tg.aggregate(sub, hops + 1, "min"), torch.minimum)
 
 
-class Distance(tg.Relaxation):
+class Distance(Search):
     """Shortest distance from a source: min over in-arcs of distance + weight."""
 
-    reduce, edge = "min", "add"
+    unreached = torch.tensor(torch.inf, dtype=torch.float64)
 
-    def __init__(self, source: int):
-        self.source = source
-
-    def init(self, graph: tg.Graph) -> Any:
-        distance = torch.full((graph.num_vertices,), torch.inf)
-        distance[self.source] = 0
-        return distance, graph.select(self.source)
+    def compute(self, sub: tg.Subgraph, distance: Any, active: tg.Frontier) -> Any:
+        return tg.update(distance, active, tg.aggregate(sub, distance, "min", edge="add"), torch.minimum)
 
 
 class Iteration(tg.Program):
@@ -113,18 +117,15 @@ def compare(one: Callable[[int], Any], other: Callable[[int], Any], sources: lis
         if found.error:
             return {"error": found.error}
     first, second = samples["one"].blocks, samples["other"].blocks
-    found = ratio(second, first)
-    assert found is not None
-    return {"first": seconds(first).median, "second": seconds(second).median, "ratio": vars(found)}
+    share = ratio(second, first)
+    assert share is not None
+    return {"first": seconds(first).median, "second": seconds(second).median, "ratio": vars(share)}
 
 
 def iterations(graph: tg.Graph) -> dict[str, tuple[Callable[[int], Any], Callable[[int], Any]]]:
     """The shipped and the own power iterations, which must agree."""
     pairs: dict[str, tuple[Callable[[int], Any], Callable[[int], Any]]] = {
-        "pagerank": (
-            lambda _: tg.algorithms.pagerank(graph, tol=TOLERANCE),
-            lambda _: tg.run(Ranks(), graph).values,
-        ),
+        "pagerank": (lambda _: tg.algorithms.pagerank(graph, tol=TOLERANCE), lambda _: tg.run(Ranks(), graph).values),
         "hits": (
             lambda _: tg.algorithms.hits(graph, tol=None, max_iterations=ROUNDS)[0],
             lambda _: tg.run(rounds(Hubs()), graph).values,
@@ -155,10 +156,13 @@ def user(scale: int) -> list[dict[str, Any]]:
         graph = plain(weighted)
         sources = graph.out_degree.topk(8).indices.tolist()
         hops = tg.run(Hops(sources[0]), graph).values
-        unreached = torch.iinfo(torch.int32).max
-        assert torch.equal(hops.masked_fill(hops == unreached, -1), tg.algorithms.bfs(graph, sources[0]))
+        assert torch.equal(hops.masked_fill(hops == Hops.unreached, -1), tg.algorithms.bfs(graph, sources[0]))
         pairs = {
             "bfs": (lambda s, g=graph: tg.algorithms.bfs(g, s), lambda s, g=graph: tg.run(Hops(s), g).values),
+            "bfs, as written": (
+                lambda s, g=graph: tg.run(Hops(s), g),
+                lambda s, g=graph: tg.run(Hops(s), g, fuse=False),
+            ),
             "sssp": (
                 lambda s, g=weighted: tg.algorithms.sssp(g, s),
                 lambda s, g=weighted: tg.run(Distance(s), g).values,
