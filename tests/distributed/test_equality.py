@@ -40,6 +40,24 @@ class Reached(tg.Program):
         return tg.update(seen, active, tg.aggregate(sub, seen + 1, "max"), torch.maximum)
 
 
+class Distances(tg.Program):
+    """Shortest distances, written out; with a `count` of rounds, which only COMPUTE as it is written has."""
+
+    def __init__(self, source, count=None):
+        self.source, self.count = source, count
+
+    def init(self, graph):
+        distance = torch.full((graph.num_vertices,), torch.inf, dtype=torch.float64, device=graph.device)
+        distance[self.source] = 0
+        return distance, graph.select(self.source)
+
+    def compute(self, sub, distance, active):
+        if self.count is not None:
+            self.count += 1
+        edge = "copy" if sub.graph.weight_dtype is None else "add"
+        return tg.update(distance, active, tg.aggregate(sub, distance, "min", edge=edge), torch.minimum)
+
+
 EXACT = {
     "bfs": lambda graph, source: tg.algorithms.bfs(graph, source),
     "bfs from several": lambda graph, source: tg.algorithms.bfs(graph, [source, 0, source]),
@@ -48,6 +66,8 @@ EXACT = {
     "sssp": lambda graph, source: tg.algorithms.sssp(graph, source),
     "widest path": lambda graph, source: tg.algorithms.widest_path(graph, source),
     "a program": lambda graph, source: tg.run(Reached(source), graph).values,
+    "distances": lambda graph, source: tg.run(Distances(source), graph).values,
+    "distances in rounds": lambda graph, source: tg.run(Distances(source, 0), graph).values,
     "degrees": lambda graph, source: torch.stack((graph.out_degree, graph.in_degree), 1),
     "min": lambda graph, source: tg.aggregate(graph, graph.out_degree, "min"),
     "max over weights": lambda graph, source: tg.aggregate(graph, graph.out_degree.double(), "max", edge=_edge(graph)),
