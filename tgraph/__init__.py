@@ -11,7 +11,7 @@ from tgraph import deferred
 from tgraph.core.system import beside
 
 if TYPE_CHECKING:
-    from tgraph import distributed, drawing, dynamic, errors, generators, nn, primitives, progress, sampling
+    from tgraph import backends, distributed, drawing, dynamic, errors, generators, nn, primitives, progress, sampling
     from tgraph.core import random
     from tgraph.core.frontier import Frontier
     from tgraph.core.graph import Graph
@@ -54,6 +54,7 @@ __all__ = [
     "advise",
     "aggregate",
     "algorithms",
+    "backends",
     "distributed",
     "draw",
     "drawing",
@@ -106,6 +107,7 @@ _HOMES = {
     "advise": "tgraph.tuning.advice",
     "aggregate": "tgraph.model.operators",
     "algorithms": "tgraph",
+    "backends": "tgraph",
     "distributed": "tgraph",
     "draw": "tgraph.drawing.draw",
     "drawing": "tgraph",
