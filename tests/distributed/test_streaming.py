@@ -191,7 +191,7 @@ def test_what_needs_arcs_at_once_is_refused_on_all_ranks(folder):
     assert [each.split(" of rank")[0] for each in first] == [
         "memory: a sampler, which takes the arcs",
         "memory: a layer that scores arcs, which takes the arcs",
-        "memory: the gradient of a reduction that is no sum or mean, which takes the arcs",
+        "memory: a function of arcs, or the gradient of a reduction that is no sum or mean, which takes the arcs",
         "memory: a block beside the data of the program",
     ]
 

@@ -312,7 +312,7 @@ def test_values_are_those_of_the_program_as_it_is_written(data: st.DataObject) -
 
     def result(fuse: bool) -> Any:
         try:
-            return tg.run(Drawn(), graph, fuse=fuse, mode=mode, max_iterations=3 * n + 9)
+            return tg.run(Drawn(), graph, fuse=fuse, mode=mode, max_iterations=3 * n + 9 if rounds is None else None)
         except tg.errors.NotConvergedError as error:
             return error.run
         except tg.errors.ArgumentError:

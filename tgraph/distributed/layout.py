@@ -17,7 +17,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Subgraph
 from tgraph.distributed.data.factories import Spreading
-from tgraph.distributed.data.sharded import NotByRowError, Sharded
+from tgraph.distributed.data.sharded import NotByRowError, Sharded, from_local
 from tgraph.distributed.learning.aggregation import aggregate
 from tgraph.distributed.learning.local_rows import local_graph, local_rows
 from tgraph.distributed.learning.mirrors import with_mirrors
@@ -179,8 +179,8 @@ class Distributed(Uncompressed):
     # ---- pull --------------------------------------------------------------------------------------------------------
 
     def spread(self, local: Tensor) -> Sharded:
-        """Vertex data from the values of the own vertices."""
-        return Sharded(local, self.ownership)
+        """Vertex data from the values of the own vertices; differentiable."""
+        return from_local(local, self.ownership)  # type: ignore[return-value]
 
     def spread_out(self, values: Any) -> Any:
         """See `Layout.spread_out`: each rank takes its own rows of a tensor that all have."""
@@ -294,9 +294,15 @@ class Distributed(Uncompressed):
     @computed_once
     def local_arcs(self) -> tuple[Graph, Graph]:
         """(the graph of `local_rows.local_graph`, whose rows send; its transpose, whose rows receive)"""
-        self.check_in_memory("the gradient of a reduction that is no sum or mean")
+        self.check_in_memory("a function of arcs, or the gradient of a reduction that is no sum or mean")
         received = local_graph(self.part)
         return received.transpose_detached(), received
+
+    @computed_once
+    def numbers(self) -> Tensor:
+        """The numbers in the whole graph of own vertices and mirrors, int64 [k + h]."""
+        own = torch.arange(self.part.num_own, device=self.device) + self.ownership.first
+        return torch.cat((own, self.part.mirrors))
 
     @property
     def own_degree(self) -> Tensor:

@@ -33,7 +33,8 @@ class Written(Relaxation):
 
     def __init__(self, program: Program, reduce: str, edge: str, weight: Tensor | float | None):
         self.program, self.reduce, self.edge, self.weight = program, reduce, edge, weight  # type: ignore[misc]
-        self.rounds, self.max_iterations = program.rounds, program.max_iterations
+        self.rounds = program.rounds  # so many, even where a cycle improves in each
+        self.max_iterations = program.rounds if program.max_iterations is None else program.max_iterations
 
 
 def recognised(program: Program, graph: Graph, values: Any, active: Frontier, backend: str) -> Relaxation | None:

@@ -19,7 +19,8 @@ from tgraph.core.subgraph import Received, Subgraph, whole
 from tgraph.core.system import devices
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd.segments import add_at, reduce_segments, segment_of, take
-from tgraph.kernels.layout import by_rows
+from tgraph.kernels.layout import by_rows, spreading
+from tgraph.kernels.layout.arcs import receiving
 from tgraph.kernels.messages import across, column, promoted
 from tgraph.kernels.operators.aggregation.aggregation import receivers_of, reduce_messages, reduced
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
@@ -39,10 +40,7 @@ def aggregate(
     """The reduction, by a name or a function(messages, offset, sender), of the messages of an edge operation, or of a
     function(source, target, arc) or (source, target)."""
     if sub.graph.layout is not None and sub.graph.layout.is_distributed:
-        raise ArgumentError(
-            "edge, reduce: a function needs the arcs of a vertex with both ends, and those of a graph that is spread "
-            "over ranks are on several; name operations, or open the graph on one machine"
-        )
+        return _on_ranks(sub, data, reduce, edge, weights, dtype)
     if sub.mode == "push" and sub.is_whole:
         sub = whole(sub.graph, sub.active, "pull", sub.backend)
     reduction = REDUCTIONS.get(reduce) if isinstance(reduce, str) else None
@@ -69,6 +67,34 @@ def aggregate(
         again = torch.is_grad_enabled() and part is not sub
         pulled.append(checkpoint(values, part, use_reentrant=False) if again else values(part))
     return Received(torch.cat(pulled), sub.rows)
+
+
+def _on_ranks(
+    sub: Subgraph, data: Data, reduce: Any, edge: Any, weights: Tensor | float | None, dtype: torch.dtype | None
+) -> Received:
+    """The same on the arcs of this rank: own vertices receive, from these and from the mirrors of others."""
+    if isinstance(weights, Tensor) and weights.dim():
+        raise ArgumentError(
+            "weights: a tensor [m] is in the order of all arcs, and a graph that is spread over ranks has those of one "
+            "rank; let the data of the arcs be the weights of the graph"
+        )
+    layout = spreading.layout_of(receiving(sub))
+    layout.check_whole_rows()
+    _, received = layout.local_arcs
+
+    def local(values: Tensor) -> Tensor:
+        own = values.to_local() if hasattr(values, "to_local") else layout.own(values)  # a gradient flows back
+        return layout.with_mirrors(own)
+
+    active = received.everything()
+    if not sub.active.is_everything:
+        active = received.select(local(sub.active.mask.to(torch.uint8)).bool())
+    held = {name: local(each) for name, each in data.items()} if isinstance(data, dict) else local(data)
+    part = Subgraph(received, active, "pull", None, received.selection(), mirrored=False)
+    values = aggregate(part, held, reduce, edge, weights, dtype).values[: layout.part.num_own]
+    if reduce in ("argmin", "argmax"):
+        values = torch.where(values < 0, -1, layout.numbers[values])
+    return Received(layout.spread(values))
 
 
 def _ends(part: Subgraph) -> tuple[Tensor, Tensor]:

@@ -146,15 +146,15 @@ def aggregate(
     sub : the arcs of this iteration, or a whole Graph, whose every vertex then sends and receives.
     data : [n] or [n, ...], any integer dtype but uint64, or a floating one of at least 16 bits, or bool.
     reduce : "sum", "mean", "min", "max", "prod", "any" or "all". A vertex without messages gets the identity: 0, 1,
-        the largest or smallest value of the dtype (infinite where floating), False, True; and 0 for a mean. Slower, and
-        not on graphs that are spread over ranks: "count", "var" (of the population), "std", "logsumexp", "first" (in
-        the order of the arcs), "bit_or", "bit_and", and "argmin", "argmax": the vertex that sent the first of the best
-        messages, -1 for none. Or a function(messages [e, ...], offset [k + 1], sender [e]), or of the first two, that
-        reduces messages[offset[i]:offset[i + 1]] to row i of its result.
+        the largest or smallest value of the dtype (infinite where floating), False, True; and 0 for a mean. Slower:
+        "count", "var" (of the population), "std", "logsumexp", "first" (in the order of the arcs), "bit_or", "bit_and",
+        and "argmin", "argmax": the vertex that sent the first of the best messages, -1 for none. Or a
+        function(messages [e, ...], offset [k + 1], sender [e]), or of the first two, that reduces
+        messages[offset[i]:offset[i + 1]] to row i of its result.
     edge : "copy" (no weights), "add", "mul", "min" or "max"; or a function(source, target, arc), or of the first two,
         that gives the messages [e, ...] of e arcs from the data at both ends, [e, ...], and the weights [e, ...]. Data
         may then be a dict of tensors, which the function is given as dicts. It is called for some arcs after others,
-        and again in a backward; not on graphs that are spread over ranks.
+        and again in a backward.
     weights : [m] or [m, ...] in the stored order of the graph's arcs, a number for all of them, or None for the
         graph's own.
     dtype : what "sum", "mean" and "prod" are computed in and give; float32 data may so be added in float64.

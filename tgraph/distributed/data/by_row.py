@@ -17,6 +17,8 @@ aten = torch.ops.aten
 
 @implements(
     torch.Tag.pointwise,
+    aten.floor_divide.default,
+    aten.floor_divide.Scalar,
     aten.masked_fill.Scalar,
     aten.masked_fill.Tensor,
     aten.masked_fill_.Scalar,

@@ -1,0 +1,64 @@
+"""Programs of users on two ranks, with functions of arcs and reductions of segments; and those that say why not."""
+
+import pytest
+import torch
+from programs import PROGRAMS
+from ranks import on_ranks
+
+import tgraph as tg
+from tgraph.distributed import from_local, gather, spread
+
+# Programs that write results into tensors of their own, which are whole on every rank.
+WHOLE_TENSORS = ("Peeling", "RankDeltas")
+
+
+def made() -> tg.Graph:
+    plain = tg.generators.rmat(8, 8, directed=True, seed=3)
+    return tg.Graph(plain.offset, plain.neighbors, (plain.neighbors % 9 + 1).double())
+
+
+def differences() -> list[str]:
+    """The programs whose values on ranks are others, or which raise an error."""
+    graph, wrong = made(), []
+    parts, source = spread(graph), int(graph.out_degree.argmax())
+    graph = graph if parts.order is None else graph.permute(parts.order)
+    source = int(graph.out_degree.argmax())
+    for name, kind in PROGRAMS.items():
+        expected = tg.run(kind(source), graph).values
+        try:
+            found = gather(parts, tg.run(kind(source), parts).values)
+        except tg.errors.ArgumentError as error:
+            assert "spread over ranks" in str(error), error
+            wrong.append(f"{name} raises")
+            continue
+        if not torch.allclose(found, expected, rtol=1e-6):
+            wrong.append(f"{name} differs")
+    x = torch.rand(graph.num_vertices, generator=torch.Generator().manual_seed(0)).double()
+    held = x.clone().requires_grad_()
+    tg.aggregate(graph, held, edge=lambda u, v: u * v).square().sum().backward()
+    own = parts.layout.own(x).clone().requires_grad_()
+    local = from_local(own, parts.layout.ownership)
+    tg.aggregate(parts, local, edge=lambda u, v: u * v).square().sum().backward()
+    if not torch.allclose(parts.layout.own(held.grad), own.grad):
+        wrong.append("the gradient differs")
+    return wrong
+
+
+def refusals() -> list[str]:
+    cut, whole = spread(made(), cut="hubs"), spread(made())
+    x, found = torch.ones(whole.num_vertices), []
+    for graph, options in ((cut, {}), (whole, {"weights": torch.ones(whole.num_arcs)})):
+        with pytest.raises(tg.errors.ArgumentError) as raised:
+            tg.aggregate(graph, x, edge=lambda u, v, w: u, **options)
+        found.append(str(raised.value))
+    return found
+
+
+def test_programs() -> None:
+    for wrong in on_ranks(2, differences):
+        assert wrong == [f"{name} raises" for name in WHOLE_TENSORS]
+
+
+def test_what_functions_of_arcs_need() -> None:
+    for cut, weights in on_ranks(2, refusals):
+        assert "its rows are cut" in cut and weights.startswith("weights: a tensor [m]")
