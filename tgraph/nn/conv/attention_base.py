@@ -11,7 +11,7 @@ from torch.nn.parameter import Parameter
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.nn.adjacency import Adjacency
-from tgraph.nn.conv.layer import REDUCE, MessagePassing
+from tgraph.nn.conv.layer import REDUCE, Layer
 from tgraph.nn.hugepage_ops import plus
 from tgraph.nn.self_loops import with_loops
 from tgraph.nn.spread import SpreadAdjacency
@@ -19,7 +19,7 @@ from tgraph.nn.traced import SunkAdjacency
 from tgraph.primitives.attention import draw
 
 
-class AttentionLayer(MessagePassing):
+class AttentionLayer(Layer):
     """Base class of the attention layers: messages are summed, and dimension 0 of x counts vertices."""
 
     heads: int
@@ -33,13 +33,6 @@ class AttentionLayer(MessagePassing):
         super().__init__(node_dim=0, **kwargs)
         if REDUCE[self.aggr] != "sum":
             raise ArgumentError(f"aggr: {self.aggr!r}; attention is a weighted sum, leave aggr out")
-
-    def reset_parameters(self) -> None:
-        """Initialise the linear maps, in the order of PyTorch Geometric's draws; a shared map, twice."""
-        super().reset_parameters()
-        for name, module in self._modules.items():
-            if module is not None and name.startswith(("lin", "res")):
-                module.reset_parameters()
 
     def _by_head(self, x: Tensor) -> Tensor:
         """[n, heads * out_channels] as [n, heads, out_channels]."""

@@ -13,7 +13,7 @@ from torch.nn.parameter import Parameter, UninitializedParameter
 from tgraph.errors import ArgumentError
 from tgraph.nn.conv.attention_base import AttentionLayer, edges_attended, edges_with_weights, in_one_dtype
 from tgraph.nn.conv.layer import Pair, plain_weight
-from tgraph.nn.conv.linear import Linear, edge_linear, glorot, zeros
+from tgraph.nn.conv.linear import Linear, edge_linear, glorot
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.edge_index import Sizes
 from tgraph.nn.hugepage_ops import linear_map
@@ -106,7 +106,6 @@ class GATConv(AttentionLayer, Namesake):
         super().reset_parameters()
         for att in (self.att_src, self.att_dst, self.att_edge):
             glorot(att)
-        zeros(self.bias)
 
     def forward(
         self,

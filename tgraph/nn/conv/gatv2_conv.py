@@ -12,7 +12,7 @@ from torch.nn.parameter import Parameter
 from tgraph.errors import ArgumentError
 from tgraph.nn.conv.attention_base import AttentionLayer, edges_attended, edges_with_weights, in_one_dtype
 from tgraph.nn.conv.layer import Pair
-from tgraph.nn.conv.linear import Linear, edge_linear, glorot, zeros
+from tgraph.nn.conv.linear import Linear, edge_linear, glorot
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.primitives import attention
 
@@ -93,7 +93,6 @@ class GATv2Conv(AttentionLayer, Namesake):
     def reset_parameters(self) -> None:
         super().reset_parameters()
         glorot(self.att)
-        zeros(self.bias)
 
     def forward(
         self,

@@ -19,7 +19,7 @@ from tgraph.nn.conv.layer import (
     plus,
     transform_first,
 )
-from tgraph.nn.conv.linear import Linear, zeros
+from tgraph.nn.conv.linear import Linear
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.conv.normalised_base import NormalisedLayer
 
@@ -88,8 +88,6 @@ class GCNConv(NormalisedLayer, Namesake):
 
     def reset_parameters(self) -> None:
         super().reset_parameters()
-        self.lin.reset_parameters()
-        zeros(self.bias)
         self._cached_edge_index = self._cached_adj_t = None
 
     def forward(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from tgraph.nn.conv.aggregation import arc_weights, mapped_aggregate
-from tgraph.nn.conv.layer import MessagePassing, Pair, plain_weight, plus_linear
+from tgraph.nn.conv.layer import Layer, Pair, plain_weight, plus_linear
 from tgraph.nn.conv.linear import Linear
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.edge_index import Sizes
@@ -15,7 +15,7 @@ from tgraph.nn.edge_index import Sizes
 Namesake: Any = namesake("GraphConv")
 
 
-class GraphConv(MessagePassing, Namesake):
+class GraphConv(Layer, Namesake):
     """x'_i = W_2 aggr_j(e_ij x_j) + b + W_1 x_i over the neighbours j of i, as PyTorch Geometric's GraphConv.
 
     in_channels : columns of x, or a pair (sources, targets); -1 to infer them from the first input.
@@ -46,11 +46,6 @@ class GraphConv(MessagePassing, Namesake):
         self.lin_rel: Linear = Linear(sources, out_channels, bias=bias)
         self.lin_root: Linear = Linear(targets, out_channels, bias=False)
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        super().reset_parameters()
-        self.lin_rel.reset_parameters()
-        self.lin_root.reset_parameters()
 
     def forward(
         self, x: Tensor | Pair, edge_index: Any, edge_weight: Tensor | None = None, size: Sizes | None = None

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tgraph.errors import ArgumentError
 from tgraph.nn.conv.attention_base import in_one_dtype
-from tgraph.nn.conv.layer import MessagePassing
+from tgraph.nn.conv.layer import Layer
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.conv.typed_linear import RelationLinear, TypedLinear, parameters_by
 from tgraph.nn.relations import EdgeType, joined_adjacency
@@ -19,7 +19,7 @@ from tgraph.primitives import attention
 Namesake: Any = namesake("HGTConv")
 
 
-class HGTConv(MessagePassing, Namesake):
+class HGTConv(Layer, Namesake):
     """Attention over neighbours by all relations, with keys and values of each, as PyTorch Geometric's HGTConv.
 
     A vertex i of type t gets y_i = W_t gelu(sum of alpha_ij v_j) + b_t; where y_i and x_i have equally many columns,
@@ -75,8 +75,6 @@ class HGTConv(MessagePassing, Namesake):
 
     def reset_parameters(self) -> None:
         super().reset_parameters()
-        for module in (self.kqv_lin, self.out_lin, self.k_rel, self.v_rel):
-            module.reset_parameters()
         with torch.no_grad():
             for parameter in (*self.skip.parameters(), *self.p_rel.parameters()):
                 parameter.fill_(1)

@@ -11,13 +11,13 @@ from tgraph.core.graph import Graph
 from tgraph.nn import tensor_cache
 from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.conv.aggregation import Weights, aggregate, arc_weights
-from tgraph.nn.conv.layer import REDUCE, MessagePassing, vertices_back, vertices_first
+from tgraph.nn.conv.layer import REDUCE, Layer, vertices_back, vertices_first
 from tgraph.nn.normalisation import gcn_norm
 
 Normalised = tuple[Adjacency, Weights]
 
 
-class NormalisedLayer(MessagePassing):
+class NormalisedLayer(Layer):
     """Base class of the layers over D^-1/2 (A + I) D^-1/2.
 
     Normalised weights are cached for each edge_index and edge_weight until either changes; for an edge_weight that

@@ -14,15 +14,15 @@ from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.conv.aggregation import aggregate
 from tgraph.nn.conv.attention_base import edges_attended
 from tgraph.nn.conv.degree_scalers import AGGREGATORS, SCALERS, aggregated, degree_scalers, names_of, scaled
-from tgraph.nn.conv.layer import MessagePassing, check_features, plain_weight
-from tgraph.nn.conv.linear import Linear, edge_linear, reset
+from tgraph.nn.conv.layer import Layer, check_features, plain_weight
+from tgraph.nn.conv.linear import Linear, edge_linear
 from tgraph.nn.conv.messages import at_sources, at_targets, reduced
 from tgraph.nn.conv.namesakes import namesake
 
 Namesake: Any = namesake("PNAConv")
 
 
-class PNAConv(MessagePassing, Namesake):
+class PNAConv(Layer, Namesake):
     """x'_i = W [post(x_i, scalers x aggregators of pre(x_i, x_j, W_e e_ij))] + b over the neighbours j of i, for each
     tower, as PyTorch Geometric's PNAConv.
 
@@ -104,14 +104,6 @@ class PNAConv(MessagePassing, Namesake):
             self.post_nns.append(network((reductions + 1) * self.F_in, self.F_out, post_layers))
         self.lin: Linear = Linear(out_channels, out_channels)
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        self.aggr_module.reset_parameters()
-        if self.edge_dim is not None:
-            self.edge_encoder.reset_parameters()
-        for nn in (*self.pre_nns, *self.post_nns):
-            reset(nn)
-        self.lin.reset_parameters()
 
     def forward(self, x: Tensor, edge_index: Any, edge_attr: Tensor | None = None) -> Tensor:
         """x' [n, out_channels].

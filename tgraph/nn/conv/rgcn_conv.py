@@ -11,8 +11,8 @@ from torch.nn.parameter import Parameter
 from tgraph.errors import ArgumentError
 from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.conv.aggregation import aggregate
-from tgraph.nn.conv.layer import REDUCE, MessagePassing, check_features, linear_map, plus, transform_first
-from tgraph.nn.conv.linear import glorot, zeros
+from tgraph.nn.conv.layer import REDUCE, Layer, check_features, linear_map, plus, transform_first
+from tgraph.nn.conv.linear import glorot
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.relations import relations_of
 
@@ -21,7 +21,7 @@ Namesake: Any = namesake("RGCNConv")
 Features = Tensor | None
 
 
-class RGCNConv(MessagePassing, Namesake):
+class RGCNConv(Layer, Namesake):
     """x'_i = W_0 x_i + b + the sum over relations r of W_r aggr_j(x_j) over the neighbours j of i by r, as PyTorch
     Geometric's RGCNConv.
 
@@ -94,7 +94,6 @@ class RGCNConv(MessagePassing, Namesake):
         glorot(self.weight)
         glorot(self.comp)
         glorot(self.root)
-        zeros(self.bias)
 
     def forward(
         self, x: Features | tuple[Features, Tensor], edge_index: Any, edge_type: Tensor | None = None

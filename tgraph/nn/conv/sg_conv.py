@@ -56,7 +56,6 @@ class SGConv(NormalisedLayer, Namesake):
 
     def reset_parameters(self) -> None:
         super().reset_parameters()
-        self.lin.reset_parameters()
         self._cached_x = None
 
     def forward(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
