@@ -22,15 +22,26 @@ from tgraph.primitives.attention import draw
 class AttentionLayer(Layer):
     """Base class of the attention layers: messages are summed, and dimension 0 of x counts vertices."""
 
-    heads: int
-    out_channels: int
-    concat: bool
-    dropout: float
     res: Any
     bias: Parameter | None
 
-    def __init__(self, **kwargs: Any):
+    def __init__(
+        self,
+        in_channels: int | tuple[int, int],
+        out_channels: int,
+        heads: int,
+        concat: bool,
+        dropout: float,
+        edge_dim: int | None,
+        **kwargs: Any,
+    ):
         super().__init__(node_dim=0, **kwargs)
+        self.in_channels: int | tuple[int, int] = in_channels
+        self.out_channels: int = out_channels
+        self.heads: int = heads
+        self.concat: bool = concat
+        self.dropout: float = dropout
+        self.edge_dim: int | None = edge_dim
         if REDUCE[self.aggr] != "sum":
             raise ArgumentError(f"aggr: {self.aggr!r}; attention is a weighted sum, leave aggr out")
 

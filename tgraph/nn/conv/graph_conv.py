@@ -29,9 +29,6 @@ class GraphConv(Layer, Namesake):
     torch.Size([3, 4])
     """
 
-    in_channels: int | tuple[int, int]
-    out_channels: int
-
     def __init__(
         self,
         in_channels: int | tuple[int, int],
@@ -41,7 +38,8 @@ class GraphConv(Layer, Namesake):
         **kwargs: Any,
     ):
         super().__init__(aggr, **kwargs)
-        self.in_channels, self.out_channels = in_channels, out_channels
+        self.in_channels: int | tuple[int, int] = in_channels
+        self.out_channels: int = out_channels
         sources, targets = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
         self.lin_rel: Linear = Linear(sources, out_channels, bias=bias)
         self.lin_root: Linear = Linear(targets, out_channels, bias=False)

@@ -41,9 +41,6 @@ class HGTConv(Layer, Namesake):
     """
 
     edge_types: Sequence[EdgeType]
-    node_types: Sequence[str]
-    out_channels: int
-    heads: int
     in_channels: dict[str, int] | Mapping[str, int]
 
     def __init__(
@@ -60,7 +57,9 @@ class HGTConv(Layer, Namesake):
         if self.flow != "source_to_target":
             raise ArgumentError(f"flow: {self.flow!r}; HGTConv follows the types of edges, reverse these instead")
         kinds, self.edge_types = metadata
-        self.node_types, self.out_channels, self.heads = kinds, out_channels, heads
+        self.node_types: Sequence[str] = kinds
+        self.out_channels: int = out_channels
+        self.heads: int = heads
         self.in_channels = dict.fromkeys(kinds, in_channels) if isinstance(in_channels, int) else in_channels
         self.edge_types_map: dict[EdgeType, int] = {kind: number for number, kind in enumerate(self.edge_types)}
         self.dst_node_types: set[str] = {kind[-1] for kind in self.edge_types}

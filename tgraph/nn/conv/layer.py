@@ -163,6 +163,9 @@ class MessagePassing(Namesake):
 class Layer(MessagePassing):
     """Base class of the layers with parameters in modules."""
 
+    def __init__(self, aggr: str = "add", **kwargs: Any):
+        super().__init__(aggr, **kwargs)
+
     def reset_parameters(self) -> None:
         """Initialise the modules, in the order of PyTorch Geometric's draws; a shared one, twice."""
         for module in self._modules.values():

@@ -28,7 +28,12 @@ class NormalisedLayer(Layer):
     normalize: bool = True
     cached: bool
     add_self_loops: bool
-    _cached_edge_index: Any = None
+
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
+        self._cached_edge_index: Any = None
+        self._cached_adj_t: Any = None  # an attribute of PyTorch Geometric's layers
+        self._cached_x: Tensor | None = None
 
     def _normalised_once(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None, sums: bool) -> Normalised:
         """As `_normalised`; where `cached`, the result of the first call."""

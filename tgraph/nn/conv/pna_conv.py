@@ -47,16 +47,6 @@ class PNAConv(Layer, Namesake):
     torch.Size([5, 4])
     """
 
-    in_channels: int
-    out_channels: int
-    edge_dim: int | None
-    towers: int
-    divide_input: bool
-    F_in: int
-    F_out: int
-    pre_nns: torch.nn.ModuleList
-    post_nns: torch.nn.ModuleList
-
     reduces_by: str = "DegreeScalerAggregation"
 
     def __init__(
@@ -85,9 +75,13 @@ class PNAConv(Layer, Namesake):
         super().__init__(node_dim=0, **kwargs)
         self.aggr_module: Any = degree_scalers(aggregators, scalers, deg, train_norm)
         self.aggr: str = str(self.aggr_module)
-        self.in_channels, self.out_channels, self.edge_dim = in_channels, out_channels, edge_dim
-        self.towers, self.divide_input = towers, divide_input
-        self.F_in, self.F_out = in_channels // towers if divide_input else in_channels, out_channels // towers
+        self.in_channels: int = in_channels
+        self.out_channels: int = out_channels
+        self.edge_dim: int | None = edge_dim
+        self.towers: int = towers
+        self.divide_input: bool = divide_input
+        self.F_in: int = in_channels // towers if divide_input else in_channels
+        self.F_out: int = out_channels // towers
         if edge_dim is not None:
             self.edge_encoder: Linear = edge_linear(edge_dim, self.F_in)
 
@@ -98,7 +92,8 @@ class PNAConv(Layer, Namesake):
             return Sequential(*parts)
 
         ends, reductions = 3 if edge_dim else 2, len(aggregators) * len(scalers)
-        self.pre_nns, self.post_nns = ModuleList(), ModuleList()
+        self.pre_nns: torch.nn.ModuleList = ModuleList()
+        self.post_nns: torch.nn.ModuleList = ModuleList()
         for _ in range(towers):
             self.pre_nns.append(network(ends * self.F_in, self.F_in, pre_layers))
             self.post_nns.append(network((reductions + 1) * self.F_in, self.F_out, post_layers))

@@ -38,9 +38,6 @@ class ResGatedGraphConv(Layer, Namesake):
     """
 
     bias: Parameter | None
-    in_channels: int | tuple[int, int]
-    out_channels: int
-    edge_dim: int | None
     root_weight: bool
 
     def __init__(
@@ -53,9 +50,10 @@ class ResGatedGraphConv(Layer, Namesake):
         bias: bool = True,
         **kwargs: Any,
     ):
-        kwargs.setdefault("aggr", "add")
         super().__init__(**kwargs)
-        self.in_channels, self.out_channels, self.edge_dim = in_channels, out_channels, edge_dim
+        self.in_channels: int | tuple[int, int] = in_channels
+        self.out_channels: int = out_channels
+        self.edge_dim: int | None = edge_dim
         self.act, self.root_weight = torch.nn.Sigmoid() if act is None else act, root_weight
         sources, targets = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
         more = edge_dim or 0

@@ -34,12 +34,6 @@ class SAGEConv(Layer, Namesake):
     torch.Size([3, 4])
     """
 
-    in_channels: int | tuple[int, int]
-    out_channels: int
-    normalize: bool
-    root_weight: bool
-    project: bool
-
     def __init__(
         self,
         in_channels: int | tuple[int, int],
@@ -52,8 +46,11 @@ class SAGEConv(Layer, Namesake):
         **kwargs: Any,
     ):
         super().__init__(aggr, **kwargs)
-        self.in_channels, self.out_channels = in_channels, out_channels
-        self.normalize, self.root_weight, self.project = normalize, root_weight, project
+        self.in_channels: int | tuple[int, int] = in_channels
+        self.out_channels: int = out_channels
+        self.normalize: bool = normalize
+        self.root_weight: bool = root_weight
+        self.project: bool = project
         sources, targets = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
         if project:
             if sources <= 0:
