@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.algorithms._arcs import source
 from tgraph.algorithms.similarity._neighbors import pairs_of, simple
 
 
@@ -72,8 +73,8 @@ def preferential_attachment(graph: tg.Graph, pairs: Any = None) -> Tensor:
 
 def loops_twice(graph: tg.Graph) -> Tensor:
     """The degree of each vertex, int64 [n], to which a self-loop adds two, as in networkx."""
-    source = torch.repeat_interleave(torch.arange(graph.num_vertices, device=graph.device), graph.out_degree)
-    return graph.out_degree + torch.bincount(source[source == graph.neighbors], minlength=graph.num_vertices)
+    first = source(graph)
+    return graph.out_degree + torch.bincount(first[first == graph.neighbors], minlength=graph.num_vertices)
 
 
 def _weighted(graph: tg.Graph, pairs: Any, backend: str, weight: Any) -> Tensor:
