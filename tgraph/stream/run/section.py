@@ -33,13 +33,11 @@ class Section:
     has_split_rows : whether any row lies in several blocks.
     """
 
-    name: str
-    pipeline: Pipeline
-
     splits: dict[int, tuple[bool, bool]]
 
     def __init__(self, source: BlockFile, name: str, device: torch.device, pipeline: Pipeline):
-        self.name, self.pipeline = name, pipeline
+        self.name: str = name
+        self.pipeline: Pipeline = pipeline
         self.index = source.index
         self.blocks: list[int] = [
             block for block in source.blocks(name) if self.index[block].end_arc > self.index[block].first_arc
