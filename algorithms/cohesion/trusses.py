@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms._arcs import source
+from tgraph.algorithms.structure._arcs import source
 
 
 def truss_number(graph: tg.Graph) -> Tensor:

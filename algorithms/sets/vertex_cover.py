@@ -9,7 +9,7 @@ from __future__ import annotations
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms._arcs import source
+from tgraph.algorithms.structure._arcs import source
 
 
 def vertex_cover(graph: tg.Graph, *, seed: int = 0) -> Tensor:

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms._arcs import source
 from tgraph.algorithms.similarity._neighbors import pairs_of, simple
+from tgraph.algorithms.structure._arcs import source
 
 
 def common_neighbors(graph: tg.Graph, pairs: Any = None, *, backend: str = "auto") -> Tensor:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms._arcs import source
+from tgraph.algorithms.structure._arcs import source
 
 
 def degree_assortativity(graph: tg.Graph, x: str = "out", y: str = "in", *, weighted: bool = False) -> float:

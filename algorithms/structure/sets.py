@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms._arcs import graph_of, keys, occurs
+from tgraph.algorithms.structure._arcs import graph_of, keys, occurs
 
 LARGEST = 2**31  # pairs of vertices that `complement` looks at
 
