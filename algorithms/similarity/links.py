@@ -15,7 +15,6 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph.algorithms.similarity._neighbors import pairs_of, simple
-from tgraph.algorithms.structure._arcs import source
 
 
 def common_neighbors(graph: tg.Graph, pairs: Any = None, *, backend: str = "auto") -> Tensor:
@@ -73,8 +72,7 @@ def preferential_attachment(graph: tg.Graph, pairs: Any = None) -> Tensor:
 
 def loops_twice(graph: tg.Graph) -> Tensor:
     """The degree of each vertex, int64 [n], to which a self-loop adds two, as in networkx."""
-    first = source(graph)
-    return graph.out_degree + torch.bincount(first[first == graph.neighbors], minlength=graph.num_vertices)
+    return 2 * graph.out_degree - graph.without_self_loops().out_degree
 
 
 def _weighted(graph: tg.Graph, pairs: Any, backend: str, weight: Any) -> Tensor:
