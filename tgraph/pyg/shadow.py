@@ -87,8 +87,7 @@ class ShaDowKHopSampler(Prefetching, pyg.ShaDowKHopSampler):
         found: Any = self._sampler.sample(seeds, draw=epochs.draw(self.epoch, seeds))
         size = int(self.data.num_nodes)
         order = (found.batch * size + found.node).argsort()
-        place = torch.empty_like(order)
-        place[order] = torch.arange(len(order))
+        place = order.argsort()
         vertices, tree = found.node[order], found.batch[order]
         batch = Batch(batch=tree, ptr=offset_of(tree.bincount(minlength=len(seeds))))
         batch.root_n_id = place[: len(seeds)]
