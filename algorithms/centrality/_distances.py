@@ -35,12 +35,12 @@ def with_lengths(graph: tg.Graph, *, positive: bool = False) -> tg.Graph:
     return tg.Graph.from_csr(arcs.offset, arcs.neighbors, arcs.weights.to(dtype), directed=arcs.directed)
 
 
-def groups(graph: tg.Graph, vertices: Tensor, batch: int | None = None) -> Iterator[Tensor]:
+def groups(graph: tg.Graph, vertices: Tensor, batch: int | None = None, what: str = "searches") -> Iterator[Tensor]:
     """The vertices in groups from which to search at once: as many for each thread, since each takes whole searches."""
     fitting = max(1, min(AT_ONCE // max(graph.num_vertices, 1), 64))
     threads = torch.get_num_threads()
     parts = vertices.split(batch or fitting // threads * threads or fitting) if len(vertices) else ()
-    return iter(tg.progress.track(parts, "searches", unit="groups"))
+    return iter(tg.progress.track(parts, what, unit="groups"))
 
 
 def distances(graph: tg.Graph, sources: Tensor, weighted: bool, **options: Any) -> Tensor:

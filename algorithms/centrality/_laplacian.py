@@ -52,11 +52,10 @@ def pseudo_inverse(net: tg.Graph) -> Tensor:
     and s is the mean conductance of a vertex: as large as what it is added to."""
     n = net.num_vertices
     assert net.weights is not None
-    source = torch.arange(n, device=net.device).repeat_interleave(net.out_degree)
     held = conductance(net)
     scale = float(held.mean()) or 1.0
     matrix = torch.full((n, n), scale / max(n, 1), dtype=torch.float64, device=net.device)
-    matrix.index_put_((source, net.neighbors.to(torch.int64)), -net.weights, accumulate=True)
+    matrix.index_put_(tuple(net.to_edge_index()), -net.weights, accumulate=True)
     matrix.diagonal().add_(held)
     factor, failed = torch.linalg.cholesky_ex(matrix)
     inverse = matrix if int(failed) else torch.cholesky_inverse(factor)

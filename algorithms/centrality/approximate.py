@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.algorithms.structure.neighborhoods import Reach
 
 GROWTH = 1.2  # from one test of the estimates to the next
 
@@ -73,20 +74,7 @@ def _longest_path(graph: tg.Graph) -> int:
     and one more; in a directed one, all."""
     if graph.directed:
         return graph.num_vertices
-    return 2 * int(tg.run(_FromEachComponent(), graph).values.max()) + 1
-
-
-class _FromEachComponent(tg.Relaxation):
-    """Hops from the smallest vertex of each component, int32 [n]."""
-
-    reduce, edge, weight = "min", "add", 1
-
-    def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
-        label = tg.algorithms.wcc(graph)
-        start = (label == torch.arange(graph.num_vertices, device=graph.device)).nonzero().flatten()
-        depth = torch.full((graph.num_vertices,), torch.iinfo(torch.int32).max, dtype=torch.int32, device=graph.device)
-        depth[start] = 0
-        return depth, graph.select(start)
+    return 2 * int(tg.run(Reach(tg.algorithms.wcc(graph).unique()), graph).values.max()) + 1
 
 
 def _shares(rough: Tensor, drawn: int, epsilon: float, delta: float) -> Tensor:

@@ -25,11 +25,8 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.centrality._distances import count_shortest_paths, distances, with_lengths
+from tgraph.algorithms.centrality._distances import count_shortest_paths, distances, groups, with_lengths
 from tgraph.algorithms.paths.bfs import hops_from_each
-
-# Vertices of all sources that are swept at once: fewer would leave much of the time to the steps between sweeps.
-SWEPT_AT_ONCE = 1 << 22
 
 # Beyond so many paths, the inverse of their number loses digits.
 COUNTABLE = 1e300
@@ -72,13 +69,11 @@ def betweenness(
     """
     n, graph = graph.num_vertices, with_lengths(graph, positive=True) if weighted else graph
     chosen = chosen_sources(graph, sources, k, seed)
-    if batch is None:
-        batch = _batch(n)
-    elif batch < 1:
+    if batch is not None and batch < 1:
         raise tg.errors.ArgumentError(f"batch: must be positive, got {batch}")
     total = torch.zeros(n, dtype=torch.float64, device=graph.device)
     with tg.one_torch_thread(options.get("backend", "auto")):
-        for group in tg.progress.track(chosen.split(batch) if len(chosen) else (), "betweenness"):
+        for group in groups(graph, chosen, batch, "betweenness"):
             for dependency in dependencies(graph, group, endpoints, weighted, **options):
                 total += dependency  # one by one, so that sums do not depend on the size of a batch
     sampled = chosen if k is not None and k != n else None
@@ -126,13 +121,6 @@ def _in_hops(graph: tg.Graph, sources: Tensor, place: Any, **options: Any) -> tu
         onward = sweep(graph, order, level_offset, share, descending=True, backend=backend)
         dependency = onward.sub_(share).mul_(paths)
     return dependency, depth >= 0
-
-
-def _batch(num_vertices: int) -> int:
-    """How many sources to sweep at once: as many for each thread, since each takes whole searches."""
-    fitting = max(1, min(SWEPT_AT_ONCE // max(num_vertices, 1), 64))
-    threads = torch.get_num_threads()
-    return fitting // threads * threads or fitting
 
 
 def chosen_sources(graph: tg.Graph, sources: Any, k: int | None, seed: int | None) -> Tensor:

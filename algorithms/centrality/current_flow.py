@@ -106,12 +106,11 @@ def edge_current_flow_betweenness(
     tensor([1.5000, 1.5000, 2.0000, 2.0000, 1.5000, 1.5000], dtype=torch.float64)
     """
     net, _ = network(graph, weighted)
-    n, arcs = net.num_vertices, graph.decoded()
+    n = net.num_vertices
     if n < 2:
         return torch.zeros(graph.num_arcs, dtype=torch.float64, device=graph.device)
     source, target, carried = _carried(net, method, tol)
-    row = torch.arange(n, device=graph.device).repeat_interleave(arcs.out_degree)
-    other = arcs.neighbors.to(torch.int64)
+    row, other = graph.to_edge_index()
     key, wanted = source * n + target, torch.minimum(row, other) * n + torch.maximum(row, other)
     place = torch.searchsorted(key, wanted).clamp(max=max(len(key) - 1, 0))
     found = carried[place] if len(key) else torch.zeros_like(wanted, dtype=torch.float64)
@@ -122,9 +121,9 @@ def _carried(net: tg.Graph, method: str, tol: float) -> tuple[Tensor, Tensor, Te
     """(source, target, what each edge carries in all pairs s < t), [k] for k edges by their smaller and larger end."""
     n = net.num_vertices
     assert net.weights is not None
-    source = torch.arange(n, device=net.device).repeat_interleave(net.out_degree)
-    once = (source < net.neighbors).nonzero().flatten()
-    source, target, conductance = source[once], net.neighbors[once].to(torch.int64), net.weights[once]
+    source, target = net.to_edge_index()
+    once = (source < target).nonzero().flatten()
+    source, target, conductance = source[once], target[once], net.weights[once]
     inverse = pseudo_inverse(net) if use_dense(net, method) else None
     between = 2 * torch.arange(n, device=net.device, dtype=torch.float64) - (n - 1)
     parts = []

@@ -72,9 +72,6 @@ class PageRank(AffineProgram):
     damping: float
     dtype: torch.dtype
     blocks: int
-    personalization: Tensor | Mapping[Any, float] | None
-    redistribute: bool
-    weighted: bool
 
     def __init__(
         self,
@@ -97,7 +94,9 @@ class PageRank(AffineProgram):
             raise tg.errors.ArgumentError(f"method: {method!r} is not one of {', '.join(map(repr, self.METHODS))}")
         self.damping, self.tolerance, self.dtype, self.blocks = damping, tol, dtype, self.METHODS[method]
         self.rounds, self.max_iterations = (max_iterations, None) if tol is None else (None, max_iterations)
-        self.personalization, self.redistribute, self.weighted = personalization, dangling == "redistribute", weighted
+        self.personalization: Tensor | Mapping[Any, float] | None = personalization
+        self.redistribute: bool = dangling == "redistribute"
+        self.weighted: bool = weighted
 
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
         edge = "mul" if self.weighted else "copy"

@@ -47,8 +47,7 @@ def subgraph_centrality(
 def _dense(graph: tg.Graph, normalized: bool) -> Tensor:
     n = graph.num_vertices
     matrix = torch.zeros((n, n), dtype=torch.float64, device=graph.device)
-    source = torch.arange(n, device=graph.device).repeat_interleave(graph.out_degree)
-    matrix[source, graph.neighbors.to(torch.int64)] = 1
+    matrix[tuple(graph.to_edge_index())] = 1
     eigenvalues, vectors = torch.linalg.eigh(matrix)
     return vectors.square() @ torch.exp(eigenvalues - eigenvalues.max() if normalized else eigenvalues)
 

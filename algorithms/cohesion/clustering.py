@@ -42,7 +42,7 @@ def clustering(graph: tg.Graph, *, weighted: bool = False) -> Tensor:
     >>> tg.algorithms.clustering(tg.generators.wheel(5)).round(decimals=3)
     tensor([0.6670, 0.6670, 0.6670, 0.6670, 0.6670], dtype=torch.float64)
     """
-    arcs = _simple_arcs(graph)
+    arcs = tg.primitives.simple_graph.merged(graph).without_self_loops()
     value = torch.ones(arcs.num_arcs, dtype=torch.float64, device=arcs.device)
     if weighted and arcs.weights is not None and arcs.num_arcs:
         value = _cube_roots(graph, arcs.weights)
@@ -103,13 +103,6 @@ def square_clustering(graph: tg.Graph) -> Tensor:
     triangles = tg.primitives.intersect.triangles(graph, per_vertex=True)
     possible = (degree - 1) * around - degree * (degree - 1) - 2 * triangles - squares
     return _ratio(squares, possible)
-
-
-def _simple_arcs(graph: tg.Graph) -> tg.Graph:
-    """Without self-loops and parallel arcs, of which the first stays."""
-    if not graph.directed:
-        return tg.primitives.simple_graph.simple(graph)
-    return tg.primitives.simple_graph.merged(graph).without_self_loops()
 
 
 def _cube_roots(graph: tg.Graph, weights: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.algorithms.structure._arcs import source
 
 
 def truss_number(graph: tg.Graph) -> Tensor:
@@ -51,20 +52,13 @@ def k_truss(graph: tg.Graph, k: int) -> tg.Graph:
     simple = tg.primitives.simple_graph.simple(graph)
     k = max(0, min(k, simple.num_vertices + 2))  # no truss number lies outside
     kept = tg.primitives.k_truss.truss_numbers(simple) >= k
-    source = _sources(simple)[kept]
     weights = None if simple.weights is None else simple.weights[kept]
-    degree = torch.bincount(source, minlength=simple.num_vertices)
+    degree = torch.bincount(source(simple)[kept], minlength=simple.num_vertices)
     offset = torch.cat((degree.new_zeros(1), degree.cumsum(0)))
     held = tg.Graph(offset, simple.neighbors[kept], weights, vertices=graph.vertices, directed=False)
     return held.subgraph(degree > 0)
 
 
-def _sources(graph: tg.Graph) -> Tensor:
-    """The vertex that each arc leaves, int64 [m]."""
-    vertices = torch.arange(graph.num_vertices, device=graph.device)
-    return vertices.repeat_interleave(graph.out_degree, output_size=graph.num_arcs)
-
-
 def _keys(graph: tg.Graph) -> Tensor:
     """A number for the two ends of each arc, which ascends in stored order."""
-    return _sources(graph) * graph.num_vertices + graph.neighbors
+    return source(graph) * graph.num_vertices + graph.neighbors

@@ -34,7 +34,8 @@ def greedy_color(graph: tg.Graph, strategy: str = "largest_first", *, seed: int 
         order = tg.random.permutation(tg.random.key(seed), graph.num_vertices, graph.device)
     else:
         rank = graph.out_degree if strategy == "largest_first" else _layers(graph)
-        order = _descending(rank)
+        falling = rank.max() - rank if len(rank) else rank
+        order = tg.primitives.level_accumulate.levels(falling)[0].to(torch.int64)  # equal ones in ascending order
     return tg.primitives.coloring.color_in_order(graph, order, backend=backend)
 
 
@@ -42,8 +43,3 @@ def _layers(graph: tg.Graph) -> Tensor:
     """The layers in which peeling removes the vertices: none has more neighbours in its own and later ones than its
     core number."""
     return tg.primitives.k_core.onion_layers(graph.to_undirected().without_self_loops().decoded())[1]
-
-
-def _descending(rank: Tensor) -> Tensor:
-    """The vertices by descending rank, equal ones in ascending order."""
-    return tg.primitives.level_accumulate.levels(rank.max() - rank)[0].to(torch.int64) if len(rank) else rank

@@ -33,6 +33,4 @@ def cdlp(graph: tg.Graph, *, iterations: int = 10, backend: str = "auto") -> Ten
     if not isinstance(graph.vertices, Tensor):
         return tg.primitives.label_propagation.propagate(graph, vertex, iterations, backend=backend)
     by_id = graph.vertices.argsort().to(graph.device)
-    rank = torch.empty_like(by_id)
-    rank[by_id] = vertex
-    return by_id[tg.primitives.label_propagation.propagate(graph, rank, iterations, backend=backend)]
+    return by_id[tg.primitives.label_propagation.propagate(graph, by_id.argsort(), iterations, backend=backend)]

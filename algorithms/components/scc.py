@@ -40,12 +40,10 @@ def condensation(graph: tg.Graph, *, backend: str = "auto") -> tuple[tg.Graph, T
             [1, 2]]))
     """
     tg.primitives.topological.check_directed(graph)
-    label = scc(graph, backend=backend)
-    first = label == torch.arange(len(label), device=label.device)
-    component = (first.cumsum(0) - 1).index_select(0, label)
+    component, first = tg.primitives.communities.number(scc(graph, backend=backend))
     ends = component.index_select(0, graph.to_edge_index().flatten()).view(2, -1)
     crossing = ends[0] != ends[1]
-    dag = tg.Graph.from_edges(*ends[:, crossing], num_vertices=int(first.sum()), multi="first")
+    dag = tg.Graph.from_edges(*ends[:, crossing], num_vertices=len(first), multi="first")
     return dag, component
 
 

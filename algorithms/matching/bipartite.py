@@ -45,29 +45,9 @@ def _solve(graph: tg.Graph, left: Tensor | None) -> tuple[Tensor, Tensor, Tensor
     return left, *tg.primitives.matching.maximum_bipartite(graph, left)
 
 
-class _Hops(tg.Relaxation):
-    """The hops from the smallest vertex of each component."""
-
-    reduce, edge, weight = "min", "add", 1
-
-    def __init__(self, roots: Tensor):
-        self.roots = roots
-
-    def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
-        values = torch.full((graph.num_vertices,), torch.iinfo(torch.int64).max, device=graph.device)
-        values[self.roots] = 0
-        return values, graph.select(self.roots)
-
-
 def _two_sides(graph: tg.Graph) -> Tensor:
     """Every second vertex by hops from the smallest one of its component, which is a side if the graph has two."""
-    vertices = torch.arange(graph.num_vertices, device=graph.device)
-    roots = (tg.algorithms.wcc(graph) == vertices).nonzero().squeeze(1)
-    arcs = graph.decoded()
-    unweighted = tg.Graph(arcs.offset, arcs.neighbors, directed=False)
-    hops = tg.run(_Hops(roots), unweighted).values
-    left = hops % 2 == 0
-    source = left.repeat_interleave(arcs.out_degree, output_size=arcs.num_arcs)
-    if bool((source == left[arcs.neighbors]).any()):
+    depth, conflict = tg.primitives.coloring.color_by_depth(graph)
+    if conflict >= 0:
         raise tg.errors.ArgumentError("graph: it is not bipartite; some edges close a cycle of odd length")
-    return left
+    return depth % 2 == 0

@@ -61,9 +61,9 @@ def _johnson(graph: tg.Graph, sources: Tensor, block: int, options: dict[str, An
     graph = graph.decoded()
     tg.primitives.shortest_paths.check_sums(graph, tg.primitives.shortest_paths.EXACT)
     height = potentials(graph, backend=options.get("backend", "auto")).to(torch.float64)
-    source = torch.repeat_interleave(graph.everything().ids, graph.out_degree)
+    source, target = graph.to_edge_index()
     assert graph.weights is not None
-    weights = graph.weights + height[source] - height[graph.neighbors.to(torch.int64)]
+    weights = graph.weights + height[source] - height[target]
     weights = weights.clamp_(min=0)  # of rounding
     lifted = tg.Graph(graph.offset, graph.neighbors, weights, directed=graph.directed)
     for some in _split(sources, block):

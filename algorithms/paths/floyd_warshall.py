@@ -35,8 +35,7 @@ def floyd_warshall(
             [inf, inf, 0.]], dtype=torch.float64)
     """
     graph, n = graph.decoded(), graph.num_vertices
-    source = torch.arange(n, device=graph.device).repeat_interleave(graph.out_degree)
-    target = graph.neighbors.to(torch.int64)
+    source, target = graph.to_edge_index()
     length = torch.ones(len(target), dtype=torch.float64, device=graph.device)
     if weighted and graph.weights is not None:
         tg.primitives.weights.check(graph, "signed lengths", "shortest paths")

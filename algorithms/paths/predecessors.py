@@ -31,8 +31,7 @@ def predecessors(graph: tg.Graph, source: int, *, weighted: bool = False, **opti
     distance = (sssp if weighted else bfs)(graph, source, **options)
     assert isinstance(distance, torch.Tensor)
     graph = graph.decoded()
-    before = torch.repeat_interleave(graph.everything().ids, graph.out_degree)
-    after = graph.neighbors.to(torch.int64)
+    before, after = graph.to_edge_index()
     start, end = distance[before], distance[after]
     weights = graph.weights if weighted else None
     step = torch.ones_like(start) if weights is None else weights.to(distance.dtype)

@@ -6,10 +6,10 @@ The ends of a maximal matching are one, of at most twice the least size: every c
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.algorithms.structure._arcs import source
 
 
 def vertex_cover(graph: tg.Graph, *, seed: int = 0) -> Tensor:
@@ -24,7 +24,6 @@ def vertex_cover(graph: tg.Graph, *, seed: int = 0) -> Tensor:
     covered = tg.primitives.matching.maximal(graph, seed) >= 0
     if graph.num_self_loops:
         arcs = graph.decoded()
-        vertices = torch.arange(graph.num_vertices, device=graph.device)
-        source = vertices.repeat_interleave(arcs.out_degree, output_size=arcs.num_arcs)
-        covered[source[source == arcs.neighbors]] = True
+        first = source(arcs)
+        covered[first[first == arcs.neighbors]] = True
     return covered.nonzero().squeeze(1)

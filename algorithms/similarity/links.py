@@ -72,8 +72,7 @@ def preferential_attachment(graph: tg.Graph, pairs: Any = None) -> Tensor:
 
 def loops_twice(graph: tg.Graph) -> Tensor:
     """The degree of each vertex, int64 [n], to which a self-loop adds two, as in networkx."""
-    source = torch.repeat_interleave(torch.arange(graph.num_vertices, device=graph.device), graph.out_degree)
-    return graph.out_degree + torch.bincount(source[source == graph.neighbors], minlength=graph.num_vertices)
+    return 2 * graph.out_degree - graph.without_self_loops().out_degree
 
 
 def _weighted(graph: tg.Graph, pairs: Any, backend: str, weight: Any) -> Tensor:

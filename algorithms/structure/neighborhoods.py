@@ -11,11 +11,11 @@ import tgraph as tg
 
 
 class Reach(tg.Relaxation):
-    """The fewest hops from any of several vertices, at most `k`."""
+    """The fewest hops from any of several vertices, int32 [n], at most `k`."""
 
     reduce, edge, weight = "min", "add", 1
 
-    def __init__(self, vertices: Tensor, k: int):
+    def __init__(self, vertices: Tensor, k: int | None = None):
         self.vertices, self.rounds = vertices, k
 
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.structure._arcs import source
 
 
 def quotient_graph(graph: tg.Graph, labels: Tensor, *, self_loops: bool = True) -> tg.Graph:
@@ -31,7 +30,7 @@ def quotient_graph(graph: tg.Graph, labels: Tensor, *, self_loops: bool = True) 
         raise tg.errors.ArgumentError(f"labels: expected one integer per vertex, [{graph.num_vertices}], got {got}")
     ids, group = labels.to(graph.device, torch.int64).unique(return_inverse=True)
     arcs = graph.decoded()
-    first, second = source(arcs), arcs.neighbors.long()
+    first, second = arcs.to_edge_index()
     once = torch.ones_like(first, dtype=torch.bool) if graph.directed else first <= second
     weights = torch.ones_like(first) if arcs.weights is None else arcs.weights
     return tg.Graph.from_edges(
@@ -58,7 +57,7 @@ def line_graph(graph: tg.Graph) -> tuple[tg.Graph, Tensor]:
     ([[0, 1], [1, 2], [2, 3]], [[0, 1, 1, 2], [1, 0, 2, 1]])
     """
     arcs = graph.decoded()
-    first, second = source(arcs), arcs.neighbors.long()
+    first, second = arcs.to_edge_index()
     position = torch.arange(arcs.num_arcs, device=graph.device)
     if graph.directed:
         edge, pairs = position, torch.stack((first, second), 1)

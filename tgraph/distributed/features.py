@@ -6,6 +6,7 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.distributed.opening import layout_of
+from tgraph.distributed.ranks.ownership import is_own
 from tgraph.distributed.ranks.requests import Requests
 from tgraph.errors import ArgumentError
 
@@ -26,8 +27,6 @@ class FeatureRows:
             [ 0.,  1.]])
     """
 
-    bytes_received: int
-
     def __init__(self, graph: Graph, local: Tensor):
         self._ownership = layout_of(graph).ownership
         if local.shape[:1] != (self._ownership.num_own,):
@@ -35,7 +34,7 @@ class FeatureRows:
                 f"local: expected the {self._ownership.num_own} rows of the own vertices, got {list(local.shape)}"
             )
         self.local: Tensor = local.detach()
-        self.bytes_received = 0
+        self.bytes_received: int = 0
 
     def get(self, vertices: Tensor) -> Tensor:
         """The rows [j, ...] of `vertices` int64 [j] of the whole graph, the same vertex as often as given: each is
@@ -54,7 +53,7 @@ class FeatureRows:
         if bool(bad.any()):
             place = int(bad.nonzero()[0])
             raise ArgumentError(f"vertices[{place}] is {int(vertices[place])}; vertices are 0 to {held.num_rows - 1}")
-        mine = (vertices >= held.first) & (vertices < held.end)
+        mine = is_own(vertices, held)
         others, inverse = vertices[~mine].unique(return_inverse=True)
         requests = Requests(held, others)
         fetched = requests.answered(self.local.index_select(0, requests.asked))

@@ -6,6 +6,7 @@ import os
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import accumulate
 from pathlib import Path
 
 from torch import Tensor
@@ -31,9 +32,7 @@ class CachedBlocks:
             _OPENED.add(self)
         self._sizes, self._sums = sizes, dict[int, int]()
         self._seen: set[int] = set()
-        self._position = [0]
-        for size in sizes:
-            self._position.append(self._position[-1] + size)
+        self._position = [*accumulate(sizes, initial=0)]
 
     def close(self) -> None:
         """Close the file, and so remove it."""

@@ -12,6 +12,7 @@ from torch import Tensor
 from tgraph.core.building import inputs
 from tgraph.core.ids import VertexIds
 from tgraph.errors import ArgumentError, UnknownVertexError
+from tgraph.kernels.operators.sampling.places import number_vertices
 
 Labels = Sequence[Hashable]
 
@@ -176,21 +177,17 @@ class _GrowingIntegers:
         unknown = (found < 0).nonzero().view(-1)
         if not len(unknown):
             return found
-        ascending, group = torch.unique(wanted[unknown], return_inverse=True)
-        first = torch.full((len(ascending),), len(unknown)).scatter_reduce_(
-            0, group, torch.arange(len(unknown)), "amin"
-        )
-        order = torch.argsort(first)
-        number = torch.empty_like(order)
-        number[order] = torch.arange(self._count, self._count + len(order))
-        self._append(ascending[order])
+        place, new = number_vertices(wanted[:0], wanted[unknown])
+        found[unknown] = place + self._count
+        ascending, order = new.sort()
+        number = order + self._count
+        self._append(new)
         self._tables.append((ascending, number))
         while len(self._tables) > 1 and len(self._tables[-2][0]) < 2 * len(self._tables[-1][0]):
             parts = self._tables[-2:]
             ids, places = (torch.cat(columns) for columns in zip(*parts, strict=True))
             ids, order = torch.sort(ids)
             self._tables[-2:] = [(ids, places[order])]
-        found[unknown] = number[group]
         return found
 
     def forget(self, count: int) -> None:

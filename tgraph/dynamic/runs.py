@@ -39,15 +39,13 @@ class Run:
     size : k; the length of a tensor takes a microsecond. num_vertices : one more than the largest vertex.
     """
 
-    changes: Tensor
-    data: tuple[Tensor, ...]
-    num_vertices: int
-    size: int
-
     __slots__ = ("_readable", "changes", "data", "num_vertices", "size")
 
     def __init__(self, changes: Tensor, data: tuple[Tensor, ...], num_vertices: int):
-        self.changes, self.data, self.size, self.num_vertices = changes, data, changes.shape[0], num_vertices
+        self.changes: Tensor = changes
+        self.data: tuple[Tensor, ...] = data
+        self.size: int = changes.shape[0]
+        self.num_vertices: int = num_vertices
         self._readable: Readable | None = None
 
     @property

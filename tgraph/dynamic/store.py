@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import torch
@@ -12,6 +12,7 @@ from torch import Tensor
 from tgraph.core.building import sorting
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
+from tgraph.core.rows import offset_of
 from tgraph.dynamic.batches import of_chunk
 from tgraph.dynamic.compaction import Compaction, Merging
 from tgraph.dynamic.guarded import Guarded
@@ -156,9 +157,8 @@ class Store:
             raise ArgumentError("at, since: the store keeps no times; make it with times=torch.int64")
         chosen = between(self.arc_data(graph)[TIMES], since, at).nonzero().view(-1)
         degree = torch.bincount(sorting.expand_rows(graph.offset)[chosen], minlength=graph.num_vertices)
-        offset = torch.cat((degree.new_zeros(1), torch.cumsum(degree, 0)))
         weights = None if graph.weights is None else graph.weights[chosen]
-        arcs = Csr.unchecked(offset, graph.neighbors[chosen], None, graph.num_vertices, weights)
+        arcs = Csr.unchecked(offset_of(degree), graph.neighbors[chosen], None, graph.num_vertices, weights)
         return Graph.of_storage(arcs, graph._ids, self.directed)
 
     def arc_data(self, graph: Graph) -> dict[str, Tensor]:
@@ -279,12 +279,17 @@ class Store:
         return number
 
     def _insert(self, src: Any, dst: Any, given: dict[str, Any], replaces: bool) -> int:
+        return self._committed(lambda writer: writer.insert(src, dst, given, replaces), src)
+
+    def _committed(self, change: Callable[[Writer], int], src: Any = None) -> int:
+        """Commit a batch; returns its version. src : of its arcs, for the pace of writers."""
         with self._writing as writer:
             begun = time.perf_counter()
             self._compaction.check()
-            number = writer.insert(src, dst, given, replaces)
+            number = change(writer)
         self._log.wait(number)
-        self._compaction.keep_pace(begun, len(src))
+        if src is not None:
+            self._compaction.keep_pace(begun, len(src))
         return number
 
     def delete(self, src: Any, dst: Any) -> int:
@@ -301,13 +306,7 @@ class Store:
         tensor([[1],
                 [2]])
         """
-        with self._writing as writer:
-            begun = time.perf_counter()
-            self._compaction.check()
-            number = writer.delete(src, dst)
-        self._log.wait(number)
-        self._compaction.keep_pace(begun, len(src))
-        return number
+        return self._committed(lambda writer: writer.delete(src, dst), src)
 
     def delete_arcs(self, arcs: Any, graph: Graph) -> int:
         """Delete `arcs` of a snapshot by their numbers, int64 [k]; returns the version of the batch.
@@ -323,11 +322,7 @@ class Store:
         >>> store.snapshot().weights
         tensor([2.])
         """
-        with self._writing as writer:
-            self._compaction.check()
-            number = writer.delete_arcs(arcs, graph)
-        self._log.wait(number)
-        return number
+        return self._committed(lambda writer: writer.delete_arcs(arcs, graph))
 
     def delete_vertices(self, vertices: Any) -> int:
         """Delete all arcs from and to these `vertices`, [k]; returns the version without them. The vertices stay,
@@ -342,11 +337,7 @@ class Store:
         tensor([[2],
                 [0]])
         """
-        with self._writing as writer:
-            self._compaction.check()
-            number = writer.delete_vertices(vertices)
-        self._log.wait(number)
-        return number
+        return self._committed(lambda writer: writer.delete_vertices(vertices))
 
     # ---- upkeep ----------------------------------------------------------------------------------------------------
 

@@ -17,14 +17,12 @@ class Version:
     number : of batches since the store was made. num_vertices : n; the CSR may have fewer rows.
     """
 
-    schema: Schema
-    number: int
-    num_vertices: int
-    base: Arcs
-    runs: tuple[Run, ...]
-
     def __init__(self, schema: Schema, number: int, num_vertices: int, base: Arcs, runs: tuple[Run, ...] = ()):
-        self.schema, self.number, self.num_vertices, self.base, self.runs = schema, number, num_vertices, base, runs
+        self.schema: Schema = schema
+        self.number: int = number
+        self.num_vertices: int = num_vertices
+        self.base: Arcs = base
+        self.runs: tuple[Run, ...] = runs
         self._merging = threading.Lock()
         self._arcs: Arcs | None = base if not runs and len(base.offset) == num_vertices + 1 else None
 

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from tgraph.core.building import sorting, validate
 from tgraph.core.graph import Graph
+from tgraph.core.rows import offset_of
 from tgraph.errors import ArgumentError
 from tgraph.io.columns import Column, columns_of, dicts_of
 from tgraph.io.dicts import (
@@ -106,14 +107,11 @@ def _read_rows(
     parallel = None
     if multigraph:
         multiplicity, _ = parallel = inner_lengths(rows, count)
-        before = torch.zeros(count + 1, dtype=torch.int64)
-        torch.cumsum(multiplicity, 0, out=before[1:])
+        before = offset_of(multiplicity)
         neighbors = torch.from_numpy(np.repeat(neighbors.numpy(), multiplicity.numpy()))  # torch's wakes its threads
         end = before[degree.cumsum(0)]
         degree = end.diff(prepend=end.new_zeros(1))
-    offset = torch.zeros(len(rows) + 1, dtype=torch.int64)
-    torch.cumsum(degree, 0, out=offset[1:])
-    return offset, neighbors, parallel
+    return offset_of(degree), neighbors, parallel
 
 
 def _ascending(
@@ -268,9 +266,7 @@ def _rows_of_dicts(
     offset, neighbors = graph.offset, graph.neighbors
     if multigraph:  # an entry for each neighbour
         first = _first_of_run(graph)
-        before = torch.zeros(len(first) + 1, dtype=torch.int64)
-        torch.cumsum(first, 0, out=before[1:])
-        offset = before[offset]
+        offset = offset_of(first)[offset]
         order = first.nonzero().squeeze(1) if order is None else order[first[order]]
     if order is not None:
         neighbors, number = sorting.take(neighbors, order), sorting.take(number, order)

@@ -30,19 +30,16 @@ class Adjacency:
     values : [E, ...] in that order, the values of a sparse matrix, or None.
     """
 
-    source: Tensor
-    target: Tensor
-    values: Tensor | None
-    num_sources: int
-    num_targets: int
-
     csr: Csr | None = None  # `arcs(of_edges=False)`, once that was called
 
     def __init__(
         self, source: Tensor, target: Tensor, num_sources: int, num_targets: int, values: Tensor | None = None
     ):
-        self.source, self.target, self.values = source, target, values
-        self.num_sources, self.num_targets = num_sources, num_targets
+        self.source: Tensor = source
+        self.target: Tensor = target
+        self.values: Tensor | None = values
+        self.num_sources: int = num_sources
+        self.num_targets: int = num_targets
         self._cache: dict[Hashable, Any] = {}
 
     @property
@@ -171,11 +168,9 @@ class Adjacency:
 class ArcWeights:
     """Weights of each arc, `values` [m] or [m, ...] in the order of the rows."""
 
-    _transposed: Tensor | None
-    values: Tensor
-
     def __init__(self, values: Tensor):
-        self.values, self._transposed = values, None
+        self.values: Tensor = values
+        self._transposed: Tensor | None = None
 
     @property
     def nbytes(self) -> int:
@@ -225,11 +220,9 @@ class Scale:
     """Rank-one weights values[source] * values[target], of `values` [n], applied to vertex data before and after the
     sum. `loops` : whether a self-loop of every vertex is added."""
 
-    values: Tensor
-    loops: bool
-
     def __init__(self, values: Tensor, loops: bool):
-        self.values, self.loops = values, loops
+        self.values: Tensor = values
+        self.loops: bool = loops
 
     @property
     def nbytes(self) -> int:
@@ -240,15 +233,12 @@ class Scale:
 class SortedAdjacency(Adjacency):
     """An adjacency whose edges are given sorted by target: `offset` [num_targets + 1], `neighbors` [E]."""
 
-    offset: Tensor
-    neighbors: Tensor
-    values: Tensor | None
-    num_sources: int
-    num_targets: int
-
     def __init__(self, offset: Tensor, neighbors: Tensor, num_sources: int, values: Tensor | None = None):
-        self.offset, self.neighbors, self.values = offset.to(torch.int64), neighbors, values
-        self.num_sources, self.num_targets = num_sources, len(offset) - 1
+        self.offset: Tensor = offset.to(torch.int64)
+        self.neighbors: Tensor = neighbors
+        self.values: Tensor | None = values
+        self.num_sources: int = num_sources
+        self.num_targets: int = len(offset) - 1
         self._cache = {}
 
     @property
@@ -275,13 +265,12 @@ class SortedAdjacency(Adjacency):
 class GraphAdjacency(Adjacency):
     """The adjacency of a Graph along its arcs, or against them if `reverse`; its edges are the stored arcs."""
 
-    graph: Graph
-    reverse: bool
     num_sources: int
     num_targets: int
 
     def __init__(self, graph: Graph, reverse: bool = False):
-        self.graph, self.reverse = graph, reverse
+        self.graph: Graph = graph
+        self.reverse: bool = reverse
         self.num_sources = self.num_targets = graph.num_vertices
 
     @property

@@ -104,12 +104,10 @@ class SpreadWeights:
     scale, loop : [k], or None for 1 and for 0. edge : "mul" to use the weights of the graph, or "copy".
     """
 
-    scale: Tensor | None
-    loop: Tensor | None
-    edge: str
-
     def __init__(self, scale: Tensor | None, loop: Tensor | None, edge: str):
-        self.scale, self.loop, self.edge = scale, loop, edge
+        self.scale: Tensor | None = scale
+        self.loop: Tensor | None = loop
+        self.edge: str = edge
 
     @property
     def nbytes(self) -> int:

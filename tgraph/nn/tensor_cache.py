@@ -24,13 +24,11 @@ class Memory:
     """Values derived from a tensor in one state, `known` {key: value}. `parts` : other tensors they are derived from,
     referenced so that their ids are not reused."""
 
-    parts: tuple[Tensor | None, ...]
-    state: tuple[Any, ...]
-
     __slots__ = ("known", "parts", "state")
 
     def __init__(self, state: tuple[Any, ...], parts: tuple[Tensor | None, ...]):
-        self.state, self.parts = state, parts
+        self.state: tuple[Any, ...] = state
+        self.parts: tuple[Tensor | None, ...] = parts
         self.known: dict[Hashable, Any] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:

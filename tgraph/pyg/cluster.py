@@ -46,10 +46,8 @@ class ClusterLoader(Prefetching, pyg.ClusterLoader):
     [4, 4]
     """
 
-    prefetch: int | None
-
     def __init__(self, cluster_data: Any, prefetch: int | None = None, **kwargs: Any):
-        self.prefetch = check_prefetch(prefetch)
+        self.prefetch: int | None = check_prefetch(prefetch)
         if not isinstance(cluster_data, pyg.ClusterData):
             raise ArgumentError(f"cluster_data: expected a ClusterData(...), got {type(cluster_data).__name__}")
         self.data: Any = cluster_data.data

@@ -96,9 +96,6 @@ class HGTLoader(Prefetching, pyg.HGTLoader):
     tensor([0])
     """
 
-    prefetch: int | None
-    transforms_ahead: bool
-
     def __init__(
         self,
         data: Any,
@@ -111,8 +108,8 @@ class HGTLoader(Prefetching, pyg.HGTLoader):
         prefetch: int | None = None,
         **kwargs: Any,
     ):
-        self.prefetch = check_prefetch(prefetch)
-        self.transforms_ahead = bool(filter_per_worker)
+        self.prefetch: int | None = check_prefetch(prefetch)
+        self.transforms_ahead: bool = bool(filter_per_worker)
         sampler = HGTSampler(data, num_samples, is_sorted, kwargs.get("num_workers", 0) > 0)
         pyg.NodeLoader.__init__(
             self,

@@ -44,12 +44,10 @@ class NeighborLoader(Prefetching, pyg.NeighborLoader):
     [([0, 1, 8], [0.0, 1.0, 8.0]), ([4, 3, 5], [4.0, 3.0, 5.0])]
     """
 
-    prefetch: int | None
-    transforms_ahead: bool
-
     def __init__(self, *arguments: Any, **options: Any):
         given = _with_sampler(super().__init__, arguments, options)
-        self.prefetch, self.transforms_ahead = given.pop("prefetch"), bool(given.get("filter_per_worker"))
+        self.prefetch: int | None = given.pop("prefetch")
+        self.transforms_ahead: bool = bool(given.get("filter_per_worker"))
         super().__init__(**given)
 
     def _drawing(self) -> Any:
@@ -71,12 +69,10 @@ class LinkNeighborLoader(Prefetching, pyg.LinkNeighborLoader):
     [torch.Size([2, 6]), torch.Size([2, 6]), torch.Size([2, 6])]
     """
 
-    prefetch: int | None
-    transforms_ahead: bool
-
     def __init__(self, *arguments: Any, **options: Any):
         given = _with_sampler(super().__init__, arguments, options)
-        self.prefetch, self.transforms_ahead = given.pop("prefetch"), bool(given.get("filter_per_worker"))
+        self.prefetch: int | None = given.pop("prefetch")
+        self.transforms_ahead: bool = bool(given.get("filter_per_worker"))
         super().__init__(**given)
 
     def _drawing(self) -> Any:

@@ -24,10 +24,8 @@ class RandomNodeLoader(Prefetching, pyg.RandomNodeLoader):
     [3, 3, 3]
     """
 
-    prefetch: int | None
-
     def __init__(self, data: Any, num_parts: int, prefetch: int | None = None, **kwargs: Any):
-        self.prefetch = check_prefetch(prefetch)
+        self.prefetch: int | None = check_prefetch(prefetch)
         check_edges(data)
         check_count("num_parts", num_parts)
         super().__init__(data, num_parts, **kwargs)

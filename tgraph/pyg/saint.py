@@ -41,12 +41,8 @@ class GraphSAINTSampler(Prefetching, pyg.GraphSAINTSampler):
 
     data: Any
     num_steps: int
-    sample_coverage: int
-    save_dir: str | None
-    log: bool
     node_norm: Any | Tensor
     edge_norm: Any | Tensor
-    prefetch: int | None
 
     def __init__(
         self,
@@ -59,7 +55,7 @@ class GraphSAINTSampler(Prefetching, pyg.GraphSAINTSampler):
         prefetch: int | None = None,
         **kwargs: Any,
     ):
-        self.prefetch = check_prefetch(prefetch)
+        self.prefetch: int | None = check_prefetch(prefetch)
         check_edges(data)
         check_count("batch_size", batch_size)
         check_count("num_steps", num_steps)
@@ -67,7 +63,9 @@ class GraphSAINTSampler(Prefetching, pyg.GraphSAINTSampler):
         kwargs.pop("dataset", None)
         kwargs.pop("collate_fn", None)
         self.data, self.num_steps, self._batch_size = data, num_steps, batch_size
-        self.sample_coverage, self.save_dir, self.log = sample_coverage, save_dir, log
+        self.sample_coverage: int = sample_coverage
+        self.save_dir: str | None = save_dir
+        self.log: bool = log
         self.N, self.E = int(data.num_nodes), int(data.num_edges)
         self._rows = rows_of(data.edge_index, self.N, self.N)
         self.graph: Graph = Graph(self._rows.offset, self._rows.neighbors)
@@ -91,7 +89,7 @@ class GraphSAINTSampler(Prefetching, pyg.GraphSAINTSampler):
 
     def _subgraph(self, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         column, row, arc = self._rows.between(vertices, vertices)
-        return vertices, torch.stack((row, column)), arc if self._rows.number is None else self._rows.number[arc]
+        return vertices, torch.stack((row, column)), self._rows.numbered(arc)
 
     def _collate(self, data_list: list[tuple[Tensor, Tensor, Tensor]]) -> Any:
         ((vertices, edge_index, edges),) = data_list

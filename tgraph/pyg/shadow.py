@@ -37,9 +37,6 @@ class ShaDowKHopSampler(Prefetching, pyg.ShaDowKHopSampler):
     [(tensor([0, 0, 0, 1, 1, 1]), tensor([0, 4]))]
     """
 
-    depth: int
-    num_neighbors: int
-    replace: bool
     prefetch: int | None
 
     def __init__(
@@ -52,7 +49,9 @@ class ShaDowKHopSampler(Prefetching, pyg.ShaDowKHopSampler):
         **kwargs: Any,
     ):
         check_count("depth", depth, 0)
-        self.depth, self.num_neighbors, self.replace = depth, num_neighbors, replace
+        self.depth: int = depth
+        self.num_neighbors: int = num_neighbors
+        self.replace: bool = replace
         arcs = self._arcs_of(data)
         self._sampler: NeighborSampler | PPRSampler = NeighborSampler(
             arcs, [num_neighbors] * depth, replace=replace, disjoint=True, induced=True
@@ -88,8 +87,7 @@ class ShaDowKHopSampler(Prefetching, pyg.ShaDowKHopSampler):
         found: Any = self._sampler.sample(seeds, draw=epochs.draw(self.epoch, seeds))
         size = int(self.data.num_nodes)
         order = (found.batch * size + found.node).argsort()
-        place = torch.empty_like(order)
-        place[order] = torch.arange(len(order))
+        place = order.argsort()
         vertices, tree = found.node[order], found.batch[order]
         batch = Batch(batch=tree, ptr=offset_of(tree.bincount(minlength=len(seeds))))
         batch.root_n_id = place[: len(seeds)]
@@ -129,10 +127,6 @@ class ShaDowPPRSampler(ShaDowKHopSampler):
     4
     """
 
-    num_neighbors: int
-    alpha: float
-    epsilon: float
-
     def __init__(
         self,
         data: Any,
@@ -142,7 +136,9 @@ class ShaDowPPRSampler(ShaDowKHopSampler):
         node_idx: Tensor | None = None,
         **kwargs: Any,
     ):
-        self.num_neighbors, self.alpha, self.epsilon = num_neighbors, alpha, epsilon
+        self.num_neighbors: int = num_neighbors
+        self.alpha: float = alpha
+        self.epsilon: float = epsilon
         self._sampler = PPRSampler(self._arcs_of(data), num_neighbors, alpha=alpha, epsilon=epsilon)
         self._load(node_idx, **kwargs)
 

@@ -29,7 +29,7 @@ def rows_of(edge_index: Tensor, num_rows: int, num_columns: int) -> Arcs:
 def edges_between(arcs: Arcs, sources: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
     """The edges between two lists of vertices, in the order of the data: (edge_index of positions, numbers)."""
     column, row, arc = arcs.between(targets, sources)
-    number = arc if arcs.number is None else arcs.number[arc]
+    number = arcs.numbered(arc)
     number, order = number.sort()
     return torch.stack((row[order], column[order])), number
 

@@ -38,11 +38,6 @@ class BudgetSampler(Seeded):
     tensor([0, 1])
     """
 
-    node_types: list[str]
-    edge_types: list[EdgeType]
-    num_samples: Mapping[str, Sequence[int]] | dict[str, Sequence[int]]
-    seed: int
-
     def __init__(
         self,
         graph: Mapping[EdgeType, Graph | Csr],
@@ -54,16 +49,18 @@ class BudgetSampler(Seeded):
         self._arcs = {kind: Arcs.of(arcs, "in", False, None, None, f"graph[{kind!r}]") for kind, arcs in graph.items()}
         self._sizes = dict(num_vertices or {})
         for (source, _, target), arcs in self._arcs.items():
-            for end, size in ((source, arcs.num_sources), (target, len(arcs.offset) - 1)):
+            for end, size in ((source, arcs.num_sources), (target, arcs.num_rows)):
                 self._sizes[end] = max(self._sizes.get(end, 0), size)
-        self.node_types, self.edge_types = list(self._sizes), list(self._arcs)
+        self.node_types: list[str] = list(self._sizes)
+        self.edge_types: list[EdgeType] = list(self._arcs)
         by_type = num_samples if isinstance(num_samples, Mapping) else dict.fromkeys(self.node_types, num_samples)
         for kind, counts in by_type.items():
             if kind not in self._sizes:
                 raise ArgumentError(f"num_samples: the graph has no vertices {kind!r}, only {self.node_types}")
             if any(count < 0 for count in counts):
                 raise ArgumentError(f"num_samples[{kind!r}]: must not be negative, got {list(counts)}")
-        self.num_samples, self.seed = by_type, seed
+        self.num_samples: Mapping[str, Sequence[int]] | dict[str, Sequence[int]] = by_type
+        self.seed: int = seed
 
     def sample(self, seeds: Mapping[str, Tensor], *, draw: int | None = None) -> SamplerOutput:
         """The vertices and arcs sampled around `seeds`, indices of vertices by type.
@@ -107,8 +104,7 @@ class BudgetSampler(Seeded):
     def _output(self, node: dict[str, Tensor], hops: dict[str, list[Tensor]]) -> SamplerOutput:
         ends = {kind: arcs.between(node[kind[0]], node[kind[2]]) for kind, arcs in self._arcs.items()}
         row, col, arc = ({kind: found[i] for kind, found in ends.items()} for i in range(3))
-        numbers = {kind: arcs.number for kind, arcs in self._arcs.items()}
-        edge = {kind: found if (number := numbers[kind]) is None else number[found] for kind, found in arc.items()}
+        edge = {kind: self._arcs[kind].numbered(found) for kind, found in arc.items()}
         return SamplerOutput(node, row, col, edge, None, {kind: [len(hop) for hop in hops[kind]] for kind in node})
 
 

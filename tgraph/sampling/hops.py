@@ -10,6 +10,7 @@ from torch import Tensor
 
 from tgraph.kernels.operators.sampling.neighbors import Sampled
 from tgraph.kernels.operators.sampling.places import number_vertices
+from tgraph.sampling.output import SamplerOutput
 
 
 class Chosen(NamedTuple):
@@ -68,3 +69,10 @@ def sample_hops(
     of_trees = [each // max(size, 1) for each, size in zip(lists, sizes, strict=True)] if disjoint else None
     joined = [[torch.cat(found) for found in each] for each in (rows, columns, numbers)]
     return Sampled(vertices, of_trees, added, joined[0], joined[1], joined[2], list(counts))
+
+
+def of_one_type(sampled: Sampled, edge: Tensor | None, weight: Tensor | None = None) -> SamplerOutput:
+    """A sample of one type of vertices and one of arcs, with the numbers of these in the graph and their weights."""
+    batch = None if sampled.trees is None else sampled.trees[0]
+    ends, sizes = (sampled.rows[0], sampled.columns[0]), (sampled.sizes[0], sampled.counts[0])
+    return SamplerOutput(sampled.vertices[0], *ends, edge, batch, *sizes, weight)

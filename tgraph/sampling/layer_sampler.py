@@ -16,7 +16,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
 from tgraph.errors import ArgumentError
 from tgraph.kernels.operators.sampling.members import arcs_from
-from tgraph.kernels.operators.sampling.places import number_vertices
+from tgraph.sampling.hops import Chosen, of_one_type, sample_hops
 from tgraph.sampling.output import SamplerOutput
 from tgraph.sampling.relations import Arcs
 from tgraph.sampling.seeds import Seeded, checked_vertices
@@ -101,26 +101,16 @@ class LayerSampler(Seeded):
         """
         key = self._key(draw)
         node = checked_vertices(seeds, self._arcs.num_rows, "seeds")
-        sizes, counts, begin = [len(node)], [], 0
-        rows, columns, arcs = [node[:0]], [node[:0]], [node[:0]]
         weights = [torch.empty(0, dtype=self._dtype)]
-        for hop, draws in enumerate(self.num_draws):
-            end = len(node)
-            matrix, rows_of_hop = self._rows_of(node[begin:])
-            found, arc, weight = self._layer(matrix, rows_of_hop, draws, random.key(key, hop))
-            place, node = number_vertices(node, matrix.neighbors[arc].long())
-            rows.append(place)
-            columns.append(torch.arange(begin, end).repeat_interleave(found))
-            arcs.append(arc)
-            weights.append(weight.to(weights[0].dtype))
-            sizes.append(len(node) - end)
-            counts.append(len(arc))
-            begin = end
-        row, col, edge, weight = (torch.cat(parts) for parts in (rows, columns, arcs, weights))
-        if isinstance(self._arcs, StoredArcs):
-            return SamplerOutput(node, row, col, None, None, sizes, counts, weight)
-        number = self._arcs.number
-        return SamplerOutput(node, row, col, edge if number is None else number[edge], None, sizes, counts, weight)
+
+        def choose(_: int, hop: int, vertices: Tensor, place: int) -> Chosen:
+            matrix, rows = self._rows_of(vertices)
+            found, arc, weight = self._layer(matrix, rows, self.num_draws[hop], random.key(key, hop))
+            weights.append(weight.to(self._dtype))
+            return Chosen(found, matrix.neighbors[arc].long(), arc)
+
+        found = sample_hops([self._arcs.num_rows], [(0, 0)], {0: node}, len(self.num_draws), False, choose)
+        return of_one_type(found, self._arcs.numbered(found.arcs[0]), torch.cat(weights))
 
     def _mass_of_all(self) -> Tensor:
         """The sum of squares of each column of A, float64 [n]."""

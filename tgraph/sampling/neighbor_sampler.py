@@ -14,7 +14,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.kernels.operators.sampling import neighbors as operators
 from tgraph.kernels.operators.sampling.neighbors import Relation
-from tgraph.sampling.hops import Choose, Chosen, sample_hops
+from tgraph.sampling.hops import Choose, Chosen, of_one_type, sample_hops
 from tgraph.sampling.output import EdgeType, SamplerOutput
 from tgraph.sampling.relations import Arcs
 from tgraph.sampling.seeds import Seeded, checked_vertices
@@ -63,9 +63,6 @@ class NeighborSampler(Seeded):
     """
 
     node_types: list[str]
-    replace: bool
-    seed: int
-    latest: bool
 
     def __init__(
         self,
@@ -95,7 +92,9 @@ class NeighborSampler(Seeded):
         self.edge_types: list[EdgeType] = list(given)
         self._sizes = dict(num_vertices or {})
         self.node_types = list(dict.fromkeys([*self._sizes, *(kind for type in given for kind in type[::2])]))
-        self.replace, self.seed, self.latest = replace, seed, temporal_strategy == "last"
+        self.replace: bool = replace
+        self.seed: int = seed
+        self.latest: bool = temporal_strategy == "last"
         self._node_time = node_time
         self.is_temporal: bool = node_time is not None or edge_time is not None
         self.disjoint: bool = disjoint or self.is_temporal
@@ -198,19 +197,16 @@ class NeighborSampler(Seeded):
         return sampled._replace(rows=rows, columns=columns, arcs=numbers, counts=[None for _ in ends])
 
     def _output(self, sampled: operators.Sampled) -> SamplerOutput:
-        rows, columns = sampled.rows, sampled.columns
         if self._direction == "out":
-            rows, columns = columns, rows
-        edges = [_numbers(held, arc) for held, arc in zip(self._arcs, sampled.arcs, strict=True)]
-        trees = sampled.trees
+            sampled = sampled._replace(rows=sampled.columns, columns=sampled.rows)
+        edges = [held.numbered(arc) for held, arc in zip(self._arcs, sampled.arcs, strict=True)]
         if not self.is_hetero:
-            batch = None if trees is None else trees[0]
-            sizes = sampled.sizes[0], sampled.counts[0]
-            return SamplerOutput(sampled.vertices[0], rows[0], columns[0], edges[0], batch, *sizes)
+            return of_one_type(sampled, edges[0])
+        trees = sampled.trees
         by_node = lambda values: dict(zip(self.node_types, values, strict=True))  # noqa: E731
         by_edge = lambda values: dict(zip(self.edge_types, values, strict=True))  # noqa: E731
         return SamplerOutput(
-            *(by_node(sampled.vertices), by_edge(rows), by_edge(columns), by_edge(edges)),
+            *(by_node(sampled.vertices), by_edge(sampled.rows), by_edge(sampled.columns), by_edge(edges)),
             *(None if trees is None else by_node(trees), by_node(sampled.sizes), by_edge(sampled.counts)),
         )
 
@@ -267,13 +263,6 @@ class NeighborSampler(Seeded):
             expected = f"expected int64 {list(index.shape)}, one for each seed"
             raise ArgumentError(f"seed_time: {expected}, got {time.dtype} {list(time.shape)}")
         return time
-
-
-def _numbers(arcs: Arcs | StoredArcs, chosen: Tensor) -> Tensor | None:
-    """The numbers of sampled arcs in the graph."""
-    if isinstance(arcs, StoredArcs):
-        return None if arcs.first is None else chosen
-    return chosen if arcs.number is None else arcs.number[chosen]
 
 
 def _of(times: Any, kind: Any, is_hetero: bool) -> Tensor | None:

@@ -10,8 +10,8 @@ from torch import Tensor
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.kernels.operators.sampling.places import number_vertices
 from tgraph.kernels.operators.sampling.visits import Step, most_visited
+from tgraph.sampling.hops import Chosen, of_one_type, sample_hops
 from tgraph.sampling.output import EdgeType, SamplerOutput
 from tgraph.sampling.relations import Arcs
 from tgraph.sampling.seeds import Seeded, checked_vertices
@@ -45,9 +45,6 @@ class PinSAGESampler(Seeded):
     (tensor([1, 0, 2]), tensor([10.,  3.]))
     """
 
-    num_neighbors: list[int]
-    seed: int
-
     def __init__(
         self,
         graph: Graph | Csr | Mapping[EdgeType, Graph | Csr],
@@ -68,7 +65,8 @@ class PinSAGESampler(Seeded):
         if any(count < 0 for count in num_neighbors):
             raise ArgumentError(f"num_neighbors: must not be negative, got {list(num_neighbors)}")
         arcs = _along(graph, metapath, weighted)
-        self.num_neighbors, self.seed = list(num_neighbors), seed
+        self.num_neighbors: list[int] = list(num_neighbors)
+        self.seed: int = seed
         self._rule = num_random_walks, num_traversals, float(termination_prob)
         self._steps = [Step(step.offset, step.neighbors, step.weights, step.sums) for step in arcs]
 
@@ -84,21 +82,17 @@ class PinSAGESampler(Seeded):
         (tensor([1]), tensor([100.]))
         """
         key = self._key(draw)
-        node = checked_vertices(seeds, len(self._steps[0].offset) - 1, "seeds")
-        sizes, counts, begin = [len(node)], [], 0
-        rows, columns, weights = [node[:0]], [node[:0]], [torch.empty(0)]
-        for count in self.num_neighbors:
-            end = len(node)
-            found, vertices, visits = most_visited(self._steps, node[begin:], begin, *self._rule, count, key)
-            place, node = number_vertices(node, vertices)
-            rows.append(place)
-            columns.append(torch.arange(begin, end).repeat_interleave(found))
+        size, weights = len(self._steps[0].offset) - 1, [torch.empty(0)]
+
+        def choose(_: int, hop: int, vertices: Tensor, place: int) -> Chosen:
+            count = self.num_neighbors[hop]
+            found, neighbors, visits = most_visited(self._steps, vertices, place, *self._rule, count, key)
             weights.append(visits)
-            sizes.append(len(node) - end)
-            counts.append(len(place))
-            begin = end
-        row, col, weight = torch.cat(rows), torch.cat(columns), torch.cat(weights)
-        return SamplerOutput(node, row, col, None, None, sizes, counts, weight)
+            return Chosen(found, neighbors, None)
+
+        node = checked_vertices(seeds, size, "seeds")
+        found = sample_hops([size], [(0, 0)], {0: node}, len(self.num_neighbors), False, choose)
+        return of_one_type(found, None, torch.cat(weights))
 
 
 def _along(
@@ -109,7 +103,7 @@ def _along(
         if metapath is not None:
             raise ArgumentError("metapath: an ordinary graph has none; give a dictionary by type of edges")
         arcs = Arcs.of(graph, "in", weighted, None, None, "graph")
-        if arcs.num_sources != len(arcs.offset) - 1:
+        if arcs.num_sources != arcs.num_rows:
             raise ArgumentError("graph: walks do not come back; give a dictionary by type of edges and a metapath")
         return [arcs]
     if not metapath:
@@ -122,7 +116,7 @@ def _along(
         after = (i + 1) % len(metapath)
         if kind[0] != metapath[after][2]:
             raise ArgumentError(f"metapath: after {kind!r} a walk is at {kind[0]!r}, no end of {metapath[after]!r} end")
-        if steps[i].num_sources != (rows := len(steps[after].offset) - 1):
+        if steps[i].num_sources != (rows := steps[after].num_rows):
             raise ArgumentError(
                 f"graph: {kind!r} has {steps[i].num_sources} vertices {kind[0]!r}, {metapath[after]!r} has {rows}"
             )

@@ -40,10 +40,6 @@ class PPRSampler:
     tensor([0, 3, 1, 2])
     """
 
-    num_neighbors: int
-    alpha: float
-    epsilon: float
-
     def __init__(self, graph: Graph | Csr, num_neighbors: int, *, alpha: float = 0.15, epsilon: float = 1e-4):
         if num_neighbors < 0:
             raise ArgumentError(f"num_neighbors: must not be negative, got {num_neighbors}")
@@ -52,9 +48,11 @@ class PPRSampler:
         if not 0 < epsilon < 1:
             raise ArgumentError(f"epsilon: must be above 0 and below 1, got {epsilon}")
         self._arcs = Arcs.of(graph, "in", False, None, None, "graph")
-        if self._arcs.num_sources != len(self._arcs.offset) - 1:
+        if self._arcs.num_sources != self._arcs.num_rows:
             raise ArgumentError("graph: walks need the same vertices as rows and as columns")
-        self.num_neighbors, self.alpha, self.epsilon = num_neighbors, float(alpha), float(epsilon)
+        self.num_neighbors: int = num_neighbors
+        self.alpha: float = float(alpha)
+        self.epsilon: float = float(epsilon)
 
     def scores(self, seeds: Tensor | Sequence[int]) -> Csr:
         """The neighbours of each of the `seeds` as a row, with their scores in descending order as weights, float64.
@@ -65,7 +63,7 @@ class PPRSampler:
         (tensor([[3, 1, 2],
                 [4, 5, 6]]), tensor([0.1900, 0.1700, 0.1700], dtype=torch.float64))
         """
-        size = len(self._arcs.offset) - 1
+        size = self._arcs.num_rows
         index = checked_vertices(seeds, size, "seeds")
         arcs = self._arcs.offset, self._arcs.neighbors
         found, vertices, scores = push_residuals(*arcs, index, self.alpha, self.epsilon, self.num_neighbors)
@@ -80,11 +78,10 @@ class PPRSampler:
         >>> sample.node, sample.batch
         (tensor([0, 7, 3, 1, 2, 4, 5, 6]), tensor([0, 1, 0, 0, 0, 1, 1, 1]))
         """
-        index = checked_vertices(seeds, len(self._arcs.offset) - 1, "seeds")
+        index = checked_vertices(seeds, self._arcs.num_rows, "seeds")
         rows = self.scores(index)
         tree = torch.cat((torch.arange(len(index)), rows.row_of_arc()))
         node = torch.cat((index, rows.neighbors))
         row, col, arc = self._arcs.between(node, node, (tree, tree))
-        number = self._arcs.number
         sizes = [len(index), len(rows.neighbors)]
-        return SamplerOutput(node, row, col, arc if number is None else number[arc], tree, sizes)
+        return SamplerOutput(node, row, col, self._arcs.numbered(arc), tree, sizes)

@@ -81,7 +81,7 @@ class Arcs:
         if not bool((time.diff()[inside[1:]] < 0).any()):
             return self, None
         order = time.argsort(stable=True)
-        row = torch.arange(len(self.offset) - 1).repeat_interleave(self.offset.diff())
+        row = torch.arange(self.num_rows).repeat_interleave(self.offset.diff())
         order = order[row[order].argsort(stable=True)]
         number = order if self.number is None else self.number[order]
         return Arcs(self.offset, self.neighbors[order], self.num_sources, number), order
@@ -108,6 +108,10 @@ class Arcs:
             )
         held, sums, bounds = sums_of(self.offset, weights)
         return replace(self, weights=held, sums=sums, bounds=bounds)
+
+    def numbered(self, arc: Tensor) -> Tensor:
+        """The numbers in the graph of arcs by position."""
+        return arc if self.number is None else self.number[arc]
 
     @property
     def num_rows(self) -> int:

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from tgraph.core import random
 from tgraph.core.graph import Graph
+from tgraph.kernels.operators.sampling.places import number_vertices
 from tgraph.primitives.walks import random_walks
-from tgraph.sampling.relations import first_of_equals
 
 
 def saint_nodes(graph: Graph, count: int, key: int) -> Tensor:
@@ -68,8 +68,7 @@ def _few_edges(graph: Graph, count: int, key: int) -> Tensor:
     while len(arcs) < count:
         number = torch.arange(chosen, chosen + 4 * count, device=graph.device)
         chosen += 4 * count
-        arcs = torch.cat((arcs, _arcs_at_vertices(graph, number, key)))
-        arcs = arcs[first_of_equals(arcs) == torch.arange(len(arcs), device=arcs.device)]
+        _, arcs = number_vertices(arcs, _arcs_at_vertices(graph, number, key))
     return arcs[:count]
 
 

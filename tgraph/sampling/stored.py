@@ -74,6 +74,10 @@ class StoredArcs:
             )
         return offset, neighbors, weights
 
+    def numbered(self, arc: Tensor) -> Tensor | None:
+        """The sampled arcs, where they have numbers."""
+        return None if self.first is None else arc
+
     def drawn(self, vertices: Tensor, fanout: int, replace: bool, key: int, place: int) -> Chosen:
         """The arcs that `NeighborSampler` draws for `vertices`, at positions from `place` on in the batch."""
 

@@ -122,11 +122,9 @@ class CachedStore(BlockStore):
     (2, 2)
     """
 
-    store: BlockStore
-    memory: int
-
     def __init__(self, store: BlockStore, memory: str | int):
-        self.store, self.memory = store, parse_memory(memory)
+        self.store: BlockStore = store
+        self.memory: int = parse_memory(memory)
         self._pinned: dict[str, tuple[Tensor, float]] = {}
         self._start_empty()
 

@@ -58,11 +58,9 @@ class DiskStore(BlockStore):
     tensor([[4., 5.]])
     """
 
-    path: Path
-    direct: bool
-
     def __init__(self, path: PathLike, *, direct: bool = False):
-        self.path, self.direct = Path(path), direct
+        self.path: Path = Path(path)
+        self.direct: bool = direct
         self._held: dict[str, _Mapped] = {}
 
     def put(

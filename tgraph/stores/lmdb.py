@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -29,11 +30,9 @@ class LmdbStore(KeyValueStore):
     tensor([[4., 5.]])
     """
 
-    max_bytes: int
-    place: str
-
     def __init__(self, path: PathLike, max_bytes: int = 1 << 40):
-        self.place, self.max_bytes = os.fspath(path), max_bytes
+        self.place: str = os.fspath(path)
+        self.max_bytes: int = max_bytes
         self._environment()
 
     def _delete(self, key: str) -> bool:
@@ -103,11 +102,6 @@ def _delete_blocks(transaction: Any, version: str | None) -> None:
 
 def _names(transaction: Any, beginning: bytes) -> list[bytes]:
     """The names in the database with this beginning."""
-    found: list[bytes] = []
     cursor = transaction.cursor()
-    if cursor.set_range(beginning):
-        for name in cursor.iternext(values=False):
-            if not name.startswith(beginning):
-                break
-            found.append(name)
-    return found
+    names = cursor.iternext(values=False) if cursor.set_range(beginning) else ()
+    return list(itertools.takewhile(lambda name: name.startswith(beginning), names))

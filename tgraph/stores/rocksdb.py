@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import itertools
 import os
 import shutil
 import tempfile
@@ -42,10 +43,8 @@ class RocksDbStore(KeyValueStore):
     >>> store.close()
     """
 
-    place: str
-
     def __init__(self, path: PathLike):
-        self.place = os.fspath(path)
+        self.place: str = os.fspath(path)
         if not os.path.exists(os.path.join(self.place, "CURRENT")):
             self._open(_rocksdict().AccessType.read_write()).close()
 
@@ -173,10 +172,7 @@ def _unfinished(version: str) -> bytes:
 
 def _names(database: Any, beginning: bytes) -> Iterator[bytes]:
     """The names in the database with this beginning."""
-    for name in database.keys(from_key=beginning):
-        if not name.startswith(beginning):
-            return
-        yield name
+    return itertools.takewhile(lambda name: name.startswith(beginning), database.keys(from_key=beginning))
 
 
 def _batch() -> Any:

@@ -24,11 +24,9 @@ class RowCache:
     most 3, and evicts rows with count 0.
     """
 
-    stat: Stat
-    slots: int
-
     def __init__(self, stat: Stat, slots: int, pinned: Tensor):
-        self.stat, self.slots = stat, slots
+        self.stat: Stat = stat
+        self.slots: int = slots
         self._place = torch.full((stat.shape[0],), _ABSENT, dtype=torch.int32)  # of each row: slot, or eviction time
         self._row = torch.full((slots,), -1, dtype=torch.int64)
         self._uses = torch.zeros(slots, dtype=torch.uint8)

@@ -66,16 +66,14 @@ class ServerStore(KeyValueStore):
     """
 
     _errors: type[Exception]  # of the client
-    address: Address
-    prefix: str
-    patience: float
-    place: str
 
     def __init__(self, url: str, prefix: str = "tgraph", patience: float = PATIENCE):
         if not re.fullmatch(r"[a-z_][a-z0-9_]{0,40}", prefix):
             raise ArgumentError(f"prefix: expected small letters, digits and _, a letter first, got {prefix!r}")
-        self.address, self.prefix, self.patience = Address(url), prefix, patience
-        self.place = str(self.address)
+        self.address: Address = Address(url)
+        self.prefix: str = prefix
+        self.patience: float = patience
+        self.place: str = str(self.address)
         try:
             self._start()
         except ValueError as fault:

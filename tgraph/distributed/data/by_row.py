@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_map
 
 from tgraph.distributed.data.sharded import NotByRowError, Sharded, implements, of_torch
-from tgraph.distributed.ranks.ownership import Ownership
+from tgraph.distributed.ranks.ownership import Ownership, is_own
 from tgraph.errors import ArgumentError
 
 aten = torch.ops.aten
@@ -196,7 +196,7 @@ def rows(function: Any, ownership: Ownership, data: Sharded, index: Tensor) -> T
     bad = (index < 0) | (index >= ownership.num_rows)
     if bool(bad.any()):
         raise ArgumentError(f"{of_torch(function)}: {int(index[bad][0])} is none of the {ownership.num_rows} rows")
-    here = (index >= ownership.first) & (index < ownership.end)
+    here = is_own(index, ownership)
     found = data.local.new_zeros((len(index), *data.shape[1:]))
     found[here] = data.local.index_select(0, index[here] - ownership.first)
     if found.dtype == torch.bool:
@@ -239,7 +239,7 @@ def index_put(
     if first.dtype == torch.bool:
         first = first.nonzero().flatten()
     first = torch.where(first < 0, first + ownership.num_rows, first)
-    here = (first >= ownership.first) & (first < ownership.end)
+    here = is_own(first, ownership)
     columns = [each if each is None or each.dim() == 0 else each[here] for each in others]
     values = values.full_tensor() if isinstance(values, Sharded) else values
     dimensions = data.dim() - sum(each is not None for each in others)  # of the written values; fewer are stretched

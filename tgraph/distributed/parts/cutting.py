@@ -20,7 +20,7 @@ from tgraph.core.rows import offset_of
 from tgraph.distributed.parts.part import Part
 from tgraph.distributed.parts.partitions import HUB_ARCS, Grid, HubCut, Placement
 from tgraph.distributed.parts.splitting import CPU, Numbers, Rows, Take, part_of
-from tgraph.distributed.ranks.ownership import Ownership
+from tgraph.distributed.ranks.ownership import Ownership, is_own
 from tgraph.distributed.ranks.transport import exchange
 
 Cut = Literal["hubs", "grid"]
@@ -57,11 +57,11 @@ def part_by(
     mirrors = Numbers(marked)
 
     def local(vertices: Tensor) -> Tensor:
-        own = _is_own(vertices, ownership)
+        own = is_own(vertices, ownership)
         return torch.where(own, vertices - ownership.first, mirrors(vertices) + ownership.num_own)
 
     ends, size = (local(row), local(neighbor)), ownership.num_own + len(mirrors.vertices)
-    at_home, inner = _is_own(row, ownership), _is_own(neighbor, ownership)
+    at_home, inner = is_own(row, ownership), is_own(neighbor, ownership)
     graphs = [
         _graph(ends[0][chosen], ends[1][chosen], None if weights is None else weights[chosen], n, dtype, way)
         for chosen, n, way in (
@@ -127,10 +127,6 @@ def _sent(
         return received
 
     return send(row), send(neighbor), None if weights is None else send(weights)
-
-
-def _is_own(vertices: Tensor, ownership: Ownership) -> Tensor:
-    return (vertices >= ownership.first) & (vertices < ownership.end)
 
 
 def _graph(

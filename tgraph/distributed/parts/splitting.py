@@ -15,7 +15,7 @@ from torch import Tensor
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.distributed.parts.part import Part
-from tgraph.distributed.ranks.ownership import Ownership
+from tgraph.distributed.ranks.ownership import Ownership, is_own
 from tgraph.distributed.streaming.within import Counted
 
 # The arcs of a piece: masks and sums over them take up to 40 bytes for each.
@@ -99,7 +99,7 @@ def part_of(
     marked = torch.zeros(ownership.num_rows, dtype=torch.bool, device="cpu")
     inside, outside = (torch.zeros(own + 1, dtype=torch.int64, device="cpu") for _ in range(2))
     for piece in _pieces(read):
-        inner = _is_own(piece, ownership)
+        inner = is_own(piece.neighbors, ownership)
         at = piece.first - ownership.first
         rows = slice(at + 1, at + len(piece.offset))
         inner_arcs = torch.nn.functional.pad(inner.cumsum(0), (1, 0)).index_select(0, piece.offset).diff()
@@ -161,7 +161,7 @@ def _store(
 ) -> None:
     """Add the arcs by local numbers to the storages inside and outside."""
     for piece in _pieces(read):
-        inner = _is_own(piece, ownership)
+        inner = is_own(piece.neighbors, ownership)
         for outer, mask in enumerate((inner, ~inner)):
             found = piece.neighbors[mask].to(torch.int64)
             local = mirrors(found) + ownership.num_own if outer else found - ownership.first
@@ -171,7 +171,3 @@ def _store(
 def _pieces(read: Callable[[], Iterable[Rows]]) -> Iterator[Rows]:
     for rows in read():
         yield from rows.pieces()
-
-
-def _is_own(piece: Rows, ownership: Ownership) -> Tensor:
-    return (piece.neighbors >= ownership.first) & (piece.neighbors < ownership.end)

@@ -18,6 +18,7 @@ from tgraph.distributed.parts.part import Part
 from tgraph.distributed.programs import hops
 from tgraph.distributed.programs.hops import Hops
 from tgraph.distributed.programs.relaxing import Relaxing
+from tgraph.distributed.ranks.ownership import is_own
 from tgraph.kernels.loops import LoopCall, Round
 
 
@@ -87,4 +88,4 @@ def _own_ids(part: Part, active: Frontier) -> Tensor | None:
     if active.is_everything:
         return None
     held, ids = part.ownership, active.ids
-    return ids[(ids >= held.first) & (ids < held.end)] - held.first
+    return ids[is_own(ids, held)] - held.first

@@ -56,8 +56,6 @@ class Hops:
     Made and called by all ranks together.
     """
 
-    is_everything: bool
-
     def __init__(
         self,
         part: Part,
@@ -70,7 +68,7 @@ class Hops:
     ):
         self._part, self._own, self._level = part, own, level
         self._reduction, self._edge, self._weight = reduction, edge, weight
-        self.is_everything = first is None
+        self.is_everything: bool = first is None
         everything = torch.arange(part.num_own, device=own.device) if first is None else first
         self._front = bitmaps.of_ids(everything, part.num_own)
         self._unvisited = bitmaps.pack(own == reduction.identity(own.dtype))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import torch
@@ -54,10 +55,7 @@ class Ownership:
         >>> tg.distributed.Ownership.of_counts([4, 2, 3]).starts
         (0, 4, 6, 9)
         """
-        starts = [0]
-        for count in counts:
-            starts.append(starts[-1] + count)
-        return cls(tuple(starts), group)
+        return cls(tuple(accumulate(counts, initial=0)), group)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Ownership) and (self.starts, self.group) == (other.starts, other.group)
@@ -179,6 +177,11 @@ class Ownership:
         padded[: len(rows)] = rows
         parts = self.gather(padded)
         return torch.cat([part[:count] for part, count in zip(parts, counts, strict=True)]), counts
+
+
+def is_own(rows: Tensor, ownership: Ownership) -> Tensor:
+    """The mask of those of the `rows` that this rank holds."""
+    return (rows >= ownership.first) & (rows < ownership.end)
 
 
 def gather(value: Tensor, ranks: int, group: Any = None) -> Tensor:

@@ -13,7 +13,6 @@ from torch import Tensor
 
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.rows import Scratch
 from tgraph.core.subgraph import Subgraph
 from tgraph.distributed.streaming.side import Side
 from tgraph.kernels.loops import LoopCall
@@ -50,16 +49,12 @@ class _Rounds:
 class Single(_Rounds):
     """Rounds that send the values before them."""
 
-    def __init__(self, *arguments: object):
-        super().__init__(*arguments)  # type: ignore[arg-type]
-        self._scratch = Scratch(self._graph.num_vertices)
-
     def step(self, active: Tensor | None, pull: bool) -> Tensor:
         """One round along the rows of the active own vertices, int64 [j], None for all: the vertices that improve,
         int64, distinct. There is no pull: `pull` is False."""
         rows, graph = self._rows(active), self._graph
         sub = Subgraph(graph, Frontier(graph, ids=rows), "push", rows, graph.selection(rows), mirrored=False)
-        sub.scratch = self._scratch
+        sub.scratch = self._workspace.scratch
         return relax_rows(self._side.section, sub, self._values, *self._how).ids
 
 
@@ -93,9 +88,7 @@ class Across(_Rounds):
 class Settling(_Rounds):
     """Along arcs to own vertices, until none of these improves."""
 
-    def __init__(self, *arguments: object):
-        super().__init__(*arguments)  # type: ignore[arg-type]
-        self._sent: Tensor | None = None  # the values that own vertices have sent last, [k, ...]
+    _sent: Tensor | None = None  # the values that own vertices have sent last, [k, ...]
 
     def step(self, active: Tensor | None, pull: bool) -> Tensor:
         """Relax from the active own vertices, int64 [j], None for all; returns the vertices that improve. Vertices that

@@ -61,14 +61,12 @@ class LevelArcs(Arcs):
 class LevelRun(Run):
     """A run that lies in files, too. mapped : whether its tensors are memory maps of these."""
 
-    level: Level
-    mapped: bool
-
     __slots__ = ("level", "mapped")
 
     def __init__(self, changes: Tensor, data: tuple[Tensor, ...], level: Level, mapped: bool):
         super().__init__(changes, data, level.num_vertices)
-        self.level, self.mapped = level, mapped
+        self.level: Level = level
+        self.mapped: bool = mapped
 
 
 class FileLevels:

@@ -78,9 +78,6 @@ class Log:
     `time.monotonic` says.
     """
 
-    appended: int
-    synced_at: float
-
     def __init__(
         self, folder: Path, store: int, last: int, previous: int, sync: Sync, path: Path | None = None, end: int = 0
     ):
@@ -92,8 +89,8 @@ class Log:
             self._file = open(path, "r+b", buffering=0)  # noqa: SIM115 - as long as it is the last one
         self.appending = Guarded(Appending())
         self._syncing = threading.Lock()
-        self.appended = sum(path.stat().st_size for _, path in segments(folder))
-        self.synced_at = 0.0
+        self.appended: int = sum(path.stat().st_size for _, path in segments(folder))
+        self.synced_at: float = 0.0
         self.failed: OSError | None = None
 
     def append(self, batch: record.Batch) -> None:

@@ -35,17 +35,15 @@ class LogReader:
     are read and yielded, too.
     """
 
-    previous: int
-    position: int
     next_number: int
-    number: int
 
     def __init__(self, folder: Path, store: int, schema: Schema, number: int, reads_all: bool = False):
         self._folder, self._store, self._schema, self._reads_all = folder, store, schema, reads_all
-        self.number, self.previous = number, 0
+        self.number: int = number
+        self.previous: int = 0
         self.torn: Torn | None = None
         self.path: Path | None = None
-        self.position = 0
+        self.position: int = 0
         self._file: BinaryIO | None = None
         self.next_number = 0  # of the record at the position
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.dynamic.following.follower import LEAST, SHARE, Follower, FromNothing
+from tgraph.dynamic.following.follower import LEAST, SHARE, Follower, FromNothing, with_room
 from tgraph.dynamic.following.graph import FollowedGraph, neighbors_of
 from tgraph.dynamic.runs import Run
 from tgraph.dynamic.store import Store
@@ -29,10 +29,9 @@ class FollowedCores(Follower):
 
     def __init__(self, store: Store):
         super().__init__(store)
-        self._arcs: FollowedGraph | None = None
         self._core = torch.empty(0, dtype=torch.int64)
         self._is_raised = torch.empty(0, dtype=torch.bool)  # False between updates
-        self._n = self._work = self._limit = 0
+        self._work = self._limit = 0
 
     def _compute(self, version: Version, graph: Graph) -> None:
         self._arcs = None
@@ -43,10 +42,7 @@ class FollowedCores(Follower):
     def _advance(self, version: Version, runs: Sequence[Run]) -> int:
         arcs, n = self._arcs, version.num_vertices
         assert arcs is not None
-        if n > len(self._core):
-            room = n + n // 2 - len(self._core)
-            self._core = torch.cat((self._core, self._core.new_zeros(room)))
-            self._is_raised = torch.cat((self._is_raised, self._is_raised.new_zeros(room)))
+        self._core, self._is_raised = with_room(self._core, n), with_room(self._is_raised, n)
         self._n, self._work = n, 0
         self._limit = max(len(version.base.neighbors) // SHARE, LEAST)
         report = arcs.advance(version, runs)
@@ -127,8 +123,7 @@ class FollowedCores(Follower):
         return self._core[: self._n]
 
     def _nbytes(self) -> int:
-        own = self._core.nbytes + self._is_raised.nbytes
-        return own + (0 if self._arcs is None else self._arcs.nbytes)
+        return self._core.nbytes + self._is_raised.nbytes
 
 
 def _h_index(place: Tensor, values: Tensor, count: int) -> Tensor:

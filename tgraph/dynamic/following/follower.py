@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+from torch import Tensor
+
 from tgraph.core.graph import Graph
+from tgraph.dynamic.following.graph import FollowedGraph
 from tgraph.dynamic.runs import Run
 from tgraph.dynamic.store import Store
 from tgraph.dynamic.version import Version
@@ -67,9 +71,9 @@ class Follower:
         self._store = store
         self._updating = threading.Lock()
         self._runs: list[Run] = []
-        self._number: int | None = (
-            None  # of the version that the values are of, None before the first, or after a fault
-        )
+        self._number: int | None = None  # of the version of the values; None before the first, or after a fault
+        self._arcs: FollowedGraph | None = None  # of that version
+        self._n = 0  # and its vertices
         self._last: Update | None = None
         self._changes = 0  # in `_runs`, or more than `_most`
         self._most = _worth_following(store._head.version)
@@ -132,7 +136,8 @@ class Follower:
         >>> follow.nbytes < 1000
         True
         """
-        return self._nbytes() + sum(run.nbytes for run in tuple(self._runs))
+        arcs = 0 if self._arcs is None else self._arcs.nbytes
+        return arcs + self._nbytes() + sum(run.nbytes for run in tuple(self._runs))
 
     def update(self) -> Update:
         """Bring the values to the store's newest version; returns the report of the last update that had changes to
@@ -195,7 +200,13 @@ class Follower:
         raise NotImplementedError
 
     def _nbytes(self) -> int:
+        """Bytes of the tensors of this kind of follower."""
         return 0
+
+
+def with_room(values: Tensor, n: int) -> Tensor:
+    """Values [k] as they are where they suffice for n vertices, else with zeros behind them for more."""
+    return values if n <= len(values) else torch.cat((values, values.new_zeros(n + n // 2 - len(values))))
 
 
 class Recomputing(Follower):

@@ -22,7 +22,7 @@ from tgraph.core.building import sorting
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.dynamic.following.declared import LinearSystem
-from tgraph.dynamic.following.follower import LEAST, Follower, FromNothing
+from tgraph.dynamic.following.follower import LEAST, Follower, FromNothing, with_room
 from tgraph.dynamic.following.graph import FollowedGraph
 from tgraph.dynamic.runs import Arcs, Run
 from tgraph.dynamic.store import Store
@@ -43,12 +43,11 @@ class FollowedSystem(Follower):
     def __init__(self, system: LinearSystem, program: Program | None, store: Store):
         super().__init__(store)
         self._system, self._program = system, program
-        self._arcs: FollowedGraph | None = None
         self._residuals: Residuals | None = None
         self._x = torch.empty(0, dtype=torch.float64)  # [n and more], as the next two
         self._strength = self._x  # sums of the weights of rows
         self._degree = torch.empty(0, dtype=torch.int64)
-        self._total, self._n = 0.0, 0  # the sum of x
+        self._total = 0.0  # the sum of x
         self._result: Tensor | None = None
         self._graph: tuple[Arcs, Graph] | None = None  # of the CSR alone
 
@@ -183,12 +182,9 @@ class FollowedSystem(Follower):
         bias = self._system.bias
         if isinstance(bias, Tensor):
             raise FromNothing("the bias is for another number of vertices")
-        if n > len(self._x):
-            room = n + n // 2
-            self._x, self._strength, self._degree = (
-                torch.cat((column, column.new_zeros(room - len(column))))
-                for column in (self._x, self._strength, self._degree)
-            )
+        self._x, self._strength, self._degree = (
+            with_room(column, n) for column in (self._x, self._strength, self._degree)
+        )
         self._x[self._n : n], self._strength[self._n : n], self._degree[self._n : n] = bias, 0, 0
         self._total += bias * (n - self._n)
         self._n = n
@@ -234,5 +230,4 @@ class FollowedSystem(Follower):
     def _nbytes(self) -> int:
         own = self._x.nbytes + self._strength.nbytes + self._degree.nbytes
         own += 0 if self._result is None else self._result.nbytes
-        own += 0 if self._residuals is None else self._residuals.nbytes
-        return own + (0 if self._arcs is None else self._arcs.nbytes)
+        return own + (0 if self._residuals is None else self._residuals.nbytes)

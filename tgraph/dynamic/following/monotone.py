@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.dynamic.following.follower import LEAST, SHARE, Follower, FromNothing
+from tgraph.dynamic.following.follower import LEAST, SHARE, Follower, FromNothing, with_room
 from tgraph.dynamic.following.graph import FollowedGraph
 from tgraph.dynamic.runs import Run
 from tgraph.dynamic.store import Store
@@ -33,11 +33,9 @@ class Monotone(Follower):
 
     def __init__(self, store: Store):
         super().__init__(store)
-        self._arcs: FollowedGraph | None = None
         self._value = self._first = torch.empty(0)  # [n and more]
         self._forest: tuple[Tensor, Tensor] | None = None
         self._scratch: Any = None
-        self._n = 0
 
     def _begin(self, graph: Graph) -> tuple[Tensor, Tensor, Semiring]:
         """The values of a graph from nothing, the first values, both [n], and the semiring."""
@@ -109,13 +107,10 @@ class Monotone(Follower):
         if n == self._n:
             return
         first = self._new_first_values(self._n, n)
-        if n > len(self._value):
-            room = n + n // 2
-            self._value, self._first = _with_room(self._value, room), _with_room(self._first, room)
-            if self._forest is not None:
-                self._forest = (_with_room(self._forest[0], room), _with_room(self._forest[1], room))
+        self._value, self._first = with_room(self._value, n), with_room(self._first, n)
         self._first[self._n : n] = self._value[self._n : n] = first
         if self._forest is not None:
+            self._forest = (with_room(self._forest[0], n), with_room(self._forest[1], n))
             self._forest[0][self._n : n], self._forest[1][self._n : n] = -1, 0
         self._n = n
 
@@ -127,11 +122,4 @@ class Monotone(Follower):
 
     def _nbytes(self) -> int:
         forest = () if self._forest is None else self._forest
-        own = sum(tensor.nbytes for tensor in (self._value, self._first, *forest))
-        return own + (0 if self._arcs is None else self._arcs.nbytes)
-
-
-def _with_room(values: Tensor, room: int) -> Tensor:
-    grown = values.new_empty(room)
-    grown[: len(values)] = values
-    return grown
+        return sum(tensor.nbytes for tensor in (self._value, self._first, *forest))

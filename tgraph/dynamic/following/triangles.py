@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.dynamic.following.declared import Triangles
-from tgraph.dynamic.following.follower import LEAST, SHARE, Follower, FromNothing
+from tgraph.dynamic.following.follower import LEAST, SHARE, Follower, FromNothing, with_room
 from tgraph.dynamic.following.graph import FollowedGraph, neighbors_of
 from tgraph.dynamic.runs import Run
 from tgraph.dynamic.store import Store
@@ -25,9 +25,7 @@ class FollowedTriangles(Follower):
     def __init__(self, declared: Triangles, store: Store):
         super().__init__(store)
         self._declared = declared
-        self._arcs: FollowedGraph | None = None
         self._count = torch.empty(0, dtype=torch.int64)
-        self._n = 0
 
     def _compute(self, version: Version, graph: Graph) -> None:
         self._arcs = None
@@ -37,9 +35,7 @@ class FollowedTriangles(Follower):
     def _advance(self, version: Version, runs: Sequence[Run]) -> int:
         arcs, n = self._arcs, version.num_vertices
         assert arcs is not None
-        if n > len(self._count):
-            self._count = torch.cat((self._count, self._count.new_zeros(n + n // 2 - len(self._count))))
-        self._n = n
+        self._count, self._n = with_room(self._count, n), n
         changes = torch.cat([run.changes for run in runs])
         ends = torch.stack((rows_of(changes), columns_of(changes)))
         low, high = ends.amin(0), ends.amax(0)
@@ -58,7 +54,7 @@ class FollowedTriangles(Follower):
         return count if self._declared.per_vertex else int(count.sum()) // 3
 
     def _nbytes(self) -> int:
-        return self._count.nbytes + (0 if self._arcs is None else self._arcs.nbytes)
+        return self._count.nbytes
 
 
 def _through(arcs: FollowedGraph, pairs: Tensor, limit: int) -> Tensor:

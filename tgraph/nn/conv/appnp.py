@@ -36,8 +36,6 @@ class APPNP(NormalisedLayer, Namesake):
     alpha: float
     dropout: float
     cached: bool
-    add_self_loops: bool
-    normalize: bool
 
     def __init__(
         self,
@@ -49,15 +47,11 @@ class APPNP(NormalisedLayer, Namesake):
         normalize: bool = True,
         **kwargs: Any,
     ):
-        kwargs.setdefault("aggr", "add")
         super().__init__(**kwargs)
         self.K, self.alpha, self.dropout, self.cached = K, alpha, dropout, cached
-        self.add_self_loops, self.normalize = add_self_loops, normalize
+        self.add_self_loops: bool = add_self_loops
+        self.normalize: bool = normalize
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        super().reset_parameters()
-        self._cached_edge_index = self._cached_adj_t = None
 
     def forward(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
         """x' [..., n, columns] of x [..., n, columns].

@@ -11,7 +11,7 @@ from torch.nn.parameter import Parameter
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.nn.adjacency import Adjacency
-from tgraph.nn.conv.layer import REDUCE, MessagePassing
+from tgraph.nn.conv.layer import REDUCE, Layer
 from tgraph.nn.hugepage_ops import plus
 from tgraph.nn.self_loops import with_loops
 from tgraph.nn.spread import SpreadAdjacency
@@ -19,27 +19,31 @@ from tgraph.nn.traced import SunkAdjacency
 from tgraph.primitives.attention import draw
 
 
-class AttentionLayer(MessagePassing):
+class AttentionLayer(Layer):
     """Base class of the attention layers: messages are summed, and dimension 0 of x counts vertices."""
 
-    heads: int
-    out_channels: int
-    concat: bool
-    dropout: float
     res: Any
     bias: Parameter | None
 
-    def __init__(self, **kwargs: Any):
+    def __init__(
+        self,
+        in_channels: int | tuple[int, int],
+        out_channels: int,
+        heads: int,
+        concat: bool,
+        dropout: float,
+        edge_dim: int | None,
+        **kwargs: Any,
+    ):
         super().__init__(node_dim=0, **kwargs)
+        self.in_channels: int | tuple[int, int] = in_channels
+        self.out_channels: int = out_channels
+        self.heads: int = heads
+        self.concat: bool = concat
+        self.dropout: float = dropout
+        self.edge_dim: int | None = edge_dim
         if REDUCE[self.aggr] != "sum":
             raise ArgumentError(f"aggr: {self.aggr!r}; attention is a weighted sum, leave aggr out")
-
-    def reset_parameters(self) -> None:
-        """Initialise the linear maps, in the order of PyTorch Geometric's draws; a shared map, twice."""
-        super().reset_parameters()
-        for name, module in self._modules.items():
-            if module is not None and name.startswith(("lin", "res")):
-                module.reset_parameters()
 
     def _by_head(self, x: Tensor) -> Tensor:
         """[n, heads * out_channels] as [n, heads, out_channels]."""

@@ -11,7 +11,7 @@ from torch import Tensor
 from tgraph.errors import ArgumentError
 from tgraph.nn.conv.layer import (
     REDUCE,
-    MessagePassing,
+    Layer,
     Pair,
     is_hooked,
     linear_map,
@@ -19,14 +19,13 @@ from tgraph.nn.conv.layer import (
     vertices_back,
     vertices_first,
 )
-from tgraph.nn.conv.linear import reset
 from tgraph.nn.conv.messages import at_sources, at_targets, reduced
 from tgraph.nn.conv.namesakes import namesake
 
 Namesake: Any = namesake("EdgeConv")
 
 
-class EdgeConv(MessagePassing, Namesake):
+class EdgeConv(Layer, Namesake):
     """x'_i = max_j nn(x_i, x_j - x_i) over the neighbours j of i, as PyTorch Geometric's EdgeConv.
 
     Messages are materialised. Where `nn` is or begins with a linear map, the map is applied at vertices instead of
@@ -45,10 +44,6 @@ class EdgeConv(MessagePassing, Namesake):
         super().__init__(aggr, **kwargs)
         self.nn = nn
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        super().reset_parameters()
-        reset(self.nn)
 
     def forward(self, x: Tensor | Pair, edge_index: Any) -> Tensor:
         """x' [..., n_targets, out_channels].

@@ -13,7 +13,7 @@ from torch.nn.parameter import Parameter, UninitializedParameter
 from tgraph.errors import ArgumentError
 from tgraph.nn.conv.attention_base import AttentionLayer, edges_attended, edges_with_weights, in_one_dtype
 from tgraph.nn.conv.layer import Pair, plain_weight
-from tgraph.nn.conv.linear import Linear, edge_linear, glorot, zeros
+from tgraph.nn.conv.linear import Linear, edge_linear, glorot
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.edge_index import Sizes
 from tgraph.nn.hugepage_ops import linear_map
@@ -47,21 +47,10 @@ class GATConv(AttentionLayer, Namesake):
     torch.Size([5, 8])
     """
 
-    in_channels: int | tuple[int, int]
-    negative_slope: float
-    add_self_loops: bool
-    edge_dim: int | None
-    fill_value: float | Tensor | str
-    residual: bool
     lin: Linear | None
     lin_src: Linear | None
     lin_dst: Linear | None
     lin_edge: Linear | None
-    out_channels: int
-    heads: int
-    concat: bool
-    dropout: float
-    res: Any
 
     def __init__(
         self,
@@ -78,10 +67,11 @@ class GATConv(AttentionLayer, Namesake):
         residual: bool = False,
         **kwargs: Any,
     ):
-        super().__init__(**kwargs)
-        self.in_channels, self.out_channels, self.heads, self.concat = in_channels, out_channels, heads, concat
-        self.negative_slope, self.dropout, self.add_self_loops = negative_slope, dropout, add_self_loops
-        self.edge_dim, self.fill_value, self.residual = edge_dim, fill_value, residual
+        super().__init__(in_channels, out_channels, heads, concat, dropout, edge_dim, **kwargs)
+        self.negative_slope: float = negative_slope
+        self.add_self_loops: bool = add_self_loops
+        self.fill_value: float | Tensor | str = fill_value
+        self.residual: bool = residual
         joined, total = heads * out_channels, out_channels * (heads if concat else 1)
         self.lin = self.lin_src = self.lin_dst = None
         if isinstance(in_channels, int):
@@ -98,7 +88,7 @@ class GATConv(AttentionLayer, Namesake):
         if edge_dim is not None:
             self.lin_edge = edge_linear(edge_dim, joined, bias=False, weight_initializer="glorot")
             self.att_edge: torch.nn.Parameter = Parameter(torch.empty(1, heads, out_channels))
-        self.res = Linear(targets, total, bias=False, weight_initializer="glorot") if residual else None
+        self.res: Any = Linear(targets, total, bias=False, weight_initializer="glorot") if residual else None
         self.register_parameter("bias", Parameter(torch.empty(total)) if bias else None)
         self.reset_parameters()
 
@@ -106,7 +96,6 @@ class GATConv(AttentionLayer, Namesake):
         super().reset_parameters()
         for att in (self.att_src, self.att_dst, self.att_edge):
             glorot(att)
-        zeros(self.bias)
 
     def forward(
         self,

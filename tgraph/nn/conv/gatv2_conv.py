@@ -12,7 +12,7 @@ from torch.nn.parameter import Parameter
 from tgraph.errors import ArgumentError
 from tgraph.nn.conv.attention_base import AttentionLayer, edges_attended, edges_with_weights, in_one_dtype
 from tgraph.nn.conv.layer import Pair
-from tgraph.nn.conv.linear import Linear, edge_linear, glorot, zeros
+from tgraph.nn.conv.linear import Linear, edge_linear, glorot
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.primitives import attention
 
@@ -43,19 +43,8 @@ class GATv2Conv(AttentionLayer, Namesake):
     torch.Size([3, 4])
     """
 
-    in_channels: int | tuple[int, int]
-    negative_slope: float
-    add_self_loops: bool
-    edge_dim: int | None
-    fill_value: float | Tensor | str
-    residual: bool
     lin_r: Linear
     lin_edge: Linear | None
-    out_channels: int
-    heads: int
-    concat: bool
-    dropout: float
-    res: Any
 
     def __init__(
         self,
@@ -73,10 +62,11 @@ class GATv2Conv(AttentionLayer, Namesake):
         residual: bool = False,
         **kwargs: Any,
     ):
-        super().__init__(**kwargs)
-        self.in_channels, self.out_channels, self.heads, self.concat = in_channels, out_channels, heads, concat
-        self.negative_slope, self.dropout, self.add_self_loops = negative_slope, dropout, add_self_loops
-        self.edge_dim, self.fill_value, self.residual = edge_dim, fill_value, residual
+        super().__init__(in_channels, out_channels, heads, concat, dropout, edge_dim, **kwargs)
+        self.negative_slope: float = negative_slope
+        self.add_self_loops: bool = add_self_loops
+        self.fill_value: float | Tensor | str = fill_value
+        self.residual: bool = residual
         self.share_weights = share_weights
         sources, targets = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
         joined, total = heads * out_channels, out_channels * (heads if concat else 1)
@@ -86,14 +76,13 @@ class GATv2Conv(AttentionLayer, Namesake):
         self.lin_edge = None
         if edge_dim is not None:
             self.lin_edge = edge_linear(edge_dim, joined, bias=False, weight_initializer="glorot")
-        self.res = Linear(targets, total, bias=False, weight_initializer="glorot") if residual else None
+        self.res: Any = Linear(targets, total, bias=False, weight_initializer="glorot") if residual else None
         self.register_parameter("bias", Parameter(torch.empty(total)) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         super().reset_parameters()
         glorot(self.att)
-        zeros(self.bias)
 
     def forward(
         self,

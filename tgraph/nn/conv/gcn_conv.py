@@ -19,7 +19,7 @@ from tgraph.nn.conv.layer import (
     plus,
     transform_first,
 )
-from tgraph.nn.conv.linear import Linear, zeros
+from tgraph.nn.conv.linear import Linear
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.conv.normalised_base import NormalisedLayer
 
@@ -50,12 +50,6 @@ class GCNConv(NormalisedLayer, Namesake):
     """
 
     bias: Parameter | None
-    in_channels: int
-    out_channels: int
-    improved: bool
-    cached: bool
-    add_self_loops: bool
-    normalize: bool
 
     def __init__(
         self,
@@ -68,7 +62,6 @@ class GCNConv(NormalisedLayer, Namesake):
         bias: bool = True,
         **kwargs: Any,
     ):
-        kwargs.setdefault("aggr", "add")
         super().__init__(**kwargs)
         if add_self_loops is None:
             add_self_loops = normalize
@@ -77,20 +70,15 @@ class GCNConv(NormalisedLayer, Namesake):
                 "add_self_loops: GCNConv with normalize=False does not support adding self-loops; use normalize=True, "
                 "or add them to the edge_index"
             )
-        self.in_channels, self.out_channels = in_channels, out_channels
-        self.improved, self.cached = improved, cached
-        self.add_self_loops, self.normalize = add_self_loops, normalize
-        self._cached_edge_index: Any = None
-        self._cached_adj_t: Any = None
+        self.in_channels: int = in_channels
+        self.out_channels: int = out_channels
+        self.improved: bool = improved
+        self.cached: bool = cached
+        self.add_self_loops: bool = add_self_loops
+        self.normalize: bool = normalize
         self.lin: Linear = Linear(in_channels, out_channels, bias=False, weight_initializer="glorot")
         self.register_parameter("bias", Parameter(torch.empty(out_channels)) if bias else None)
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        super().reset_parameters()
-        self.lin.reset_parameters()
-        zeros(self.bias)
-        self._cached_edge_index = self._cached_adj_t = None
 
     def forward(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
         """x' [..., n, out_channels].

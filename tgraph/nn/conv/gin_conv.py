@@ -14,8 +14,8 @@ from tgraph.core.system.library import is_plain
 from tgraph.errors import ArgumentError
 from tgraph.nn.conv.aggregation import aggregate, aggregate_with_own
 from tgraph.nn.conv.attention_base import edges_attended
-from tgraph.nn.conv.layer import REDUCE, MessagePassing, Pair, vertices_back, vertices_first
-from tgraph.nn.conv.linear import Linear, edge_linear, reset
+from tgraph.nn.conv.layer import REDUCE, Layer, Pair, vertices_back, vertices_first
+from tgraph.nn.conv.linear import Linear, edge_linear
 from tgraph.nn.conv.messages import at_sources, in_best_order, joined, of_edges, reduced
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.edge_index import Sizes
@@ -24,25 +24,20 @@ Namesake: Any = namesake("GINConv")
 EdgeNamesake: Any = namesake("GINEConv")
 
 
-class IsomorphismLayer(MessagePassing):
+class IsomorphismLayer(Layer):
     """Base class of both layers: `nn` of the messages and (1 + eps) x_i."""
 
-    eps: Tensor
-    nn: Callable[[Tensor], Tensor]
-    initial_eps: float
-
     def __init__(self, nn: Callable[[Tensor], Tensor], eps: float, train_eps: bool, **kwargs: Any):
-        kwargs.setdefault("aggr", "add")
         super().__init__(**kwargs)
-        self.nn, self.initial_eps = nn, eps
+        self.nn: Callable[[Tensor], Tensor] = nn
+        self.initial_eps: float = eps
         if train_eps:
-            self.eps = Parameter(torch.empty(1))
+            self.eps: Tensor = Parameter(torch.empty(1))
         else:
             self.register_buffer("eps", torch.empty(1))
 
     def reset_parameters(self) -> None:
         super().reset_parameters()
-        reset(self.nn)
         with torch.no_grad():
             self.eps.fill_(self.initial_eps)
 
@@ -123,11 +118,6 @@ class GINEConv(IsomorphismLayer, EdgeNamesake):
         super().__init__(nn, eps, train_eps, **kwargs)
         self.lin: Linear | None = None if edge_dim is None else edge_linear(edge_dim, _columns(nn))
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        super().reset_parameters()
-        if self.lin is not None:
-            self.lin.reset_parameters()
 
     def forward(
         self, x: Tensor | Pair, edge_index: Any, edge_attr: Tensor | None = None, size: Sizes | None = None

@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from tgraph.nn.conv.aggregation import arc_weights, mapped_aggregate
-from tgraph.nn.conv.layer import MessagePassing, Pair, plain_weight, plus_linear
+from tgraph.nn.conv.layer import Layer, Pair, plain_weight, plus_linear
 from tgraph.nn.conv.linear import Linear
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.edge_index import Sizes
@@ -15,7 +15,7 @@ from tgraph.nn.edge_index import Sizes
 Namesake: Any = namesake("GraphConv")
 
 
-class GraphConv(MessagePassing, Namesake):
+class GraphConv(Layer, Namesake):
     """x'_i = W_2 aggr_j(e_ij x_j) + b + W_1 x_i over the neighbours j of i, as PyTorch Geometric's GraphConv.
 
     in_channels : columns of x, or a pair (sources, targets); -1 to infer them from the first input.
@@ -29,9 +29,6 @@ class GraphConv(MessagePassing, Namesake):
     torch.Size([3, 4])
     """
 
-    in_channels: int | tuple[int, int]
-    out_channels: int
-
     def __init__(
         self,
         in_channels: int | tuple[int, int],
@@ -41,16 +38,12 @@ class GraphConv(MessagePassing, Namesake):
         **kwargs: Any,
     ):
         super().__init__(aggr, **kwargs)
-        self.in_channels, self.out_channels = in_channels, out_channels
+        self.in_channels: int | tuple[int, int] = in_channels
+        self.out_channels: int = out_channels
         sources, targets = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
         self.lin_rel: Linear = Linear(sources, out_channels, bias=bias)
         self.lin_root: Linear = Linear(targets, out_channels, bias=False)
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        super().reset_parameters()
-        self.lin_rel.reset_parameters()
-        self.lin_root.reset_parameters()
 
     def forward(
         self, x: Tensor | Pair, edge_index: Any, edge_weight: Tensor | None = None, size: Sizes | None = None

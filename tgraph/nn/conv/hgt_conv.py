@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tgraph.errors import ArgumentError
 from tgraph.nn.conv.attention_base import in_one_dtype
-from tgraph.nn.conv.layer import MessagePassing
+from tgraph.nn.conv.layer import Layer
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.conv.typed_linear import RelationLinear, TypedLinear, parameters_by
 from tgraph.nn.relations import EdgeType, joined_adjacency
@@ -19,7 +19,7 @@ from tgraph.primitives import attention
 Namesake: Any = namesake("HGTConv")
 
 
-class HGTConv(MessagePassing, Namesake):
+class HGTConv(Layer, Namesake):
     """Attention over neighbours by all relations, with keys and values of each, as PyTorch Geometric's HGTConv.
 
     A vertex i of type t gets y_i = W_t gelu(sum of alpha_ij v_j) + b_t; where y_i and x_i have equally many columns,
@@ -41,9 +41,6 @@ class HGTConv(MessagePassing, Namesake):
     """
 
     edge_types: Sequence[EdgeType]
-    node_types: Sequence[str]
-    out_channels: int
-    heads: int
     in_channels: dict[str, int] | Mapping[str, int]
 
     def __init__(
@@ -60,7 +57,9 @@ class HGTConv(MessagePassing, Namesake):
         if self.flow != "source_to_target":
             raise ArgumentError(f"flow: {self.flow!r}; HGTConv follows the types of edges, reverse these instead")
         kinds, self.edge_types = metadata
-        self.node_types, self.out_channels, self.heads = kinds, out_channels, heads
+        self.node_types: Sequence[str] = kinds
+        self.out_channels: int = out_channels
+        self.heads: int = heads
         self.in_channels = dict.fromkeys(kinds, in_channels) if isinstance(in_channels, int) else in_channels
         self.edge_types_map: dict[EdgeType, int] = {kind: number for number, kind in enumerate(self.edge_types)}
         self.dst_node_types: set[str] = {kind[-1] for kind in self.edge_types}
@@ -75,8 +74,6 @@ class HGTConv(MessagePassing, Namesake):
 
     def reset_parameters(self) -> None:
         super().reset_parameters()
-        for module in (self.kqv_lin, self.out_lin, self.k_rel, self.v_rel):
-            module.reset_parameters()
         with torch.no_grad():
             for parameter in (*self.skip.parameters(), *self.p_rel.parameters()):
                 parameter.fill_(1)

@@ -17,6 +17,7 @@ from tgraph.errors import ArgumentError
 from tgraph.nn import hugepage_ops
 from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.compiled import prepare
+from tgraph.nn.conv.linear import reset, zeros
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.edge_index import FLOWS, Sizes, adjacency_of
 from tgraph.nn.hugepage_ops import linear_map
@@ -157,6 +158,19 @@ class MessagePassing(Namesake):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.in_channels}, {self.out_channels})"
+
+
+class Layer(MessagePassing):
+    """Base class of the layers with parameters in modules."""
+
+    def __init__(self, aggr: str = "add", **kwargs: Any):
+        super().__init__(aggr, **kwargs)
+
+    def reset_parameters(self) -> None:
+        """Initialise the modules, in the order of PyTorch Geometric's draws; a shared one, twice."""
+        for module in self._modules.values():
+            reset(module)
+        zeros(self._parameters.get("bias"))
 
 
 def _agreed(known: Sizes, size: Sizes) -> Sizes:

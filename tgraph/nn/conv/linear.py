@@ -35,8 +35,6 @@ class Linear(torch.nn.Module):
 
     weight: Parameter | UninitializedParameter
     bias: Parameter | None
-    in_channels: int
-    out_channels: int
     argument: str = "x"  # the name of the features in errors
 
     def __init__(
@@ -52,7 +50,8 @@ class Linear(torch.nn.Module):
             raise ArgumentError(f"weight_initializer: {weight_initializer!r} is not one of {INITIALIZERS}")
         if bias_initializer not in (None, "zeros"):
             raise ArgumentError(f"bias_initializer: {bias_initializer!r} is neither None nor 'zeros'")
-        self.in_channels, self.out_channels = in_channels, out_channels
+        self.in_channels: int = in_channels
+        self.out_channels: int = out_channels
         self.weight_initializer, self.bias_initializer = weight_initializer, bias_initializer
         known = in_channels > 0
         self.weight = Parameter(torch.empty(out_channels, in_channels)) if known else UninitializedParameter()

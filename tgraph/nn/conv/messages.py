@@ -18,13 +18,11 @@ FEW = 1 << 19  # elements of messages, up to which index_add_ is faster than sor
 class Unsorted:
     """Edges in the user's order, for few messages: index_add_ sums in this order on any number of threads."""
 
-    source: Tensor
-    target: Tensor
-    num_targets: int
-
     def __init__(self, adjacency: Adjacency):
         self.adjacency = adjacency
-        self.source, self.target, self.num_targets = adjacency.source, adjacency.target, adjacency.num_targets
+        self.source: Tensor = adjacency.source
+        self.target: Tensor = adjacency.target
+        self.num_targets: int = adjacency.num_targets
 
 
 def in_best_order(adjacency: Adjacency, x: Tensor, reduce: str) -> Adjacency | Unsorted:

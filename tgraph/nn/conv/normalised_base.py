@@ -11,13 +11,13 @@ from tgraph.core.graph import Graph
 from tgraph.nn import tensor_cache
 from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.conv.aggregation import Weights, aggregate, arc_weights
-from tgraph.nn.conv.layer import REDUCE, MessagePassing, vertices_back, vertices_first
+from tgraph.nn.conv.layer import REDUCE, Layer, vertices_back, vertices_first
 from tgraph.nn.normalisation import gcn_norm
 
 Normalised = tuple[Adjacency, Weights]
 
 
-class NormalisedLayer(MessagePassing):
+class NormalisedLayer(Layer):
     """Base class of the layers over D^-1/2 (A + I) D^-1/2.
 
     Normalised weights are cached for each edge_index and edge_weight until either changes; for an edge_weight that
@@ -28,7 +28,12 @@ class NormalisedLayer(MessagePassing):
     normalize: bool = True
     cached: bool
     add_self_loops: bool
-    _cached_edge_index: Any = None
+
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
+        self._cached_edge_index: Any = None
+        self._cached_adj_t: Any = None  # an attribute of PyTorch Geometric's layers
+        self._cached_x: Tensor | None = None
 
     def _normalised_once(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None, sums: bool) -> Normalised:
         """As `_normalised`; where `cached`, the result of the first call."""

@@ -14,15 +14,15 @@ from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.conv.aggregation import aggregate
 from tgraph.nn.conv.attention_base import edges_attended
 from tgraph.nn.conv.degree_scalers import AGGREGATORS, SCALERS, aggregated, degree_scalers, names_of, scaled
-from tgraph.nn.conv.layer import MessagePassing, check_features, plain_weight
-from tgraph.nn.conv.linear import Linear, edge_linear, reset
+from tgraph.nn.conv.layer import Layer, check_features, plain_weight
+from tgraph.nn.conv.linear import Linear, edge_linear
 from tgraph.nn.conv.messages import at_sources, at_targets, reduced
 from tgraph.nn.conv.namesakes import namesake
 
 Namesake: Any = namesake("PNAConv")
 
 
-class PNAConv(MessagePassing, Namesake):
+class PNAConv(Layer, Namesake):
     """x'_i = W [post(x_i, scalers x aggregators of pre(x_i, x_j, W_e e_ij))] + b over the neighbours j of i, for each
     tower, as PyTorch Geometric's PNAConv.
 
@@ -46,16 +46,6 @@ class PNAConv(MessagePassing, Namesake):
     >>> layer(torch.ones(5, 8), graph).shape
     torch.Size([5, 4])
     """
-
-    in_channels: int
-    out_channels: int
-    edge_dim: int | None
-    towers: int
-    divide_input: bool
-    F_in: int
-    F_out: int
-    pre_nns: torch.nn.ModuleList
-    post_nns: torch.nn.ModuleList
 
     reduces_by: str = "DegreeScalerAggregation"
 
@@ -85,9 +75,13 @@ class PNAConv(MessagePassing, Namesake):
         super().__init__(node_dim=0, **kwargs)
         self.aggr_module: Any = degree_scalers(aggregators, scalers, deg, train_norm)
         self.aggr: str = str(self.aggr_module)
-        self.in_channels, self.out_channels, self.edge_dim = in_channels, out_channels, edge_dim
-        self.towers, self.divide_input = towers, divide_input
-        self.F_in, self.F_out = in_channels // towers if divide_input else in_channels, out_channels // towers
+        self.in_channels: int = in_channels
+        self.out_channels: int = out_channels
+        self.edge_dim: int | None = edge_dim
+        self.towers: int = towers
+        self.divide_input: bool = divide_input
+        self.F_in: int = in_channels // towers if divide_input else in_channels
+        self.F_out: int = out_channels // towers
         if edge_dim is not None:
             self.edge_encoder: Linear = edge_linear(edge_dim, self.F_in)
 
@@ -98,20 +92,13 @@ class PNAConv(MessagePassing, Namesake):
             return Sequential(*parts)
 
         ends, reductions = 3 if edge_dim else 2, len(aggregators) * len(scalers)
-        self.pre_nns, self.post_nns = ModuleList(), ModuleList()
+        self.pre_nns: torch.nn.ModuleList = ModuleList()
+        self.post_nns: torch.nn.ModuleList = ModuleList()
         for _ in range(towers):
             self.pre_nns.append(network(ends * self.F_in, self.F_in, pre_layers))
             self.post_nns.append(network((reductions + 1) * self.F_in, self.F_out, post_layers))
         self.lin: Linear = Linear(out_channels, out_channels)
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        self.aggr_module.reset_parameters()
-        if self.edge_dim is not None:
-            self.edge_encoder.reset_parameters()
-        for nn in (*self.pre_nns, *self.post_nns):
-            reset(nn)
-        self.lin.reset_parameters()
 
     def forward(self, x: Tensor, edge_index: Any, edge_attr: Tensor | None = None) -> Tensor:
         """x' [n, out_channels].

@@ -12,15 +12,15 @@ from torch.nn.parameter import Parameter
 from tgraph.errors import ArgumentError
 from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.conv.attention_base import edges_attended
-from tgraph.nn.conv.layer import REDUCE, MessagePassing, Pair, plus, plus_linear, vertices_back, vertices_first
-from tgraph.nn.conv.linear import Linear, zeros
+from tgraph.nn.conv.layer import REDUCE, Layer, Pair, plus, plus_linear, vertices_back, vertices_first
+from tgraph.nn.conv.linear import Linear
 from tgraph.nn.conv.messages import Unsorted, at_sources, at_targets, in_best_order, joined, of_edges, reduced
 from tgraph.nn.conv.namesakes import namesake
 
 Namesake: Any = namesake("ResGatedGraphConv")
 
 
-class ResGatedGraphConv(MessagePassing, Namesake):
+class ResGatedGraphConv(Layer, Namesake):
     """x'_i = W_1 x_i + b + the sum of act(W_2 x_i + W_3 x_j) * W_4 x_j over the neighbours j of i, as PyTorch
     Geometric's ResGatedGraphConv. W_2, W_3 and W_4 have biases and, with edge features, apply to these too.
 
@@ -38,9 +38,6 @@ class ResGatedGraphConv(MessagePassing, Namesake):
     """
 
     bias: Parameter | None
-    in_channels: int | tuple[int, int]
-    out_channels: int
-    edge_dim: int | None
     root_weight: bool
 
     def __init__(
@@ -53,9 +50,10 @@ class ResGatedGraphConv(MessagePassing, Namesake):
         bias: bool = True,
         **kwargs: Any,
     ):
-        kwargs.setdefault("aggr", "add")
         super().__init__(**kwargs)
-        self.in_channels, self.out_channels, self.edge_dim = in_channels, out_channels, edge_dim
+        self.in_channels: int | tuple[int, int] = in_channels
+        self.out_channels: int = out_channels
+        self.edge_dim: int | None = edge_dim
         self.act, self.root_weight = torch.nn.Sigmoid() if act is None else act, root_weight
         sources, targets = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
         more = edge_dim or 0
@@ -65,13 +63,6 @@ class ResGatedGraphConv(MessagePassing, Namesake):
         self.lin_skip: Linear | None = Linear(targets, out_channels, bias=False) if root_weight else None
         self.register_parameter("bias", Parameter(torch.empty(out_channels)) if bias else None)
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        super().reset_parameters()
-        for lin in (self.lin_key, self.lin_query, self.lin_value, self.lin_skip):
-            if lin is not None:
-                lin.reset_parameters()
-        zeros(self.bias)
 
     def forward(self, x: Tensor | Pair, edge_index: Any, edge_attr: Tensor | None = None) -> Tensor:
         """x' [..., n_targets, out_channels].

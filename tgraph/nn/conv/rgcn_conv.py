@@ -11,8 +11,8 @@ from torch.nn.parameter import Parameter
 from tgraph.errors import ArgumentError
 from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.conv.aggregation import aggregate
-from tgraph.nn.conv.layer import REDUCE, MessagePassing, check_features, linear_map, plus, transform_first
-from tgraph.nn.conv.linear import glorot, zeros
+from tgraph.nn.conv.layer import REDUCE, Layer, check_features, linear_map, plus, transform_first
+from tgraph.nn.conv.linear import glorot
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.relations import relations_of
 
@@ -21,7 +21,7 @@ Namesake: Any = namesake("RGCNConv")
 Features = Tensor | None
 
 
-class RGCNConv(MessagePassing, Namesake):
+class RGCNConv(Layer, Namesake):
     """x'_i = W_0 x_i + b + the sum over relations r of W_r aggr_j(x_j) over the neighbours j of i by r, as PyTorch
     Geometric's RGCNConv.
 
@@ -46,16 +46,9 @@ class RGCNConv(MessagePassing, Namesake):
     torch.Size([3, 4])
     """
 
-    weight: Parameter
     comp: Parameter | None
     root: Parameter | None
     bias: Parameter | None
-    in_channels: int | tuple[int, int]
-    out_channels: int
-    num_relations: int
-    num_bases: int | None
-    num_blocks: int | None
-    is_sorted: bool
 
     def __init__(
         self,
@@ -73,8 +66,12 @@ class RGCNConv(MessagePassing, Namesake):
         super().__init__(aggr, node_dim=0, **kwargs)
         if num_bases is not None and num_blocks is not None:
             raise ArgumentError("num_bases, num_blocks: give one of them; W is decomposed in one way")
-        self.in_channels, self.out_channels, self.num_relations = in_channels, out_channels, num_relations
-        self.num_bases, self.num_blocks, self.is_sorted = num_bases, num_blocks, is_sorted
+        self.in_channels: int | tuple[int, int] = in_channels
+        self.out_channels: int = out_channels
+        self.num_relations: int = num_relations
+        self.num_bases: int | None = num_bases
+        self.num_blocks: int | None = num_blocks
+        self.is_sorted: bool = is_sorted
         sources, targets = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
         self.in_channels_l = sources
         shape: tuple[int, ...] = num_bases or num_relations, sources, out_channels
@@ -82,7 +79,7 @@ class RGCNConv(MessagePassing, Namesake):
             if sources % num_blocks or out_channels % num_blocks:
                 raise ArgumentError(f"num_blocks: {num_blocks} does not divide {sources} and {out_channels} columns")
             shape = num_relations, num_blocks, sources // num_blocks, out_channels // num_blocks
-        self.weight = Parameter(torch.empty(shape))
+        self.weight: Parameter = Parameter(torch.empty(shape))
         combined = None if num_bases is None else Parameter(torch.empty(num_relations, num_bases))
         self.register_parameter("comp", combined)
         self.register_parameter("root", Parameter(torch.empty(targets, out_channels)) if root_weight else None)
@@ -94,7 +91,6 @@ class RGCNConv(MessagePassing, Namesake):
         glorot(self.weight)
         glorot(self.comp)
         glorot(self.root)
-        zeros(self.bias)
 
     def forward(
         self, x: Features | tuple[Features, Tensor], edge_index: Any, edge_type: Tensor | None = None

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tgraph.errors import ArgumentError
 from tgraph.nn.conv.aggregation import is_widened, mapped_aggregate
-from tgraph.nn.conv.layer import MessagePassing, Pair, plain_weight, plus_linear
+from tgraph.nn.conv.layer import Layer, Pair, plain_weight, plus_linear
 from tgraph.nn.conv.linear import Linear
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.edge_index import Sizes
@@ -17,7 +17,7 @@ from tgraph.nn.edge_index import Sizes
 Namesake: Any = namesake("SAGEConv")
 
 
-class SAGEConv(MessagePassing, Namesake):
+class SAGEConv(Layer, Namesake):
     """x'_i = W_l aggr_j(x_j) + b + W_r x_i over the neighbours j of i, as PyTorch Geometric's SAGEConv.
 
     in_channels : columns of x, or a pair (sources, targets); -1 to infer them from the first input.
@@ -34,12 +34,6 @@ class SAGEConv(MessagePassing, Namesake):
     torch.Size([3, 4])
     """
 
-    in_channels: int | tuple[int, int]
-    out_channels: int
-    normalize: bool
-    root_weight: bool
-    project: bool
-
     def __init__(
         self,
         in_channels: int | tuple[int, int],
@@ -52,8 +46,11 @@ class SAGEConv(MessagePassing, Namesake):
         **kwargs: Any,
     ):
         super().__init__(aggr, **kwargs)
-        self.in_channels, self.out_channels = in_channels, out_channels
-        self.normalize, self.root_weight, self.project = normalize, root_weight, project
+        self.in_channels: int | tuple[int, int] = in_channels
+        self.out_channels: int = out_channels
+        self.normalize: bool = normalize
+        self.root_weight: bool = root_weight
+        self.project: bool = project
         sources, targets = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
         if project:
             if sources <= 0:
@@ -66,14 +63,6 @@ class SAGEConv(MessagePassing, Namesake):
         if root_weight:
             self.lin_r: Linear = Linear(targets, out_channels, bias=False)
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        super().reset_parameters()
-        if self.project:
-            self.lin.reset_parameters()
-        self.lin_l.reset_parameters()
-        if self.root_weight:
-            self.lin_r.reset_parameters()
 
     def forward(self, x: Tensor | Pair, edge_index: Any, size: Sizes | None = None) -> Tensor:
         """x' [..., n_targets, out_channels].

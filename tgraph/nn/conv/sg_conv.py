@@ -31,11 +31,8 @@ class SGConv(NormalisedLayer, Namesake):
     torch.Size([3, 4])
     """
 
-    _cached_x: Tensor | None
     in_channels: int
     out_channels: int
-    cached: bool
-    add_self_loops: bool
 
     def __init__(
         self,
@@ -47,17 +44,12 @@ class SGConv(NormalisedLayer, Namesake):
         bias: bool = True,
         **kwargs: Any,
     ):
-        kwargs.setdefault("aggr", "add")
         super().__init__(**kwargs)
         self.in_channels, self.out_channels, self.K = in_channels, out_channels, K
-        self.cached, self.add_self_loops, self._cached_x = cached, add_self_loops, None
+        self.cached: bool = cached
+        self.add_self_loops: bool = add_self_loops
         self.lin: Linear = Linear(in_channels, out_channels, bias=bias)
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        super().reset_parameters()
-        self.lin.reset_parameters()
-        self._cached_x = None
 
     def forward(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
         """x' [..., n, out_channels].

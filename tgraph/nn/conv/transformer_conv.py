@@ -42,15 +42,6 @@ class TransformerConv(AttentionLayer, Namesake):
     torch.Size([3, 8])
     """
 
-    in_channels: int | tuple[int, int]
-    beta: bool
-    root_weight: bool
-    edge_dim: int | None
-    out_channels: int
-    heads: int
-    concat: bool
-    dropout: float
-
     def __init__(
         self,
         in_channels: int | tuple[int, int],
@@ -64,11 +55,9 @@ class TransformerConv(AttentionLayer, Namesake):
         root_weight: bool = True,
         **kwargs: Any,
     ):
-        kwargs.setdefault("aggr", "add")
-        super().__init__(**kwargs)
-        self.in_channels, self.out_channels, self.heads, self.concat = in_channels, out_channels, heads, concat
-        self.beta, self.root_weight = beta and root_weight, root_weight
-        self.dropout, self.edge_dim = dropout, edge_dim
+        super().__init__(in_channels, out_channels, heads, concat, dropout, edge_dim, **kwargs)
+        self.beta: bool = beta and root_weight
+        self.root_weight: bool = root_weight
         self._alpha = None  # an attribute of PyTorch Geometric's layer
         sources, targets = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
         joined, total = heads * out_channels, out_channels * (heads if concat else 1)

@@ -165,14 +165,11 @@ def _divide(func: Any, args: Any, kwargs: Any) -> LazyMessages | None:
 
 
 def _add(func: Any, args: Any, kwargs: Any) -> LazyMessages | None:
-    return None if kwargs or len(args) != 2 else _sum(args[0], args[1], 1)
-
-
-def _subtract(func: Any, args: Any, kwargs: Any) -> LazyMessages | None:
+    """A sum or a difference."""
     if kwargs or len(args) != 2:
         return None
     first, second = args[::-1] if func.__name__ == "__rsub__" else args
-    return _sum(first, second, -1)
+    return _sum(first, second, -1 if "sub" in func.__name__ else 1)
 
 
 def _sum(first: Any, second: Any, sign: int) -> LazyMessages | None:
@@ -325,8 +322,7 @@ def _bound(args: Any, kwargs: Any, *names: str) -> list[Any]:
 _HANDLERS: dict[str, Callable[[Any, Any, Any], LazyMessages | None]] = {
     **dict.fromkeys(("mul", "multiply", "__mul__", "__rmul__"), _multiply),
     **dict.fromkeys(("div", "divide", "true_divide", "__truediv__", "__rdiv__", "__rtruediv__"), _divide),
-    **dict.fromkeys(("add", "__add__", "__radd__"), _add),
-    **dict.fromkeys(("sub", "subtract", "__sub__", "__rsub__"), _subtract),
+    **dict.fromkeys(("add", "__add__", "__radd__", "sub", "subtract", "__sub__", "__rsub__"), _add),
     **dict.fromkeys(("matmul", "__matmul__", "mm"), _matmul),
     **dict.fromkeys(("cat", "concat", "concatenate"), _concatenate),
     **dict.fromkeys(("view", "reshape"), _view),

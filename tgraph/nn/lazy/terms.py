@@ -20,13 +20,12 @@ from tgraph.nn.edge_index import adjacency_of
 class Edges:
     """The edges of a call of `propagate`: edge_index [2, E], and the flow."""
 
-    edge_index: Tensor
-    flow: str
     source: Tensor
     target: Tensor
 
     def __init__(self, edge_index: Tensor, flow: str):
-        self.edge_index, self.flow = edge_index, flow
+        self.edge_index: Tensor = edge_index
+        self.flow: str = flow
         self.num_edges: int = edge_index.shape[1]
         first, second = edge_index
         self.source, self.target = (first, second) if flow == "source_to_target" else (second, first)  # each [E]

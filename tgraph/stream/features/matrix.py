@@ -196,14 +196,12 @@ class FeatureFile:
 class TensorFeatures:
     """Features in memory with the interface of a `FeatureFile`. values : [n, ...] of any dtype."""
 
-    values: Tensor
-    shape: tuple[int, ...]
-    dtype: torch.dtype
-
     by_column = False
 
     def __init__(self, values: Tensor):
-        self.values, self.shape, self.dtype = values.detach(), tuple(values.shape), values.dtype
+        self.values: Tensor = values.detach()
+        self.shape: tuple[int, ...] = tuple(values.shape)
+        self.dtype: torch.dtype = values.dtype
 
     def row_bytes(self, columns: int) -> int:
         """0: no buffer is allocated."""
@@ -240,13 +238,11 @@ def open_matrix(source: Source) -> FeatureFile | TensorFeatures:
 class FeatureWriter:
     """Writes a matrix of a given shape and dtype into an open file, rows and columns in any order."""
 
-    shape: tuple[int, int]
-    dtype: torch.dtype
-    by_column: bool
-
     def __init__(self, file: int, begin: int, shape: tuple[int, int], dtype: torch.dtype, by_column: bool, piece: int):
         self._file, self._begin, self._piece = file, begin, piece
-        self.shape, self.dtype, self.by_column = shape, dtype, by_column
+        self.shape: tuple[int, int] = shape
+        self.dtype: torch.dtype = dtype
+        self.by_column: bool = by_column
 
     def write(self, values: Tensor, row: int, column: int = 0) -> None:
         """Write values [r, c] of any dtype from a row and a column on; into a row-major file whole rows only. Temporary

@@ -38,6 +38,13 @@ class Block:
         """The results of the rows by `step`, which reads `data`; see `BlockFile.with_virtual_rows`."""
         return step(self.offset, self.neighbors)
 
+    def copy_to(self, neighbors: Tensor, weights: Tensor | None) -> None:
+        """Write the arcs to their places among all of the section; `weights` where these are wanted."""
+        arcs = slice(self.first_arc, self.first_arc + len(self.neighbors))
+        neighbors[arcs] = self.neighbors
+        if weights is not None and self.weights is not None:
+            weights[arcs] = self.weights
+
 
 class CompressedBlock(Block):
     """A block whose rows are compressed. `offset` and `neighbors` are decoded at their first use, and cached.

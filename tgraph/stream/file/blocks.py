@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.core.building import sorting
+from tgraph.core.building import sorting, soundness
 from tgraph.core.derived import computed_once
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
@@ -18,7 +18,6 @@ from tgraph.files import PathLike
 from tgraph.files.positioned import open_to_read, read_at
 from tgraph.io import labels, tg
 from tgraph.stream.file.block import Block, CompressedBlock, damaged
-from tgraph.stream.file.block_validation import entries_error, row_range_error
 from tgraph.stream.file.container import (
     DTYPES,
     REMEDY,
@@ -52,13 +51,6 @@ class BlockFile:
     Raises FileFormatError for a file that is damaged, truncated or not partitioned, OSError where it cannot be opened.
     """
 
-    num_vertices: int
-    num_arcs: int
-    directed: bool
-    neighbor_dtype: torch.dtype
-    weight_dtype: torch.dtype | None
-    direct: bool
-    index: list[Extent]
     layout: str | None = None  # how the blocks are compressed
     pushes: bool = False  # in-arcs are reduced by pushes along ascending rows (`tgraph.stream.run.pushing`)
 
@@ -75,15 +67,16 @@ class BlockFile:
             self._notes: dict[str, str] = header.pop("__metadata__")
             self._tensors: dict[str, Any] = header
             self._sums: dict[str, int] = json.loads(self._notes["sums"])
-            self.num_vertices, self.num_arcs = int(self._notes["num_vertices"]), int(self._notes["num_arcs"])
-            self.directed = self._notes["directed"] == "true"
-            self.neighbor_dtype = DTYPES[self._notes["neighbor_dtype"]]
-            self.weight_dtype = DTYPES.get(self._notes["weight_dtype"])
-            self.index = [Extent(*entry) for entry in self._tensor("index").tolist()]
+            self.num_vertices: int = int(self._notes["num_vertices"])
+            self.num_arcs: int = int(self._notes["num_arcs"])
+            self.directed: bool = self._notes["directed"] == "true"
+            self.neighbor_dtype: torch.dtype = DTYPES[self._notes["neighbor_dtype"]]
+            self.weight_dtype: torch.dtype | None = DTYPES.get(self._notes["weight_dtype"])
+            self.index: list[Extent] = [Extent(*entry) for entry in self._tensor("index").tolist()]
             self.layout = self._notes.get("layout")
             self._shapes = self._tensor("shapes").tolist() if self.layout is not None else []
             self._direct_file = open_direct(self.path) if direct is not False else -1
-            self.direct = self._direct_file >= 0
+            self.direct: bool = self._direct_file >= 0
             if direct and not self.direct:
                 raise ArgumentError(f"direct: the file system of {self.path} allows no direct reads; leave it None")
         except BaseException:
@@ -245,12 +238,13 @@ class BlockFile:
         extent = self.index[block]
         if block in self._checked_blocks:  # the same bytes were validated before
             return
-        if self.layout is not None:
-            why = row_range_error(extent.first_row, extent.end_row, self.num_vertices)
-            why = why or folded_error(self._folded(block, memory), self.num_vertices)
+        why: str | None
+        if not 0 <= extent.first_row <= extent.end_row <= self.num_vertices:
+            why = f"has the rows {extent.first_row} to {extent.end_row - 1} of {self.num_vertices} vertices"
+        elif self.layout is not None:
+            why = folded_error(self._folded(block, memory), self.num_vertices)
         else:
-            offset, neighbors = self._rows_in(block, memory)
-            why = entries_error(extent.first_row, extent.end_row, offset, neighbors, self.num_vertices)
+            why = _entries_error(*self._rows_in(block, memory), self.num_vertices)
         if why:
             raise self._damaged(block, why)
         self._checked_blocks.add(block)
@@ -332,17 +326,31 @@ class BlockFile:
         """The whole graph in memory, from the blocks of section "rows"; without weights if `weights=False`."""
         blocks = self.blocks()
         memory = page_aligned(max(self.index[block].nbytes for block in blocks))
-        neighbors = torch.empty(self.num_arcs, dtype=self.neighbor_dtype, device="cpu")
-        values = None
-        if weights and self.weight_dtype is not None:
-            values = torch.empty(self.num_arcs, dtype=self.weight_dtype, device="cpu")
+        neighbors, values = empty_arcs(self, self.num_arcs, torch.device("cpu"), weights)
         for number in blocks:
-            block = self.read(number, memory)
-            arcs = slice(block.first_arc, block.first_arc + len(block.neighbors))
-            neighbors[arcs] = block.neighbors
-            if values is not None and block.weights is not None:
-                values[arcs] = block.weights
+            self.read(number, memory).copy_to(neighbors, values)
         return Graph(self.offset(), neighbors, values, self.vertices, self.directed).with_order(self.order)
+
+
+def _entries_error(offset: Tensor, neighbors: Tensor, num_vertices: int) -> str | None:
+    """The fault in the rows of a block in CPU memory, which kernels would follow out of bounds, and which a checksum
+    does not detect where it was there before; None for a valid block. One pass over the entries, without the GIL."""
+    try:
+        if not soundness.is_sound(offset, neighbors, num_vertices):
+            soundness.check(offset, neighbors, num_vertices)
+    except ArgumentError as found:
+        return f"has entries that no graph has: {found}"
+    return None
+
+
+def empty_arcs(
+    file: BlockFile, num_arcs: int, device: torch.device, weighted: bool = True
+) -> tuple[Tensor, Tensor | None]:
+    """Room for neighbors and, where there are any and they are wanted, weights of so many arcs of a file."""
+    neighbors = torch.empty(num_arcs, dtype=file.neighbor_dtype, device=device)
+    if file.weight_dtype is None or not weighted:
+        return neighbors, None
+    return neighbors, torch.empty(num_arcs, dtype=file.weight_dtype, device=device)
 
 
 def _check_memory(memory: Tensor, nbytes: int) -> None:

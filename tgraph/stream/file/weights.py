@@ -14,13 +14,11 @@ from tgraph.core.system import devices
 class WeightStatistics:
     """`smallest` and `largest` (NaN if any weight is), `total` and `count` of the weights added so far."""
 
-    total: float
-    count: int
-
     def __init__(self) -> None:
         self.smallest: float = math.inf
         self.largest: float = -math.inf
-        self.total, self.count = 0.0, 0
+        self.total: float = 0.0
+        self.count: int = 0
 
     def add(self, weights: Tensor) -> None:
         """Add the weights [e] of a block."""

@@ -41,9 +41,7 @@ def order_blocks(graph: Graph, size: Tensor, cap: int, random: torch.Generator) 
         size = torch.zeros(graph.num_vertices, dtype=torch.int64, device=size.device).index_add_(0, parent, size)
     position = torch.arange(len(size), device=size.device)
     for parent in reversed(merges):
-        order = position[parent].argsort(stable=True)
-        position = torch.empty_like(order)
-        position[order] = torch.arange(len(order), device=size.device)
+        position = position[parent].argsort(stable=True).argsort()
     return position
 
 

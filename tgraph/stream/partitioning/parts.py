@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
+from tgraph.core.rows import offset_of
 from tgraph.errors import ArgumentError
 
 
@@ -63,8 +65,7 @@ class Parts:
 
     def part_of_arcs(self) -> Tensor:
         """The part that each arc lies in, int64 [m]."""
-        number = torch.arange(len(self), device=self.bounds.device)
-        return number.repeat_interleave(self.sizes, output_size=int(self.bounds[-1]))
+        return sorting.expand_rows(self.bounds)
 
     def cut(self, graph: Graph) -> tuple[int, float]:
         """(number of arcs between different parts, their share of all arcs; 0 without arcs)."""
@@ -104,9 +105,7 @@ def by_label(graph: Graph, label: Tensor, parts: int) -> Parts:
 
 def part_bounds(label: Tensor, size: Tensor, parts: int) -> Tensor:
     """Bounds of parts, int64 [parts + 1], from the part and the number of arcs, `size`, of each vertex [n]."""
-    bounds = torch.zeros(parts + 1, dtype=torch.int64, device=label.device)
-    bounds[1:].index_add_(0, label, size)
-    return bounds.cumsum_(0)
+    return offset_of(torch.zeros(parts, dtype=torch.int64, device=label.device).index_add_(0, label, size))
 
 
 def unless_identity(order: Tensor) -> Tensor | None:

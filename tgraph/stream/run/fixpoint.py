@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
+from itertools import accumulate
 
 import torch
 from torch import Tensor
@@ -52,9 +53,7 @@ class Fixpoint:
         self._workspace = Workspace(section, graph.num_vertices)
         extents = [section.index[block] for block in section.blocks]
         self._place = {block: place for place, block in enumerate(section.blocks)}
-        rows = [0]
-        for extent in extents:
-            rows.append(rows[-1] + extent.end_row - extent.first_row)
+        rows = [*accumulate((extent.end_row - extent.first_row for extent in extents), initial=0)]
         self._start = rows  # the position of the first row of each block in _active
         first = [start - extent.first_row for start, extent in zip(rows, extents, strict=False)]
         self._shift = torch.tensor(first, dtype=torch.int64, device=values.device)

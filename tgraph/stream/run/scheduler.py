@@ -94,22 +94,20 @@ class Pipeline:
     Visits by several threads take turns.
     """
 
-    source: Any
-    memory: int
-    device: torch.device
-    counts: Counts
-    size: int | Any
     reserved: int
     capacity: int
 
     def __init__(self, source: Any, memory: int, device: torch.device):
-        self.source, self.memory, self.device, self.counts = source, memory, device, Counts()
+        self.source: Any = source
+        self.memory: int = memory
+        self.device: torch.device = device
+        self.counts: Counts = Counts()
         self.capacity = self.reserved = 0
         self._buffers: list[Buffer] = []
         self._cached: dict[int, Buffer] = {}
         self._clock = 0
         self._turn = threading.Lock()
-        self.size = 0
+        self.size: int | Any = 0
         self.measure()
         self._loader = Loader()
         self._loaded_until = 0.0

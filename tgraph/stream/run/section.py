@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from tgraph.core.rows import gather_stretches
 from tgraph.stream.file.block import Block
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.run.scheduler import Pipeline
@@ -33,13 +34,11 @@ class Section:
     has_split_rows : whether any row lies in several blocks.
     """
 
-    name: str
-    pipeline: Pipeline
-
     splits: dict[int, tuple[bool, bool]]
 
     def __init__(self, source: BlockFile, name: str, device: torch.device, pipeline: Pipeline):
-        self.name, self.pipeline = name, pipeline
+        self.name: str = name
+        self.pipeline: Pipeline = pipeline
         self.index = source.index
         self.blocks: list[int] = [
             block for block in source.blocks(name) if self.index[block].end_arc > self.index[block].first_arc
@@ -80,7 +79,5 @@ class Section:
             has_arcs = last >= first
             return (rows, low) if bool(has_arcs.all()) else (rows[has_arcs], low[has_arcs])
         count = torch.where(last >= first, torch.searchsorted(self.first_arc, last, right=True) - low, 0)
-        total = int(count.sum())
-        start = torch.repeat_interleave(low - count.cumsum(0) + count, count, output_size=total)
-        place = start + torch.arange(total, device=rows.device)
-        return rows.repeat_interleave(count, output_size=total), place
+        _, place = gather_stretches(low, count)
+        return rows.repeat_interleave(count, output_size=len(place)), place

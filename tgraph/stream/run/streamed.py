@@ -23,7 +23,7 @@ from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.loops import LoopCall, PausedLoop
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 from tgraph.stream.file.block import Block, CompressedBlock, Step
-from tgraph.stream.file.blocks import BlockFile
+from tgraph.stream.file.blocks import BlockFile, empty_arcs
 from tgraph.stream.file.weights import WeightStatistics
 from tgraph.stream.memory import trim_heap
 from tgraph.stream.run.affine import as_result, sum_in_float64, values_from, values_of
@@ -48,9 +48,6 @@ class Streamed(Uncompressed):
     Raises MemoryBudgetError where a block does not fit the budget beside the vertex data.
     """
 
-    source: BlockFile
-    memory: int
-
     name = "streamed"
     streams = True
     weights: None = None
@@ -63,7 +60,8 @@ class Streamed(Uncompressed):
         section: str = "rows",
         pipeline: Pipeline | None = None,
     ):
-        self.source, self.memory = source, memory
+        self.source: BlockFile = source
+        self.memory: int = memory
         self.num_vertices, self.num_arcs = source.num_vertices, source.num_arcs
         self._device = device
         if pipeline is None:
@@ -196,22 +194,9 @@ class Streamed(Uncompressed):
     def to_csr(self) -> Csr:
         """See `Layout.to_csr`. Raises MemoryBudgetError where the arcs do not fit the budget."""
         self.check_fits(self.num_arcs)
-        neighbors, weights = self._empty_arcs(self.num_arcs)
-
-        def copy(block: Block) -> None:
-            arcs = slice(block.first_arc, block.first_arc + len(block.neighbors))
-            neighbors[arcs] = block.neighbors
-            if weights is not None and block.weights is not None:
-                weights[arcs] = block.weights
-
-        self.visit(copy)
+        neighbors, weights = empty_arcs(self.source, self.num_arcs, self.device)
+        self.visit(lambda block: block.copy_to(neighbors, weights))
         return self.section.offset, neighbors, weights
-
-    def _empty_arcs(self, num_arcs: int) -> tuple[Tensor, Tensor | None]:
-        neighbors = torch.empty(num_arcs, dtype=self.source.neighbor_dtype, device=self.device)
-        if self.weight_dtype is None:
-            return neighbors, None
-        return neighbors, torch.empty(num_arcs, dtype=self.weight_dtype, device=self.device)
 
     def weight_statistics(self) -> tuple[float, float, float] | None:
         """See `Layout.weight_statistics`: from the metadata of the file, or else one pass over all blocks."""
@@ -230,7 +215,7 @@ class Streamed(Uncompressed):
         chosen = offset_of(degree)
         num_arcs = int(chosen[-1])
         self.check_fits(num_arcs)
-        neighbors, weights = self._empty_arcs(num_arcs)
+        neighbors, weights = empty_arcs(self.source, num_arcs, self.device)
         ascending = torch.argsort(vertices)
         rows = vertices.index_select(0, ascending)
 
