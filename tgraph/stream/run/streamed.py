@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -69,6 +70,13 @@ class Streamed(Uncompressed):
             pipeline.reserve(vertex_bytes(source), runtime_bytes(memory))
         self.pipeline = pipeline
         self.section: Section = Section(source, section, device, pipeline)
+
+    def __reduce__(self) -> Any:
+        """By the path of the file, which is opened again, within the same memory. Raises ArgumentError for arcs that
+        are streamed from memory."""
+        if not isinstance(getattr(self.source, "path", None), str):
+            raise ArgumentError("graph: it is streamed from memory, a pickle would hold all its arcs; write it first")
+        return _reopened, (type(self.source), self.source.path, self.memory, str(self.device), self.section.name)
 
     # ---- the interface of a layout -----------------------------------------------------------------------------------
 
@@ -357,3 +365,11 @@ def _step(block: Block, sent: Tensor, reduction: Reduction, edge: str, weights: 
     """The function from offsets and neighbours of the rows of a block to their results."""
     inside = isinstance(block, CompressedBlock)
     return partial(reduce_rows, weights=weights, data=sent, reduction=reduction, edge=edge, inside=inside)
+
+
+def _reopened(kind: Any, path: str, memory: int, device: str, section: str) -> Streamed:
+    """The arcs of a file that was pickled by its path; the file is closed with the last reference to them."""
+    source = kind(path) if kind is BlockFile else kind(path, memory)
+    made = Streamed(source, memory, torch.device(device))
+    weakref.finalize(made.pipeline, source.close)
+    return made if section == made.section.name else made.other_section()
