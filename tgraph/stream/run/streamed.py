@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -74,7 +75,7 @@ class Streamed(Uncompressed):
     def __reduce__(self) -> Any:
         """By the path of the file, which is opened again, within the same memory. Raises ArgumentError for arcs that
         are streamed from memory."""
-        if not isinstance(getattr(self.source, "path", None), str):
+        if not os.path.isfile(self.source.path):
             raise ArgumentError("graph: it is streamed from memory, a pickle would hold all its arcs; write it first")
         return _reopened, (type(self.source), self.source.path, self.memory, str(self.device), self.section.name)
 
