@@ -214,3 +214,16 @@ def threads(count):
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def merged_twin(graph, combine, weighted=True):
+    """A simple graph for networkx, directed or not, whose edges weigh what `combine` makes of the weights of parallel
+    ones, or of a 1 for each."""
+    found = {}
+    for u, v, weight in arcs(graph):
+        if graph.directed or u <= v:
+            found.setdefault((u, v), []).append(weight if weighted else 1)
+    G = nx.DiGraph() if graph.directed else nx.Graph()
+    G.add_nodes_from(range(graph.num_vertices))
+    G.add_weighted_edges_from((u, v, combine(each)) for (u, v), each in found.items())
+    return G

@@ -57,17 +57,7 @@ def test_some_vertices_backends_and_threads(weighted):
     assert all(torch.equal(one, other) for other in others)
 
 
-@pytest.mark.parametrize("name", ["virtual", "sell"])
-def test_in_a_layout(name):
-    graph = random_graph(60, 200)
-    assert torch.equal(closeness(graph.to_format(name)), closeness(graph))
-
-
 def test_arguments():
     graph = tg.Graph.from_edges([0, 1], [1, 2])
-    with pytest.raises(ArgumentError, match="weighted: the graph has no weights"):
-        closeness(graph, weighted=True)
     with pytest.raises(ArgumentError, match=r"vertices.*3"):
         harmonic(graph, [3])
-    with pytest.raises(ArgumentError, match=r"-1.* at position 1"):
-        closeness(tg.Graph.from_edges([0, 1], [1, 2], [1, -1]), weighted=True)

@@ -190,12 +190,6 @@ def test_arguments_out_of_range(options, words):
         assert word in str(caught.value), caught.value
 
 
-@pytest.mark.parametrize("bad", [-1.0, math.nan, math.inf])
-def test_weights_that_are_no_probabilities(bad):
-    with pytest.raises(ArgumentError, match="weights"):
-        pagerank(tg.Graph.from_edges([0, 1, 0], [1, 2, 2], [1.0, 2.0, bad]), weighted=True)
-
-
 def test_the_smallest_graphs(backend):
     assert pagerank(tg.Graph.from_edges([], []), backend=backend).tolist() == []
     assert pagerank(tg.Graph.from_edges([], [], num_vertices=1), backend=backend).tolist() == [1]

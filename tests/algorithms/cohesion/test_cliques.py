@@ -6,7 +6,7 @@ import networkx as nx
 import pytest
 import torch
 from hypothesis import given
-from strategies import graphs, random_graph, simple_twin, threads
+from strategies import graphs, random_graph, simple_twin
 
 import tgraph as tg
 from tgraph.algorithms import k_clique_count, max_clique, maximal_clique_sizes, maximal_cliques
@@ -46,15 +46,6 @@ def test_counts_in_a_larger_graph(k, kernels):
     graph = random_graph(70, 1500, seed=5, directed=False)
     sizes = [len(clique) for clique in nx.enumerate_all_cliques(simple_twin(graph))]
     assert k_clique_count(graph, k) == sizes.count(k)
-
-
-def test_threads_change_nothing():
-    graph = tg.generators.rmat(10, 16)
-    with threads(1):
-        alone = maximal_cliques(graph), max_clique(graph)
-    with threads(3):
-        together = maximal_cliques(graph), max_clique(graph)
-    assert torch.equal(alone[1], together[1]) and all(map(torch.equal, alone[0], together[0]))
 
 
 def test_known_counts():

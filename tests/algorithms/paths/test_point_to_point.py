@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import BACKENDS, arcs, graphs, grid, random_graph, twin
+from strategies import BACKENDS, arcs, graphs, grid, merged_twin, random_graph, twin
 
 import tgraph as tg
 from tgraph.algorithms import astar_path, predecessors, shortest_path, shortest_path_length, sssp
@@ -78,20 +78,13 @@ def test_predecessors_are_those_of_networkx(graph, data):
     source, weighted = data.draw(st.integers(0, graph.num_vertices - 1)), data.draw(st.booleans())
     found = predecessors(graph, source, weighted=weighted)
     before, _ = nx.dijkstra_predecessor_and_distance(
-        nx.DiGraph(twin_of_least(graph)), source, weight="weight" if weighted else None
+        nx.DiGraph(merged_twin(graph, min)), source, weight="weight" if weighted else None
     )
     rows = {
         v: sorted(set(found.neighbors[found.offset[v] : found.offset[v + 1]].tolist()))
         for v in range(graph.num_vertices)
     }
     assert rows == {v: sorted(before.get(v, [])) for v in range(graph.num_vertices)}
-
-
-def twin_of_least(graph):
-    G = nx.DiGraph()
-    G.add_nodes_from(range(graph.num_vertices))
-    G.add_weighted_edges_from((u, v, w) for (u, v), w in least(graph).items())
-    return G
 
 
 def test_larger_graphs(backend):

@@ -121,7 +121,6 @@ def test_small_graphs_and_arguments():
     for options, message in (
         ({"length": -1}, "length: must not be negative, got -1"),
         ({"walks": -1}, "walks: must not be negative, got -1"),
-        ({"weighted": True}, "weighted: the graph has no weights"),
         ({"start": 5}, "start"),
     ):
         with pytest.raises(ArgumentError, match=message):
