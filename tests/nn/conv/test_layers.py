@@ -3,7 +3,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
-from nn_samples import KINDS, built, close, differentiated, edges, features, layers
+from nn_samples import KINDS, agree, built, close, differentiated, edges, features, layers
 from torch.utils.checkpoint import checkpoint
 
 import tgraph as tg
@@ -141,10 +141,7 @@ def test_compiles_in_one_graph(name):
     layer, x = layers()[name], features(n, 6)
     compiled = torch.compile(layer, fullgraph=True, backend="aot_eager")
     for given in (graph, edge_index):
-        found, expected = differentiated(compiled, x, given), differentiated(layer, x, given)
-        close(found[0], expected[0])
-        for mine, other in zip(found[2], expected[2], strict=True):
-            close(mine, other)
+        agree(compiled, layer, x, given)
 
 
 @pytest.mark.parametrize("name", layers())

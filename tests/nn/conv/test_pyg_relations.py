@@ -2,41 +2,14 @@
 
 import pytest
 import torch
-from nn_samples import KINDS, agree, close, edges, features
-from test_pyg import FLOWS, both
+from nn_samples import agree, close, edges, features
+from test_pyg import both, types
 from test_pyg_sums import SIZES, between
 
 import tgraph as tg
 from tgraph.errors import ArgumentError
 
 pytestmark = pytest.mark.usefixtures("float64")
-
-
-def types(edge_index, count=3):
-    """Relations of which the last has no edges."""
-    return torch.randint(0, count - 1, (edge_index.shape[1],), generator=torch.Generator().manual_seed(4))
-
-
-@pytest.mark.covering(2)
-@pytest.mark.parametrize("flow", FLOWS)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"num_bases": 2},
-        {"num_blocks": 2},
-        {"aggr": "max", "root_weight": False},
-        {"aggr": "add", "bias": False},
-        {"num_bases": 2, "aggr": "min"},
-    ],
-    ids=str,
-)
-def test_relations(kind, options, flow):
-    edge_index, n = edges(kind)
-    for widths in ((6, 2), (4, 6)):
-        ours, other = both("RGCNConv", (*widths, 3), {"flow": flow, **options})
-        agree(ours, other, features(n, widths[0]), edge_index, types(edge_index))
 
 
 @pytest.mark.parametrize("options", [{}, {"num_bases": 2}], ids=str)

@@ -4,41 +4,13 @@ import copy
 
 import pytest
 import torch
-from nn_samples import KINDS, RELATIONS, SIZES, agree, built, close, edges, features
-from test_pyg import FLOWS, both
+from nn_samples import RELATIONS, SIZES, agree, built, close, edges, features, same
+from test_pyg import AGGREGATORS, DEGREES, SCALERS, both
 
 import tgraph as tg
 from tgraph.errors import ArgumentError
 
-AGGREGATORS = ["sum", "mean", "min", "max", "var", "std"]
-SCALERS = ["identity", "amplification", "attenuation", "linear", "inverse_linear"]
 pytestmark = pytest.mark.usefixtures("float64")
-DEGREES = torch.tensor([0, 3, 2, 1, 4])
-
-
-# ---- principal neighbourhood aggregation ----------------------------------------------------------------------------
-
-
-@pytest.mark.covering(2)
-@pytest.mark.parametrize("flow", FLOWS)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"towers": 2},
-        {"towers": 2, "divide_input": True, "post_layers": 2},
-        {"pre_layers": 2, "act": "LeakyReLU", "act_kwargs": {"negative_slope": 0.3}},
-        {"train_norm": True, "act": None},
-    ],
-    ids=str,
-)
-def test_principal_neighbourhoods(kind, options, flow):
-    edge_index, n = edges(kind)
-    for more in ((), (features(edge_index.shape[1], 3, seed=2),)):
-        dims = {"edge_dim": 3} if more else {}
-        ours, other = both("PNAConv", (4, 6, AGGREGATORS, SCALERS, DEGREES), {"flow": flow, **options, **dims})
-        agree(ours, other, features(n, 4), edge_index, *more)
 
 
 @pytest.mark.parametrize("names", [["mean"], ["std", "max"], ["var", "sum", "var"]], ids=str)
@@ -100,24 +72,6 @@ def typed(widths, relations=RELATIONS):
 
 def transformers(in_channels, out_channels=6, heads=2, relations=RELATIONS):
     return both("HGTConv", (in_channels, out_channels, (list(SIZES), relations)), {"heads": heads})
-
-
-def same(ours, theirs, x, edge_index, given=None):
-    """Both give the same results and gradients."""
-    found = []
-    for layer, edges_given in ((ours, given or edge_index), (theirs, edge_index)):
-        layer.zero_grad()
-        inputs = {kind: each.clone().requires_grad_() for kind, each in x.items()}
-        out = layer(inputs, edges_given)
-        sum((each * features(*each.shape, seed=7)).sum() for each in out.values()).backward()
-        leaves = [*inputs.values(), *layer.parameters()]
-        found.append((out, [torch.zeros_like(each) if each.grad is None else each.grad for each in leaves]))
-    (out, gradients), (expected, wanted) = found
-    assert list(out) == list(expected)
-    for kind in out:
-        close(out[kind], expected[kind])
-    for gradient, other in zip(gradients, wanted, strict=True):
-        close(gradient, other)
 
 
 @pytest.mark.parametrize("heads", [1, 2, 3])
