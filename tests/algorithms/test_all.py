@@ -4,14 +4,13 @@ import inspect
 
 import pytest
 import torch
-from calls import FUNCTIONS, N, arguments, graphs
 from strategies import grid, on_threads, random_graph
+from test_smoke import ALGORITHMS, N, arguments, graphs
 
 import tgraph as tg
 from tgraph.errors import ArgumentError, TGraphError
 
 A, make = tg.algorithms, tg.generators
-ALGORITHMS = {name.split(".")[2]: each for name, each in FUNCTIONS.items() if name.startswith("tgraph.algorithms.")}
 
 # Those that take no other graphs.
 UNDIRECTED = """
