@@ -5,23 +5,15 @@ import pytest
 import torch
 from hypothesis import given
 from scipy.sparse.csgraph import connected_components
-from strategies import BACKENDS, graphs, random_graph, twin
+from strategies import BACKENDS, graphs, least_members, random_graph, twin
 
 import tgraph as tg
 from tgraph.algorithms import attracting_components, condensation, scc
 
 
-def expected(graph):
-    label = [0] * graph.num_vertices
-    for members in nx.strongly_connected_components(twin(graph)):
-        for vertex in members:
-            label[vertex] = min(members)
-    return label
-
-
 @given(graphs())
 def test_labels_equal_networkx(graph):
-    label = expected(graph)
+    label = least_members(nx.strongly_connected_components(twin(graph)), graph.num_vertices)
     for backend in BACKENDS:
         found = scc(graph, backend=backend)
         assert found.dtype == torch.int64 and found.tolist() == label

@@ -6,7 +6,7 @@ import networkx as nx
 import pytest
 import torch
 from hypothesis import assume, given
-from strategies import graphs, grid, merged_twin, random_graph, twin
+from strategies import graphs, grid, merged_twin, random_graph, refused, twin
 
 import tgraph as tg
 from tgraph.algorithms import center, diameter, eccentricity, periphery, radius
@@ -62,12 +62,10 @@ def test_few_searches_are_enough(monkeypatch):
 
 
 def test_what_cannot_be():
-    with pytest.raises(ArgumentError, match="has no vertices"):
-        diameter(tg.Graph.from_edges([], []))
+    refused("has no vertices", diameter, tg.Graph.from_edges([], []))
     with pytest.raises(ArgumentError, match=r"no path leads from vertex 'b' to 'a'"):
         radius(tg.Graph.from_edges([0, 1], [1, 2], vertices=["a", "b", "c"]))
-    with pytest.raises(ArgumentError, match="not negative"):
-        center(tg.Graph.from_edges([0, 1], [1, 0], [1, -1]), weighted=True)
+    refused("not negative", center, tg.Graph.from_edges([0, 1], [1, 0], [1, -1]), weighted=True)
 
 
 WEIGHTS = (

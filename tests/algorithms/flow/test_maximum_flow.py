@@ -9,7 +9,7 @@ import scipy.sparse.csgraph
 import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from strategies import BACKENDS, arcs, graphs, grid, merged_twin, random_graph
+from strategies import BACKENDS, arcs, graphs, grid, merged_twin, random_graph, refused
 
 import tgraph as tg
 from tgraph.algorithms import maximum_flow, maximum_flow_value, minimum_cut, minimum_cut_value
@@ -73,10 +73,8 @@ def test_capacities_that_round():
 
 def test_what_cannot_be(backend):
     graph = tg.Graph.from_edges([0, 1], [1, 2], [1.0, -1.0])
-    with pytest.raises(ArgumentError, match="is the source"):
-        maximum_flow(graph, 1, 1, backend=backend)
-    with pytest.raises(ArgumentError, match=r"-1\.0 at position 1, arc 1 -> 2"):
-        maximum_flow(graph, 0, 2, backend=backend)
+    refused("is the source", maximum_flow, graph, 1, 1, backend=backend)
+    refused(r"-1\.0 at position 1, arc 1 -> 2", maximum_flow, graph, 0, 2, backend=backend)
     with pytest.raises(ArgumentError, match="the flow has no limit"):
         maximum_flow(tg.Graph.from_edges([0, 1], [1, 2], [math.inf, math.inf]), 0, 2, backend=backend)
     with pytest.raises(ArgumentError, match=r"1e-20 at position 1, arc 1 -> 2; it is rounded away in sums as large as"):

@@ -4,15 +4,13 @@ import itertools
 import math
 
 import networkx as nx
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import BACKENDS, arcs, graphs, grid, merged_twin, random_graph, twin
+from strategies import BACKENDS, arcs, graphs, grid, merged_twin, random_graph, refused, twin
 
 import tgraph as tg
 from tgraph.algorithms import astar_path, predecessors, shortest_path, shortest_path_length, sssp
-from tgraph.errors import ArgumentError
 
 DTYPES = (None, torch.int8, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64)
 
@@ -109,11 +107,7 @@ def test_layouts():
 
 def test_what_cannot_be():
     graph = tg.Graph.from_edges([0, 1], [1, 2], [1.0, -1.0])
-    with pytest.raises(ArgumentError, match=r"target: 3 .* no vertex index 0\.\.2"):
-        shortest_path(graph, 0, 3)
-    with pytest.raises(ArgumentError, match=r"-1\.0 at position 1.* bellman_ford"):
-        shortest_path(graph, 0, 2, weighted=True)
-    with pytest.raises(ArgumentError, match="bound: NaN at position 1"):
-        astar_path(tg.Graph.from_edges([0], [1]), 0, 1, torch.tensor([0, math.nan]))
-    with pytest.raises(ArgumentError, match="may exceed int64"):
-        shortest_path(tg.Graph.from_edges([0, 1], [1, 2], [2**62, 2**62]), 0, 2, weighted=True)
+    refused(r"target: 3 .* no vertex index 0\.\.2", shortest_path, graph, 0, 3)
+    refused(r"-1\.0 at position 1.* bellman_ford", shortest_path, graph, 0, 2, weighted=True)
+    refused("bound: NaN at position 1", astar_path, tg.Graph.from_edges([0], [1]), 0, 1, torch.tensor([0, math.nan]))
+    refused("may exceed int64", shortest_path, tg.Graph.from_edges([0, 1], [1, 2], [2**62, 2**62]), 0, 2, weighted=True)

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from strategies import thread_count
 
 import tgraph as tg
 from tgraph.errors import ArgumentError
@@ -57,12 +58,8 @@ def test_sums_in_the_order_of_edges(reduce):
     adjacency, data = Adjacency(*ends(), N, N), torch.randn(E, COLUMNS, dtype=torch.float64)
     received = reduced(Unsorted(adjacency), data, reduce)
     torch.testing.assert_close(received, reduced(adjacency, adjacency.in_row_order(data), reduce))
-    threads = torch.get_num_threads()
-    torch.set_num_threads(3)
-    try:
+    with thread_count(3):
         assert torch.equal(received, reduced(Unsorted(adjacency), data, reduce))
-    finally:
-        torch.set_num_threads(threads)
 
 
 def test_few_sums_that_no_sort_is_needed_for_stay_in_the_order_of_edges():
