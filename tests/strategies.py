@@ -245,3 +245,11 @@ def refused(match, function, *given, error=ArgumentError, **options):
     """A call raises an error whose message matches."""
     with pytest.raises(error, match=match):
         function(*given, **options)
+
+
+def refused_naming(words, function, *given, **options):
+    """A call raises an ArgumentError that has all of the words."""
+    with pytest.raises(ArgumentError) as caught:
+        function(*given, **options)
+    for word in words:
+        assert word in str(caught.value), caught.value

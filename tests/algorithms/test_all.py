@@ -8,6 +8,7 @@ from strategies import grid, on_threads, random_graph
 from test_smoke import ALGORITHMS, N, arguments, graphs
 
 import tgraph as tg
+from tgraph.core.building import sorting
 from tgraph.errors import ArgumentError, TGraphError
 
 A, make = tg.algorithms, tg.generators
@@ -31,6 +32,13 @@ WEIGHTED = """
     dag_longest_path_length ecg edge_betweenness edge_current_flow_betweenness harmonic information label_propagation
     laplacian_centrality leiden load louvain louvain_levels modularity node2vec node2vec_walks percolation random_walks
     semi_synchronous_label_propagation simrank spectral_embedding walks_with_restart
+"""
+
+# Of each kind of kernel one or more.
+WIDE = """
+    articulation_points betweenness closeness edge_betweenness greedy_color is_bipartite is_dag label_propagation leiden
+    louvain maximal_clique_sizes maximal_independent_set random_walks scc square_clustering triangle_count truss_number
+    wcc
 """
 
 
@@ -72,14 +80,32 @@ def parts(result):
 @pytest.mark.parametrize("name", ALGORITHMS)
 @pytest.mark.parametrize("layout", ["cbm", "sell", "virtual"])
 def test_a_graph_in_a_layout(name, layout):
+    check_held(name, lambda graph: graph.to_format(layout))
+
+
+def check_held(name, hold, **close):
+    """The same for graphs that are held in another way."""
     for graph in graphs():
         given = arguments(ALGORITHMS[name], graph)
         try:
-            held, expected = graph.to_format(layout), parts(ALGORITHMS[name](graph, **given))
+            expected, held = parts(ALGORITHMS[name](graph, **given)), hold(graph)
         except TGraphError:
             continue
         found = parts(ALGORITHMS[name](held, **given))
-        torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-7, equal_nan=True)
+        torch.testing.assert_close(found, expected, **{"rtol": 1e-5, "atol": 1e-7, **close}, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", WIDE.split())
+def test_wide_neighbours(monkeypatch, name):
+    """As in graphs of 2^31 vertices and more, which most kernels leave to the portable backend."""
+
+    def wide(graph):
+        monkeypatch.setattr(sorting, "index_dtype", lambda num_vertices: torch.int64)
+        held = tg.Graph(graph.offset, graph.neighbors, graph.weights, directed=graph.directed)
+        assert held.neighbors.dtype == torch.int64
+        return held
+
+    check_held(name, wide, rtol=1e-12, atol=0)
 
 
 # By name, a graph of which several threads have parts, and a call.

@@ -10,7 +10,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import FLOATS, INTEGERS, arcs, edge_lists, graphs, random_graph, refused, twin
+from strategies import FLOATS, INTEGERS, arcs, edge_lists, graphs, random_graph, refused, refused_naming, twin
 
 import tgraph as tg
 from tgraph.errors import ArgumentError, UnknownVertexError
@@ -174,10 +174,7 @@ def test_from_edges_names_what_is_wrong(arguments, words):
     ],
 )
 def test_from_csr_names_what_is_wrong(offset, neighbors, options, words):
-    with pytest.raises(ArgumentError) as caught:
-        tg.Graph.from_csr(offset, neighbors, **options)
-    for word in words:
-        assert word in str(caught.value), caught.value
+    refused_naming(words, tg.Graph.from_csr, offset, neighbors, **options)
 
 
 def test_the_constructor_checks_what_costs_nothing():
@@ -335,10 +332,7 @@ def test_subgraph_keeps_labels_and_rejects_what_stands_twice():
     ],
 )
 def test_select_names_what_is_wrong(vertices, words):
-    with pytest.raises(ArgumentError) as caught:
-        tg.Graph.from_edges([0, 1], [1, 2]).select(vertices)
-    for word in words:
-        assert word in str(caught.value), caught.value
+    refused_naming(words, tg.Graph.from_edges([0, 1], [1, 2]).select, vertices)
 
 
 def test_select_takes_numpy():

@@ -12,11 +12,10 @@ import scipy.io
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import close, graphs, grid, networkx_of, random_graph
+from strategies import close, graphs, grid, networkx_of, random_graph, refused_naming
 
 import tgraph as tg
 from tgraph.algorithms import betweenness
-from tgraph.errors import ArgumentError
 
 module = sys.modules["tgraph.algorithms.centrality.betweenness"]  # the name is that of the function
 LAGRAPH = Path(__file__).parents[4] / "shared" / "data" / "conformance" / "lagraph"
@@ -106,10 +105,7 @@ def test_the_smallest_graphs():
     ],
 )
 def test_arguments_out_of_range(arguments, words):
-    with pytest.raises(ArgumentError) as caught:
-        betweenness(tg.Graph.from_edges([0, 1], [1, 2]), **arguments)
-    for word in words:
-        assert word in str(caught.value), caught.value
+    refused_naming(words, betweenness, tg.Graph.from_edges([0, 1], [1, 2]), **arguments)
 
 
 def test_more_paths_than_a_float_can_count(backend, monkeypatch):

@@ -19,6 +19,7 @@ from strategies import (
     graphs,
     random_graph,
     refused,
+    refused_naming,
     same_on_threads,
     twin,
 )
@@ -194,10 +195,7 @@ def test_a_vertex_whose_weights_are_all_zero_is_dangling():
     ],
 )
 def test_arguments_out_of_range(options, words):
-    with pytest.raises(ArgumentError) as caught:
-        pagerank(tg.Graph.from_edges([0, 1], [1, 2]), **options)
-    for word in words:
-        assert word in str(caught.value), caught.value
+    refused_naming(words, pagerank, tg.Graph.from_edges([0, 1], [1, 2]), **options)
 
 
 def test_the_smallest_graphs(backend):

@@ -168,13 +168,6 @@ def test_the_smallest_graphs(function, backend):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_wide_ids(function):
-    graph = random_graph(300, 1500, seed=8, directed=False)
-    expected = function(graph).tolist()
-    assert function(tg.Graph(graph.offset, graph.neighbors.long(), directed=False)).tolist() == expected
-
-
-@pytest.mark.parametrize("function", FUNCTIONS)
 def test_weights_are_checked(function):
     with pytest.raises(ArgumentError, match=r"weights: -1\.0 at position 0"):
         function(tg.Graph.from_edges([0], [1], [-1.0]), weighted=True)
