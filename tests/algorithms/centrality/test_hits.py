@@ -9,7 +9,6 @@ from strategies import BACKENDS, FLOATS, INTEGERS, close, dense, graphs, random_
 
 import tgraph as tg
 from tgraph.algorithms import HITS, hits
-from tgraph.core.system import native
 from tgraph.errors import ArgumentError, NotConvergedError
 
 
@@ -79,16 +78,6 @@ def test_not_converged_carries_both_scores():
     assert run.iterations == 2 and run.residual > 1e-12
     expected = power_iteration(dense(graph, False), 2)
     assert close(run.values["hub"].tolist(), expected[0]) and close(run.values["authority"].tolist(), expected[1])
-
-
-@pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
-@pytest.mark.parametrize("weighted", [False, True])
-def test_native_and_portable_kernels_give_the_same_scores(weighted):
-    graph = random_graph(200, 3000, dtype=torch.float32)
-    runs = [tg.run(HITS(weighted=weighted), graph, backend=backend) for backend in ("native", "portable")]
-    assert runs[0].iterations == runs[1].iterations
-    for name in ("hub", "authority"):
-        assert close(*(run.values[name].tolist() for run in runs), 1e-6)
 
 
 def test_rounds_are_counted():

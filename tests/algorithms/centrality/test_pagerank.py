@@ -25,7 +25,7 @@ from strategies import (
 )
 
 import tgraph as tg
-from tgraph.algorithms import PageRank, PlainPageRank, pagerank
+from tgraph.algorithms import HITS, PageRank, PlainPageRank, pagerank
 from tgraph.core.system import native
 from tgraph.errors import ArgumentError, NotConvergedError
 
@@ -211,19 +211,22 @@ def test_two_runs_are_equal_to_the_last_bit(backend):
 
 
 @pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
-@pytest.mark.parametrize("method", PageRank.METHODS)
+@pytest.mark.parametrize("method", [*PageRank.METHODS, "hits"])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_native_and_portable_kernels_give_the_same_ranks(method, weighted, dtype):
     graph = random_graph(200, 3000, dtype=torch.float32)
-    options = {"method": method, "weighted": weighted, "dtype": dtype}
-    runs = [tg.run(PageRank(**options), graph, backend=backend) for backend in ("native", "portable")]
+    options = {"weighted": weighted, "dtype": dtype}
+    program = HITS(**options) if method == "hits" else PageRank(method=method, **options)
+    runs = [tg.run(program, graph, backend=backend) for backend in ("native", "portable")]
     if method == "gauss-seidel":  # whose compiled steps use more new values: equal to the tolerance
         assert runs[0].iterations <= runs[1].iterations
         assert torch.allclose(*(run.values for run in runs), atol=1e-6)
         return
     assert runs[0].iterations == runs[1].iterations
-    assert close(*(run.values.tolist() for run in runs), 1e-6 if dtype == torch.float32 else 1e-12)
+    found, expected = (list(run.values.values()) if method == "hits" else [run.values] for run in runs)
+    tolerance = 1e-6 if dtype == torch.float32 else 1e-12
+    torch.testing.assert_close(found, expected, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
