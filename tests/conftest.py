@@ -3,6 +3,8 @@
 import gc
 import os
 import runpy
+import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -95,3 +97,22 @@ def printed(tmp_path, monkeypatch, capsys):
         return capsys.readouterr().out
 
     return run
+
+
+@pytest.fixture
+def mounted():
+    """A function that mounts a file system of a size such as "1m" and returns its folder; called again, the same one
+    has that size from then on. It is where other users find it: a server may run as one."""
+    folder = Path(tempfile.mkdtemp(prefix="tgraph-disk-"))
+
+    def mount(size):
+        options = f"{'remount,' if os.path.ismount(folder) else ''}size={size}"
+        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", os.fspath(folder)]
+        if not shutil.which("mount") or subprocess.run(command, capture_output=True).returncode:
+            pytest.skip("no file system can be mounted here")
+        return folder
+
+    yield mount
+    if os.path.ismount(folder):
+        subprocess.run(["umount", "-l", os.fspath(folder)], check=True)  # which some stores keep open
+    folder.rmdir()

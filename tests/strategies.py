@@ -8,11 +8,14 @@ import math
 import operator
 
 import networkx as nx
+import numpy as np
+import pytest
 import torch
 from hypothesis import strategies as st
 
 import tgraph as tg
 from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
 
 MODES = ("auto", "push", "pull")
 BACKENDS = ("auto", "portable")
@@ -87,6 +90,14 @@ def arcs(graph):
     return list(zip(source, neighbors, weights, strict=True))
 
 
+def dense(graph, weighted):
+    """The adjacency matrix, whose entries add up parallel arcs, each of them 1 unless `weighted`."""
+    matrix = np.zeros((graph.num_vertices, graph.num_vertices))
+    for u, v, weight in arcs(graph):
+        matrix[u, v] += weight if weighted else 1
+    return matrix
+
+
 def twin(graph):
     """The arcs as a networkx MultiDiGraph, both arcs of an undirected edge; the weight is 1 where there are none."""
     G = nx.MultiDiGraph()
@@ -95,13 +106,18 @@ def twin(graph):
     return G
 
 
-def components(graph):
-    """The smallest vertex of the component of each vertex, by networkx."""
-    label = [0] * graph.num_vertices
-    for members in nx.weakly_connected_components(twin(graph)):
+def least_members(groups, num_vertices):
+    """The smallest vertex of the group of each vertex."""
+    label = [0] * num_vertices
+    for members in groups:
         for vertex in members:
             label[vertex] = min(members)
     return label
+
+
+def components(graph):
+    """The smallest vertex of the component of each vertex, by networkx."""
+    return least_members(nx.weakly_connected_components(twin(graph)), graph.num_vertices)
 
 
 EDGE = {
@@ -160,7 +176,7 @@ def random_data(shape, dtype, seed=0):
 
 @contextlib.contextmanager
 def thread_count(count):
-    """So many threads for torch and the kernels."""
+    """So many threads for torch and the kernels, which take more than one for graphs of some 100,000 arcs."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:
@@ -176,6 +192,13 @@ def on_threads(function):
         with thread_count(count):
             results.append(function())
     return results
+
+
+def same_on_threads(function):
+    """The tensor that a function gives, which any number of threads gives to the bit."""
+    one, *others = on_threads(function)
+    assert all(torch.equal(one, other) for other in others), "the number of threads changes a bit"
+    return one
 
 
 class Any(tg.Relaxation):
@@ -205,12 +228,28 @@ def networkx_of(graph):
     return G
 
 
-@contextlib.contextmanager
-def threads(count):
-    """Kernels on so many threads; they take more than one for graphs of some 100,000 arcs."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+def merged_twin(graph, combine, weighted=True):
+    """A simple graph for networkx, directed or not, whose edges weigh what `combine` makes of the weights of parallel
+    ones, or of a 1 for each."""
+    found = {}
+    for u, v, weight in arcs(graph):
+        if graph.directed or u <= v:
+            found.setdefault((u, v), []).append(weight if weighted else 1)
+    G = nx.DiGraph() if graph.directed else nx.Graph()
+    G.add_nodes_from(range(graph.num_vertices))
+    G.add_weighted_edges_from((u, v, combine(each)) for (u, v), each in found.items())
+    return G
+
+
+def refused(match, function, *given, error=ArgumentError, **options):
+    """A call raises an error whose message matches."""
+    with pytest.raises(error, match=match):
+        function(*given, **options)
+
+
+def refused_naming(words, function, *given, **options):
+    """A call raises an ArgumentError that has all of the words."""
+    with pytest.raises(ArgumentError) as caught:
+        function(*given, **options)
+    for word in words:
+        assert word in str(caught.value), caught.value

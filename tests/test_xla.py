@@ -69,8 +69,7 @@ def test_aggregate_and_its_gradient(reduce, columns):
         received = tg.aggregate(graph.to(device), data, reduce)
         (received**2).sum().backward()
         results.append((received.detach().cpu(), data.grad.cpu()))
-    for one, other in zip(*results, strict=True):
-        torch.testing.assert_close(one, other)
+    torch.testing.assert_close(*results)
 
 
 @pytest.mark.parametrize("name", ["bfs", "sssp", "wcc", "cores"])

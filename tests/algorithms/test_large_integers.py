@@ -9,6 +9,7 @@ from itertools import pairwise
 import networkx as nx
 import pytest
 import torch
+from strategies import arcs, merged_twin
 
 import tgraph as tg
 from tgraph import algorithms as A
@@ -46,25 +47,8 @@ def random_graph(seed, *, directed=None, negative=False, acyclic=False, connecte
     return graph
 
 
-def arcs(graph):
-    source, target = graph.to_edge_index().tolist()
-    return list(zip(source, target, graph.weights.tolist(), strict=True))
-
-
-def networkx_of(graph, best=min):
-    """A simple graph for networkx, directed or not, whose arcs weigh what is `best` of parallel ones."""
-    found: dict[tuple[int, int], list[int]] = {}
-    for u, v, weight in arcs(graph):
-        if graph.directed or u <= v:
-            found.setdefault((u, v), []).append(weight)
-    G = nx.DiGraph() if graph.directed else nx.Graph()
-    G.add_nodes_from(range(graph.num_vertices))
-    G.add_weighted_edges_from((u, v, best(each)) for (u, v), each in found.items())
-    return G
-
-
 def distances(graph, source):
-    return nx.single_source_dijkstra_path_length(networkx_of(graph), source)
+    return nx.single_source_dijkstra_path_length(merged_twin(graph, min), source)
 
 
 def listed(found, unreached=-1):
@@ -77,7 +61,7 @@ def sssp(graph):
 
 
 def bellman_ford(graph):
-    G = networkx_of(graph)
+    G = merged_twin(graph, min)
     try:
         found = listed(A.bellman_ford(graph, 0)[0], 2**63 - 1)
     except tg.errors.NegativeCycleError:
@@ -89,16 +73,16 @@ def bellman_ford(graph):
 
 def potentials_and_cycles(graph):
     found = A.negative_cycle(graph).tolist()
-    assert bool(found) == nx.negative_edge_cycle(networkx_of(graph))
+    assert bool(found) == nx.negative_edge_cycle(merged_twin(graph, min))
 
 
 def floyd_warshall(graph):
     try:
         found = A.floyd_warshall(graph)[0].tolist()
     except tg.errors.NegativeCycleError:
-        assert nx.negative_edge_cycle(networkx_of(graph))
+        assert nx.negative_edge_cycle(merged_twin(graph, min))
         return
-    expected = nx.floyd_warshall(networkx_of(graph))
+    expected = nx.floyd_warshall(merged_twin(graph, min))
     assert found == [[expected[u][v] for v in range(graph.num_vertices)] for u in range(graph.num_vertices)]
 
 
@@ -106,9 +90,9 @@ def all_pairs(graph):
     try:
         found = [row for _, rows in A.all_pairs(graph, weighted=True) for row in rows.tolist()]
     except tg.errors.NegativeCycleError:
-        assert nx.negative_edge_cycle(networkx_of(graph))
+        assert nx.negative_edge_cycle(merged_twin(graph, min))
         return
-    expected, missing = nx.floyd_warshall(networkx_of(graph)), math.inf if graph.weight_range[0] < 0 else -1
+    expected, missing = nx.floyd_warshall(merged_twin(graph, min)), math.inf if graph.weight_range[0] < 0 else -1
     for u, row in enumerate(found):
         assert row == [missing if expected[u][v] == math.inf else expected[u][v] for v in range(graph.num_vertices)]
 
@@ -124,13 +108,13 @@ def shortest_path(graph):
 
 
 def length_of(graph, path):
-    G = networkx_of(graph)
+    G = merged_twin(graph, min)
     return sum(G[u][v]["weight"] for u, v in pairwise(path))
 
 
 def k_shortest_paths(graph):
     found = A.k_shortest_paths(graph, 0, graph.num_vertices - 1, 4, weighted=True)
-    paths = nx.all_simple_paths(networkx_of(graph), 0, graph.num_vertices - 1)
+    paths = nx.all_simple_paths(merged_twin(graph, min), 0, graph.num_vertices - 1)
     expected = sorted(length_of(graph, path) for path in paths)
     if graph.num_vertices > 1:
         assert [length for _, length in found] == expected[:4]
@@ -139,7 +123,7 @@ def k_shortest_paths(graph):
 
 def predecessors(graph):
     before = A.predecessors(graph, 0, weighted=True)
-    expected = nx.dijkstra_predecessor_and_distance(networkx_of(graph), 0)[0]
+    expected = nx.dijkstra_predecessor_and_distance(merged_twin(graph, min), 0)[0]
     found = {}
     for v, u, _ in arcs(before):
         found.setdefault(v, set()).add(u)
@@ -157,7 +141,7 @@ def widest_path(graph):
 
 
 def longest_path(graph):
-    G = networkx_of(graph, max)
+    G = merged_twin(graph, max)
     length = A.dag_longest_path_length(graph, weighted=True)
     path = A.dag_longest_path(graph, weighted=True).tolist()
     assert length == sum(G[u][v]["weight"] for u, v in pairwise(path)) == nx.dag_longest_path_length(G)
@@ -172,16 +156,16 @@ def eccentricities(graph):
 
 
 def closeness(graph):
-    expected = nx.closeness_centrality(networkx_of(graph), distance="weight")
+    expected = nx.closeness_centrality(merged_twin(graph, min), distance="weight")
     assert A.closeness(graph, weighted=True).tolist() == pytest.approx(list(expected.values()), rel=1e-12)
-    expected = nx.harmonic_centrality(networkx_of(graph), distance="weight")
+    expected = nx.harmonic_centrality(merged_twin(graph, min), distance="weight")
     assert A.harmonic(graph, weighted=True).tolist() == pytest.approx(
         [*map(expected.get, graph.everything().ids.tolist())]
     )
 
 
 def betweenness(graph):
-    G = networkx_of(graph)
+    G = merged_twin(graph, min)
     for function, theirs in (
         (A.betweenness, nx.betweenness_centrality),
         (A.load, nx.load_centrality),
@@ -202,7 +186,7 @@ def total_of(graph, side):
 
 def maximum_flow(graph):
     target = graph.num_vertices - 1
-    G = networkx_of(graph, sum)
+    G = merged_twin(graph, sum)
     expected = nx.maximum_flow_value(G, 0, target, capacity="weight")
     value, flow = A.maximum_flow(graph, 0, target)
     assert value == expected == A.maximum_flow_value(graph, 0, target)
@@ -214,7 +198,7 @@ def maximum_flow(graph):
 
 def stoer_wagner(graph):
     value, side = A.stoer_wagner(graph)
-    G = networkx_of(graph, sum)
+    G = merged_twin(graph, sum)
     assert type(value) is int and value == total_of(graph, side.tolist()) and 0 < int(side.sum()) < graph.num_vertices
     assert value == (nx.stoer_wagner(G)[0] if nx.is_connected(G) else 0)
 
@@ -225,13 +209,13 @@ def spanning_forests(graph):
         (A.maximum_spanning_forest, nx.maximum_spanning_tree, max),
     ):
         weights = sorted(weight for u, v, weight in arcs(function(graph)) if u < v)
-        expected = theirs(networkx_of(graph, best))
+        expected = theirs(merged_twin(graph, best))
         assert weights == sorted(weight for *_, weight in expected.edges.data("weight"))
 
 
 def heavy_matching(graph):
     mate = A.heavy_matching(graph).tolist()
-    G = networkx_of(graph, max)
+    G = merged_twin(graph, max)
     found = sum(G[v][other]["weight"] for v, other in enumerate(mate) if v < other)
     best = nx.max_weight_matching(G)
     assert 2 * found >= sum(G[u][v]["weight"] for u, v in best if u != v)
@@ -258,7 +242,7 @@ def community_cuts(graph):
 def combined(graph):
     half = torch.full((graph.num_arcs,), 0.5, dtype=torch.float64)
     other = tg.Graph(graph.offset, graph.neighbors, half, directed=graph.directed)
-    G = networkx_of(graph, lambda weights: weights[0])
+    G = merged_twin(graph, lambda weights: weights[0])
     for function, expected in (
         (A.compose, lambda u, v: 0.5),
         (A.intersection, lambda u, v: G[u][v]["weight"]),

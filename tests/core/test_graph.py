@@ -10,7 +10,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import FLOATS, INTEGERS, arcs, edge_lists, graphs, random_graph, twin
+from strategies import FLOATS, INTEGERS, arcs, edge_lists, graphs, random_graph, refused, refused_naming, twin
 
 import tgraph as tg
 from tgraph.errors import ArgumentError, UnknownVertexError
@@ -174,10 +174,7 @@ def test_from_edges_names_what_is_wrong(arguments, words):
     ],
 )
 def test_from_csr_names_what_is_wrong(offset, neighbors, options, words):
-    with pytest.raises(ArgumentError) as caught:
-        tg.Graph.from_csr(offset, neighbors, **options)
-    for word in words:
-        assert word in str(caught.value), caught.value
+    refused_naming(words, tg.Graph.from_csr, offset, neighbors, **options)
 
 
 def test_the_constructor_checks_what_costs_nothing():
@@ -312,10 +309,8 @@ def test_subgraph_equals_networkx(graph, data):
 def test_subgraph_keeps_labels_and_rejects_what_stands_twice():
     graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0], vertices=["a", "b", "c"])
     assert list(graph.subgraph([2, 0]).vertices) == ["c", "a"]
-    with pytest.raises(ArgumentError, match=r"vertices.*twice.*unique"):
-        graph.subgraph([1, 1])
-    with pytest.raises(ArgumentError, match=r"vertices.*3 at position 1"):
-        graph.subgraph([1, 3])
+    refused(r"vertices.*twice.*unique", graph.subgraph, [1, 1])
+    refused(r"vertices.*3 at position 1", graph.subgraph, [1, 3])
 
 
 # ---- sets, tables, output -------------------------------------------------------------------------------------------
@@ -337,10 +332,7 @@ def test_subgraph_keeps_labels_and_rejects_what_stands_twice():
     ],
 )
 def test_select_names_what_is_wrong(vertices, words):
-    with pytest.raises(ArgumentError) as caught:
-        tg.Graph.from_edges([0, 1], [1, 2]).select(vertices)
-    for word in words:
-        assert word in str(caught.value), caught.value
+    refused_naming(words, tg.Graph.from_edges([0, 1], [1, 2]).select, vertices)
 
 
 def test_select_takes_numpy():
@@ -390,10 +382,8 @@ def test_index_and_ids_of_what_is_not_there():
     graph = tg.Graph.from_edges([0, 1], [1, 2], vertices=[10, 20, 30])
     assert graph.index(20) == 1 and graph.index(np.int64(20)) == 1 and graph.index(torch.tensor(20)) == 1
     assert graph.index((30, 10)).tolist() == [2, 0]
-    with pytest.raises(UnknownVertexError, match="15"):
-        graph.index(15)
-    with pytest.raises(ArgumentError, match=r"index.*7 at position 1"):
-        graph.ids([0, 7])
+    refused("15", graph.index, 15, error=UnknownVertexError)
+    refused(r"index.*7 at position 1", graph.ids, [0, 7])
 
 
 def test_repr_and_size():
@@ -533,10 +523,8 @@ def test_odd_dtypes_and_containers():
 def test_a_neighbour_that_is_no_vertex_is_found_before_it_is_followed(bad, backend):
     """The constructor looks at no entry, a damaged file may hold any; compiled kernels would write out of bounds."""
     graph = tg.Graph(torch.tensor([0, 2, 3, 3]), torch.tensor([1, 2, bad], dtype=torch.int32), directed=False)
-    with pytest.raises(ArgumentError, match=rf"neighbors: {bad} at position 2"):
-        tg.algorithms.bfs(graph, 0, mode="push", backend=backend)
-    with pytest.raises(ArgumentError, match=rf"neighbors: {bad} at position 2"):
-        tg.aggregate(graph, torch.ones(3), "sum")
+    refused(rf"neighbors: {bad} at position 2", tg.algorithms.bfs, graph, 0, mode="push", backend=backend)
+    refused(rf"neighbors: {bad} at position 2", tg.aggregate, graph, torch.ones(3), "sum")
 
 
 def spread(tensor, kind):

@@ -16,8 +16,11 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple
 
+import pytest
 import torch
 import torch.distributed as dist
+
+from tgraph.errors import ArgumentError
 
 KEPT = 4  # processes that stay
 IMPORTED = ["pytest", "hypothesis", "torch", "torch.distributed", "tgraph", "tgraph.algorithms", "torch_geometric"]
@@ -120,3 +123,19 @@ def _outcome(sent: bytes) -> tuple[str, Any]:
         return "done", value
     except BaseException:
         return "failed", traceback.format_exc()
+
+
+def nothing_is_wrong(*args: Any, **options: Any) -> None:
+    """A function that lists what is wrong lists nothing on any of the ranks; with the arguments of `on_ranks`."""
+    for wrong in on_ranks(*args, **options):
+        assert not wrong, "\n".join(wrong)
+
+
+def said_of(*calls: Callable[[], Any]) -> list[str]:
+    """The messages of what each of the calls raises, an ArgumentError."""
+    said = []
+    for call in calls:
+        with pytest.raises(ArgumentError) as error:
+            call()
+        said.append(str(error.value))
+    return said

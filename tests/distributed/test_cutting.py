@@ -3,7 +3,7 @@
 import pytest
 import torch
 import torch.distributed as dist
-from ranks import on_ranks
+from ranks import nothing_is_wrong, on_ranks
 from test_equality import METHODS, differences, edges, made
 
 import tgraph as tg
@@ -42,8 +42,7 @@ def compare_some(cuts: tuple[str, str]) -> list[str]:
 
 @pytest.mark.parametrize("cuts", [CUTS, pytest.param(CUTS[::-1], marks=pytest.mark.thorough)])
 def test_programs_are_equal(cuts):
-    for wrong in on_ranks(4, compare_some, cuts, timeout=300):
-        assert not wrong, "\n".join(wrong)
+    nothing_is_wrong(4, compare_some, cuts, timeout=300)
 
 
 def compare_made() -> list[str]:
@@ -58,8 +57,7 @@ def compare_made() -> list[str]:
 @pytest.mark.thorough
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 6, 8])
 def test_programs_are_equal_on_more_ranks(number):
-    for wrong in on_ranks(number, compare_made, timeout=900):
-        assert not wrong, "\n".join(wrong)
+    nothing_is_wrong(number, compare_made, timeout=900)
 
 
 def shares(folder: str) -> tuple[dict, list[str]]:

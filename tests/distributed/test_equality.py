@@ -8,7 +8,7 @@ import torch
 from collected import DATA, graph_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ranks import on_ranks
+from ranks import nothing_is_wrong, on_ranks
 from torch import Tensor
 
 import tgraph as tg
@@ -181,8 +181,7 @@ def compare_under_another_default(number: int) -> list[str]:
 
 @pytest.mark.parametrize("graph", [3, pytest.param(6, marks=pytest.mark.thorough)])
 def test_the_default_device_of_torch_changes_nothing(graph):
-    for wrong in on_ranks(2, compare_under_another_default, graph):
-        assert not wrong, "\n".join(wrong)
+    nothing_is_wrong(2, compare_under_another_default, graph)
 
 
 def compare_large() -> list[str]:
@@ -193,20 +192,17 @@ def compare_large() -> list[str]:
 
 @pytest.mark.parametrize("number", [1, 2])
 def test_parts_that_are_read_while_a_program_begins(number):
-    for wrong in on_ranks(number, compare_large):
-        assert not wrong, "\n".join(wrong)
+    nothing_is_wrong(number, compare_large)
 
 
 def test_programs_are_equal():
-    for wrong in on_ranks(2, compare_some, timeout=300):
-        assert not wrong, "\n".join(wrong)
+    nothing_is_wrong(2, compare_some, timeout=300)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 8])
 def test_programs_are_equal_on_more_ranks(number):
-    for wrong in on_ranks(number, compare_made, timeout=900):
-        assert not wrong, "\n".join(wrong)
+    nothing_is_wrong(number, compare_made, timeout=900)
 
 
 def compare_collected(name: str) -> list[str]:
@@ -222,8 +218,7 @@ def compare_collected(name: str) -> list[str]:
 @pytest.mark.parametrize("name", ["cnr-2000", "soc-Epinions1", "USA-road-BAY"])  # web, social, road
 def test_programs_are_equal_on_real_graphs(name, number):
     pytest.importorskip("pymetis")
-    for wrong in on_ranks(number, compare_collected, name, timeout=900):
-        assert not wrong, "\n".join(wrong)
+    nothing_is_wrong(number, compare_collected, name, timeout=900)
 
 
 @st.composite
@@ -238,8 +233,7 @@ def small_graphs(draw) -> tg.Graph:
 @settings(settings(), max_examples=settings().max_examples // 6, database=None)
 @given(small_graphs(), st.sampled_from(METHODS), st.integers(0, 11))
 def test_programs_are_equal_on_random_graphs(graph: tg.Graph, method: str, source: int):
-    for wrong in on_ranks(3, differences, graph, method, source % graph.num_vertices):
-        assert not wrong, "\n".join(wrong)
+    nothing_is_wrong(3, differences, graph, method, source % graph.num_vertices)
 
 
 def twice() -> Tensor:

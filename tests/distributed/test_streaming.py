@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 import torch.distributed as dist
-from ranks import on_ranks
+from ranks import nothing_is_wrong, on_ranks
 from test_equality import METHODS, differences, edges
 from test_learning import COLUMNS, compare_aggregates, compare_layers, random_graph
 from torch import Tensor
@@ -88,16 +88,14 @@ def compare(folder: Path, some: bool) -> list[str]:
 
 
 def test_programs_are_equal(folder):
-    for wrong in on_ranks(2, compare, folder, True, timeout=300):
-        assert not wrong, "\n".join(wrong)
+    nothing_is_wrong(2, compare, folder, True, timeout=300)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 8])
 def test_programs_are_equal_on_more_ranks(tmp_path, number):
     write(tmp_path, number)
-    for wrong in on_ranks(number, compare, tmp_path, False, timeout=900):
-        assert not wrong, "\n".join(wrong)
+    nothing_is_wrong(number, compare, tmp_path, False, timeout=900)
 
 
 def learn(folder: Path) -> list[str]:

@@ -3,6 +3,7 @@
 import networkx as nx
 import pytest
 import torch
+from strategies import refused
 
 import tgraph as tg
 from tgraph.drawing.pivots import embedded
@@ -124,7 +125,5 @@ def test_layers_are_longest_paths():
 
 
 def test_layers_need_directions_without_cycles():
-    with pytest.raises(ArgumentError, match="undirected"):
-        place.layered(tg.generators.path(3))
-    with pytest.raises(ArgumentError, match="vertex 1 is on a cycle"):
-        place.layered(tg.Graph.from_edges([0, 1, 2], [1, 2, 1]))
+    refused("undirected", place.layered, tg.generators.path(3))
+    refused("vertex 1 is on a cycle", place.layered, tg.Graph.from_edges([0, 1, 2], [1, 2, 1]))

@@ -2,9 +2,9 @@
 
 import pytest
 import torch
+from strategies import refused
 
 import tgraph as tg
-from tgraph.errors import ArgumentError
 
 
 def test_what_a_store_held_is_seen_from_the_beginning_to_the_end(tmp_path):
@@ -31,7 +31,5 @@ def test_what_a_store_held_is_seen_from_the_beginning_to_the_end(tmp_path):
 
 def test_nothing_is_drawn_of_nothing(tmp_path):
     store = tg.dynamic.Store()
-    with pytest.raises(ArgumentError, match="nothing was seen"):
-        tg.dynamic.History(store).plot(tmp_path / "levels.png")
-    with pytest.raises(ArgumentError, match="seconds: expected more than 0, got 0"):
-        tg.dynamic.History(store, 0)
+    refused("nothing was seen", lambda: tg.dynamic.History(store).plot(tmp_path / "levels.png"))
+    refused("seconds: expected more than 0, got 0", tg.dynamic.History, store, 0)

@@ -6,7 +6,9 @@ import dataclasses
 
 import torch
 from hypothesis import strategies as st
+from strategies import graphs
 
+import tgraph as tg
 from tgraph.kernels.dag import Dag
 
 
@@ -115,3 +117,15 @@ def branches(draw, max_vertices=12, mixed=False):
 def any_dag():
     """One of every kind."""
     return virtual() | branches() | branches(mixed=True)
+
+
+@st.composite
+def repetitive(draw, **how):
+    """A graph whose rows repeat: the arcs of a small one between copies of it, or into it from more sources."""
+    graph = draw(graphs(**how))
+    n, copies = graph.num_vertices, draw(st.integers(1, 9))
+    src = torch.repeat_interleave(torch.arange(n), graph.offset.diff())
+    src = torch.cat([src + i * n for i in range(copies)])
+    dst = graph.neighbors.long().repeat(copies)
+    weights = None if graph.weights is None else graph.weights.repeat(copies)
+    return tg.Graph.from_edges(src, dst, weights, num_vertices=n * copies)

@@ -5,9 +5,19 @@ import itertools
 import pytest
 import torch
 from backends import portable
+from dag_samples import repetitive
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import FLOATS, INTEGERS, exact_weights, graphs, random_data, random_graph, thread_count
+from strategies import (
+    FLOATS,
+    INTEGERS,
+    exact_weights,
+    graphs,
+    random_data,
+    random_graph,
+    refused,
+    same_on_threads,
+)
 
 import tgraph as tg
 from tgraph.core.rows import Selection
@@ -80,7 +90,8 @@ def wide_graph(dtype=None, seed=0):
     return random_graph(330, 3000, seed, dtype=dtype)
 
 
-WEIGHTED = graphs(dtypes=(None, torch.float32, torch.float64, torch.int32, torch.int64))
+DTYPES = (None, torch.float32, torch.float64, torch.int32, torch.int64)
+WEIGHTED = graphs(dtypes=DTYPES) | repetitive(dtypes=DTYPES, highest=2)
 
 
 # ---- what is stored -------------------------------------------------------------------------------------------------
@@ -96,6 +107,7 @@ def test_every_layout_gives_the_arcs_back(graph):
         assert layout.nbytes == sum(t.numel() * t.element_size() for t in layout.tensors().values())
         again = type(layout).from_tensors(layout.tensors(), layout.options())
         assert again.options() == layout.options() and again.tensors().keys() == layout.tensors().keys()
+        assert again.nbytes == layout.nbytes
         equal(again.to_csr(), csr_of(graph))
         equal(layout.to(torch.device("cpu")).to_csr(), csr_of(graph))
 
@@ -117,7 +129,10 @@ def test_transposed(graph):
     reverse = (offset, neighbors, None if graph.weights is None else graph.weights[order])
     for name, options in MADE.values():
         layout = make(name, graph, **options)
-        equal(layout.transposed().to_csr(), reverse)
+        back = layout.transposed()
+        equal(back.to_csr(), reverse)
+        assert torch.equal(back.out_degree(), graph.in_degree)
+        equal(type(back).from_tensors(back.tensors(), back.options()).to_csr(), reverse)
         equal(layout.transposed().transposed().to_csr(), csr_of(graph))
 
 
@@ -261,11 +276,7 @@ def test_sums_do_not_depend_on_the_threads(build):
     graph = random_graph(600, 40_000)  # whose hub is longer than what one thread takes at a time
     for columns in (1, 16):
         data = random_data((graph.num_vertices, columns), torch.float32)
-        results = []
-        for count in (1, 2, 3):
-            with thread_count(count):
-                results.append(build(graph).pull(data, "sum"))
-        assert all(torch.equal(results[0], other) for other in results[1:])
+        same_on_threads(lambda data=data: build(graph).pull(data, "sum"))
 
 
 def test_devices_whose_scatters_have_no_order(build, monkeypatch):
@@ -285,11 +296,6 @@ def test_many_arcs_are_reduced_in_pieces(monkeypatch):
 
 
 # ---- what is refused ------------------------------------------------------------------------------------------------
-
-
-def refused(match, function, *given, **options):
-    with pytest.raises(ArgumentError, match=match):
-        function(*given, **options)
 
 
 def test_unknown_names_and_options():

@@ -4,6 +4,19 @@ import torch
 
 import tgraph as tg
 
+# Dtypes of values and weights that relaxations are compiled for.
+PAIRS = [
+    (torch.int32, torch.int32),
+    (torch.int64, torch.int32),
+    (torch.int64, torch.int64),
+    (torch.float32, torch.float32),
+    (torch.float32, torch.int32),
+    (torch.float32, torch.int64),
+    (torch.float64, torch.float32),
+    (torch.float64, torch.float64),
+    (torch.float64, torch.int64),
+]
+
 
 def hub_graph(n=400, m=90000, seed=0, **options):
     """Half of the arcs lead to one vertex and a quarter leave it: rows of several pieces, and of many chunks."""
@@ -48,5 +61,18 @@ def subgraphs(graph):
 
 def served(sub, data, reduce, edge="copy", weights=None, dtype=None):
     """What the native backend gives, which must not refuse."""
-    sub.backend = "native"
+    return received_by("native", sub, data, reduce, edge, weights, dtype)
+
+
+def agree(backend, sub, *arguments):
+    """A backend gives what the portable one gives."""
+    found, expected = received_by(backend, sub, *arguments), received_by("portable", sub, *arguments)
+    assert found.values.dtype == expected.values.dtype
+    assert (found.vertices is None) == (expected.vertices is None)
+    assert found.vertices is None or torch.equal(found.vertices, expected.vertices)
+    torch.testing.assert_close(found.values, expected.values, equal_nan=True)
+
+
+def received_by(backend, sub, data, reduce, edge="copy", weights=None, dtype=None):
+    sub.backend = backend
     return tg.aggregate(sub, data, reduce, edge=edge, weights=weights, dtype=dtype)

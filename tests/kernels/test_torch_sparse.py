@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from native_samples import pull, push
+from native_samples import agree, pull, push, received_by
 from strategies import graphs, random_data, random_graph
 
 import tgraph as tg
@@ -19,23 +19,6 @@ from tgraph.kernels.torch_sparse import matrix
 pytestmark = pytest.mark.skipif(not torch.backends.mkl.is_available(), reason="this torch is built without MKL")
 
 FLOATS = (torch.float32, torch.float64)
-
-
-def both(sub, data, reduce, edge="copy", weights=None, dtype=None):
-    """What the sparse backend and the portable one give."""
-    found = []
-    for name in ("sparse", "portable"):
-        sub.backend = name
-        received = tg.aggregate(sub, data, reduce, edge=edge, weights=weights, dtype=dtype)
-        assert received.vertices is None
-        found.append(received.values)
-    return found
-
-
-def agree(*arguments):
-    found, expected = both(*arguments)
-    assert found.dtype == expected.dtype
-    torch.testing.assert_close(found, expected, equal_nan=True)
 
 
 def whole(graph):
@@ -50,11 +33,11 @@ def test_sums_and_means(dtype, reduce, shape, directed):
     graph = random_graph(30, 200, directed=directed, dtype=dtype)
     data, others = random_data((30, *shape), dtype), random_data((graph.num_arcs,), dtype, 1)
     for sub in whole(graph):
-        agree(sub, data, reduce)
-        agree(sub, data, reduce, "mul")  # the stored weights, which are not copied
-        agree(sub, data, reduce, "mul", others)
-        agree(sub, data, reduce, "mul", 0.5)
-        agree(sub, data.t().contiguous().t() if len(shape) == 1 else data, reduce)
+        agree("sparse", sub, data, reduce)
+        agree("sparse", sub, data, reduce, "mul")  # the stored weights, which are not copied
+        agree("sparse", sub, data, reduce, "mul", others)
+        agree("sparse", sub, data, reduce, "mul", 0.5)
+        agree("sparse", sub, data.t().contiguous().t() if len(shape) == 1 else data, reduce)
 
 
 def test_mixed_dtypes():
@@ -62,16 +45,16 @@ def test_mixed_dtypes():
     for data, weights in itertools.product(FLOATS, (*FLOATS, torch.int32, torch.float16)):
         others = random_data((graph.num_arcs,), weights)
         for sub in whole(graph):
-            agree(sub, random_data((12, 3), data), "sum", "mul", others)
-            agree(sub, random_data((12, 3), data), "sum", "mul", others, torch.float64)
-    agree(whole(graph)[0], random_data((12,), torch.int64), "sum", "copy", None, torch.float64)
+            agree("sparse", sub, random_data((12, 3), data), "sum", "mul", others)
+            agree("sparse", sub, random_data((12, 3), data), "sum", "mul", others, torch.float64)
+    agree("sparse", whole(graph)[0], random_data((12,), torch.int64), "sum", "copy", None, torch.float64)
 
 
 @given(graphs(min_vertices=1, dtypes=FLOATS, lowest=-9), st.sampled_from(["sum", "mean"]), st.sampled_from([(), (3,)]))
 def test_any_graph(graph, reduce, columns):
     for sub in whole(graph):
-        agree(sub, random_data((graph.num_vertices, *columns), torch.float32), reduce, "mul")
-        agree(sub, random_data((graph.num_vertices, *columns), torch.float32), reduce)
+        agree("sparse", sub, random_data((graph.num_vertices, *columns), torch.float32), reduce, "mul")
+        agree("sparse", sub, random_data((graph.num_vertices, *columns), torch.float32), reduce)
 
 
 def test_nan_and_infinities_reach_their_neighbours_only():
@@ -80,7 +63,7 @@ def test_nan_and_infinities_reach_their_neighbours_only():
         data = random_data((12, *columns), torch.float32)
         data[4] = number
         for sub in whole(graph):
-            agree(sub, data, "sum")
+            agree("sparse", sub, data, "sum")
 
 
 def test_neighbors_of_int64():
@@ -104,17 +87,13 @@ def test_first_and_second_derivatives(reduce, shape, directed):
     data = torch.randn((5, *shape), dtype=torch.float64, generator=random).requires_grad_()
     weights = torch.randn(graph.num_arcs, dtype=torch.float64, generator=random).requires_grad_()
     for sub in whole(graph):
-        sub.backend = "sparse"
 
-        def function(data, weights, sub=sub):
-            return tg.aggregate(sub, data, reduce, edge="mul", weights=weights).values
-
-        def copies(data, sub=sub):
-            return tg.aggregate(sub, data, reduce).values
+        def function(data, weights=None, sub=sub):
+            return received_by("sparse", sub, data, reduce, "copy" if weights is None else "mul", weights).values
 
         assert torch.autograd.gradcheck(function, (data, weights))
         assert torch.autograd.gradgradcheck(function, (data, weights))
-        assert torch.autograd.gradcheck(copies, (data,))
+        assert torch.autograd.gradcheck(function, (data,))
 
 
 @given(graphs(min_vertices=1, dtypes=(torch.float64,)), st.sampled_from(["sum", "mean"]), st.booleans())
@@ -125,8 +104,11 @@ def test_the_gradients_of_the_portable_backend(graph, reduce, own):
     weights = graph.weights.clone().requires_grad_() if own else None
     for sub in whole(graph):
         found, expected = (
-            torch.autograd.grad(values.sin().sum(), (data, weights) if own else (data,))
-            for values in both(sub, data, reduce, "mul", weights)
+            torch.autograd.grad(
+                received_by(name, sub, data, reduce, "mul", weights).values.sin().sum(),
+                (data, weights) if own else (data,),
+            )
+            for name in ("sparse", "portable")
         )
         torch.testing.assert_close(found, expected)
 

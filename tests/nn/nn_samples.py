@@ -102,3 +102,22 @@ def layers(**options):
         "ResGatedGraphConv": built(tg.nn, "ResGatedGraphConv", (6, 4), options),
         "APPNP": built(tg.nn, "APPNP", (2, 0.1), options),
     }
+
+
+def same(ours, theirs, x, edge_index, given=None):
+    """Both give the same results and gradients for each type; the first may be `given` the edges in another form."""
+    found = []
+    for layer, edges_of in ((ours, given or edge_index), (theirs, edge_index)):
+        layer.zero_grad()
+        leaves = {kind: data.clone().requires_grad_() for kind, data in x.items()}
+        out = layer(leaves, edges_of)
+        sum((data * features(*data.shape, seed=7)).sum() for data in out.values()).backward()
+        parameters = {name: data.grad for name, data in layer.named_parameters()}
+        found.append((out, {**parameters, **{kind: data.grad for kind, data in leaves.items()}}))
+    for data, expected in zip(*found, strict=True):
+        assert data.keys() == expected.keys()
+        for key, value in data.items():
+            if value is None:  # of a parameter that no result depends on
+                assert expected[key] is None
+            else:
+                close(value, expected[key])

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from strategies import thread_count
+from strategies import same_on_threads
 
 import tgraph as tg
 from tgraph.core.dispatch import BACKENDS
@@ -58,10 +58,7 @@ def test_points_in_one_place_do_not_move_each_other(backend):
 
 def test_the_same_on_any_number_of_threads():
     points, mass = drawn(20_000, 4), torch.ones(20_000)
-    with thread_count(1):
-        one = repulsion(points, mass)
-    with thread_count(3):
-        assert repulsion(points, mass).equal(one)
+    same_on_threads(lambda: repulsion(points, mass))
 
 
 @pytest.mark.parametrize(

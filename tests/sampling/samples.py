@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from strategies import on_threads
 
 from tgraph.core import dispatch
 from tgraph.core.csr import Csr
@@ -20,6 +21,15 @@ def same(found, expected):
             assert torch.equal(one, other), name
     assert found.num_sampled_nodes == expected.num_sampled_nodes
     assert found.num_sampled_edges == expected.num_sampled_edges
+
+
+def drawn_alike(sampler, seeds):
+    """A draw is the same on any number of threads, and another at each call."""
+    alone, *others = on_threads(lambda: sampler.sample(seeds, draw=1))
+    for other in others:
+        same(alone, other)
+    first, second = (sampler.sample(seeds) for _ in range(2))
+    assert not torch.equal(first.edge, second.edge)
 
 
 def with_both(sampler, *arguments, **named):

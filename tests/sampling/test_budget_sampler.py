@@ -1,11 +1,10 @@
 """Vertices by budgets: as many of each type as wanted, by the squares of their budgets, and all arcs between them."""
 
-import pytest
 import scipy.stats
 import torch
+from strategies import refused
 
 from tgraph.core.csr import Csr
-from tgraph.errors import ArgumentError
 from tgraph.sampling import BudgetSampler
 
 KINDS = {
@@ -65,9 +64,6 @@ def test_vertices_by_the_squares_of_their_budgets():
 
 def test_refusals():
     _, graphs = types()
-    with pytest.raises(ArgumentError, match="no vertices 'venue'"):
-        BudgetSampler(graphs, {"venue": [1]})
-    with pytest.raises(ArgumentError, match="negative"):
-        BudgetSampler(graphs, [1, -1])
-    with pytest.raises(ArgumentError, match="0 to 49"):
-        BudgetSampler(graphs, [1]).sample({"paper": torch.tensor([50])})
+    refused("no vertices 'venue'", BudgetSampler, graphs, {"venue": [1]})
+    refused("negative", BudgetSampler, graphs, [1, -1])
+    refused("0 to 49", lambda: BudgetSampler(graphs, [1]).sample({"paper": torch.tensor([50])}))

@@ -5,8 +5,8 @@ import scipy.stats
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import citation_graph, same, with_both
-from strategies import graphs, on_threads, random_graph
+from samples import citation_graph, drawn_alike, with_both
+from strategies import graphs, random_graph
 
 from tgraph.sampling import LaborSampler, NeighborSampler, blocks
 
@@ -76,8 +76,4 @@ def test_fewer_vertices_than_independent_draws():
 
 
 def test_the_same_on_any_number_of_threads_and_another_at_each_call():
-    sampler = LaborSampler(random_graph(500, 9000), [10, 5], seed=3)
-    alone, *others = on_threads(lambda: sampler.sample(torch.arange(300), draw=1))
-    for other in others:
-        same(alone, other)
-    assert not torch.equal(sampler.sample([0, 1]).edge, sampler.sample([0, 1]).edge)
+    drawn_alike(LaborSampler(random_graph(500, 9000), [10, 5], seed=3), torch.arange(300))

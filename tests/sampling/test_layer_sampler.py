@@ -6,8 +6,8 @@ import scipy.stats
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import same, with_both
-from strategies import graphs, on_threads, random_graph
+from samples import drawn_alike, with_both
+from strategies import graphs, random_graph
 
 import tgraph as tg
 from tgraph.core.csr import Csr
@@ -118,13 +118,9 @@ def test_normalized_weights_sum_to_those_of_all_arcs(kernels):
         assert torch.allclose(sums[reached], whole[found.node[reached]], rtol=1e-4)
 
 
-def test_the_same_on_any_number_of_threads_and_another_at_each_call():
-    for method in ("ladies", "fastgcn"):
-        sampler = LayerSampler(random_graph(2000, 200_000), [300, 300], method=method, seed=3)
-        alone, *others = on_threads(lambda sampler=sampler: sampler.sample(torch.arange(900), draw=1))
-        for other in others:
-            same(alone, other)
-        assert not torch.equal(sampler.sample([0, 1]).edge, sampler.sample([0, 1]).edge)
+@pytest.mark.parametrize("method", ["ladies", "fastgcn"])
+def test_the_same_on_any_number_of_threads_and_another_at_each_call(method):
+    drawn_alike(LayerSampler(random_graph(2000, 200_000), [300, 300], method=method, seed=3), torch.arange(900))
 
 
 def test_refusals():

@@ -1,10 +1,6 @@
 """Stores of every kind, over servers that are started once."""
 
-import os
-import shutil
-import subprocess
 import sys
-import tempfile
 import uuid
 from pathlib import Path
 
@@ -75,22 +71,3 @@ def make(named):
 def store(request, make):
     """A store of each kind, empty."""
     return make(request.param)
-
-
-@pytest.fixture
-def mounted():
-    """A function that mounts a file system of so many megabytes and returns its folder; called again, the same one has
-    so many from then on. It is where other users find it: a server may run as one."""
-    folder = Path(tempfile.mkdtemp(prefix="tgraph-disk-"))
-
-    def mount(megabytes):
-        options = f"{'remount,' if os.path.ismount(folder) else ''}size={megabytes}m"
-        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", os.fspath(folder)]
-        if not shutil.which("mount") or subprocess.run(command, capture_output=True).returncode:
-            pytest.skip("no file system can be mounted here")
-        return folder
-
-    yield mount
-    if os.path.ismount(folder):
-        subprocess.run(["umount", "-l", os.fspath(folder)], check=True)  # LMDB keeps its files open
-    folder.rmdir()

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 import torch
+from strategies import refused
 from tqdm import tqdm
 
 import tgraph as tg
@@ -176,10 +177,7 @@ def test_refusals():
     with pytest.raises(ArgumentError, match="memory: 'much' is no amount"):
         CachedStore(MemoryStore(), "much")
     store, _ = cached(0.5)
-    with pytest.raises(ArgumentError, match="score: expected a number for each row of 'y', which is not stored"):
-        store.pin("y", torch.rand(ROWS))
-    with pytest.raises(ArgumentError, match="'x', which has 1000 rows"):
-        store.pin("x", torch.rand(ROWS + 1))
-    with pytest.raises(ArgumentError, match="share: expected 0 to 1, got 2"):
-        store.pin("x", torch.rand(ROWS), 2)
+    refused("score: expected a number for each row of 'y', which is not stored", store.pin, "y", torch.rand(ROWS))
+    refused("'x', which has 1000 rows", store.pin, "x", torch.rand(ROWS + 1))
+    refused("share: expected 0 to 1, got 2", store.pin, "x", torch.rand(ROWS), 2)
     assert repr(store).endswith(", 24501)")

@@ -40,7 +40,7 @@ def test_a_server_whose_log_finds_no_room_has_what_was_there_once_there_is(mount
     """PostgreSQL stops where it cannot write its log, and recovers from it."""
     if PostgresServer.missing():
         pytest.skip(PostgresServer.missing())
-    log = mounted(8)
+    log = mounted("8m")
     owned(log)
     with running(lambda folder: LoggingServer(folder, log)) as server:
         store = stores.PostgresStore(server.url(), patience=0.5)
@@ -48,7 +48,7 @@ def test_a_server_whose_log_finds_no_room_has_what_was_there_once_there_is(mount
         with pytest.raises(ServerError, match=r"'x'.*see whether the server runs") as caught:
             store.put("x", torch.zeros(4_000_000))
         assert caught.value.lost
-        mounted(64)  # before it is stopped, for which it writes its log
+        mounted("64m")  # before it is stopped, for which it writes its log
         server.stop()
         server.start()
         assert torch.equal(read(store, "x")[1], torch.ones(1000)) and store.keys() == ["x"]
@@ -58,7 +58,7 @@ def test_a_server_whose_log_finds_no_room_has_what_was_there_once_there_is(mount
 
 def test_a_put_that_finds_no_room_for_its_table_changes_nothing(postgres_server, mounted):
     """The server says so, and is asked once."""
-    folder = mounted(12)
+    folder = mounted("12m")
     owned(folder)
     with psycopg.connect(postgres_server.url(), autocommit=True) as connection:
         connection.execute(f"CREATE TABLESPACE small LOCATION '{folder}'")
@@ -70,7 +70,7 @@ def test_a_put_that_finds_no_room_for_its_table_changes_nothing(postgres_server,
                     store.put("x", torch.zeros(4_000_000))
                 assert not caught.value.lost and PASSWORD not in str(caught.value)
                 assert torch.equal(read(store, "x")[1], torch.ones(1000)) and store.keys() == ["x"]
-            mounted(24)
+            mounted("24m")
             connection.execute("VACUUM small_blocks")  # as the server does by itself after a while
             store.put("x", torch.ones(1500))
             assert len(read(store, "x")[1]) == 1500

@@ -71,7 +71,7 @@ def test_a_put_that_is_killed_has_happened_wholly_or_not_at_all(named, make, las
 
 @pytest.mark.parametrize("kind", ["disk", "lmdb", "rocksdb"])
 def test_a_put_on_a_full_disk_changes_nothing(mounted, kind):
-    small_disk = mounted(12)
+    small_disk = mounted("12m")
     store = stores.open(f"{kind}:{small_disk / 'store'}")
     store.put("x", torch.ones(1000))
     for _ in range(2):

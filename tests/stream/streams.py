@@ -2,6 +2,7 @@
 
 import torch
 
+import tgraph as tg
 from tgraph.core.graph import Graph
 from tgraph.stream.run.budget import vertex_bytes
 from tgraph.stream.run.host import HostBlocks
@@ -40,3 +41,13 @@ class Faulty(HostBlocks):
         if block == self.bad:
             raise self.fault
         super().fetch(block, memory)
+
+
+def cliques(count, size, *, directed=False, extra=20):
+    """Cliques with self-loops, whose rows are equal, and some arcs between them."""
+    member = torch.arange(count * size).view(count, size)
+    src, dst = member[:, :, None].expand(-1, -1, size).flatten(), member[:, None].expand(-1, size, -1).flatten()
+    more = torch.randint(count * size, (2, extra), generator=torch.Generator().manual_seed(2))
+    return tg.Graph.from_edges(
+        torch.cat((src, more[0])), torch.cat((dst, more[1])), directed=directed, num_vertices=count * size + 1
+    )

@@ -1,25 +1,15 @@
 """HITS against a dense power iteration, and against networkx where the dominant singular value is simple."""
 
-import math
-
 import networkx as nx
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
-from strategies import BACKENDS, FLOATS, INTEGERS, arcs, close, graphs, random_graph
+from strategies import BACKENDS, FLOATS, INTEGERS, close, dense, graphs, random_graph
 
 import tgraph as tg
 from tgraph.algorithms import HITS, hits
-from tgraph.core.system import native
 from tgraph.errors import ArgumentError, NotConvergedError
-
-
-def dense(graph, weighted=False):
-    matrix = np.zeros((graph.num_vertices, graph.num_vertices))
-    for u, v, weight in arcs(graph):
-        matrix[u, v] += weight if weighted else 1
-    return matrix
 
 
 def power_iteration(matrix, rounds):
@@ -48,9 +38,9 @@ def test_rounds_equal_dense_power_iteration(graph):
 def test_equals_networkx_where_the_answer_is_unique(backend):
     for directed in (True, False):
         graph = random_graph(40, 200, directed=directed)
-        values = np.linalg.svd(dense(graph), compute_uv=False)
+        values = np.linalg.svd(dense(graph, False), compute_uv=False)
         assert values[1] < 0.9 * values[0]
-        G = (nx.DiGraph if directed else nx.Graph)(dense(graph))
+        G = (nx.DiGraph if directed else nx.Graph)(dense(graph, False))
         expected = nx.hits(G)
         options = {"tol": 1e-12, "dtype": torch.float64, "backend": backend}
         found = hits(graph, **options)
@@ -61,7 +51,7 @@ def test_equals_networkx_where_the_answer_is_unique(backend):
 def test_the_fixpoint_belongs_to_the_dominant_singular_value():
     graph = random_graph(30, 120)
     hub, authority = (score.numpy() for score in hits(graph, tol=1e-13, dtype=torch.float64))
-    matrix = dense(graph)
+    matrix = dense(graph, False)
     assert np.isclose((matrix.T @ hub).sum() * (matrix @ authority).sum(), np.linalg.norm(matrix, 2) ** 2)
 
 
@@ -86,41 +76,13 @@ def test_not_converged_carries_both_scores():
         hits(graph, tol=1e-12, max_iterations=2, dtype=torch.float64)
     run = caught.value.run
     assert run.iterations == 2 and run.residual > 1e-12
-    expected = power_iteration(dense(graph), 2)
+    expected = power_iteration(dense(graph, False), 2)
     assert close(run.values["hub"].tolist(), expected[0]) and close(run.values["authority"].tolist(), expected[1])
-
-
-@pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
-@pytest.mark.parametrize("weighted", [False, True])
-def test_native_and_portable_kernels_give_the_same_scores(weighted):
-    graph = random_graph(200, 3000, dtype=torch.float32)
-    runs = [tg.run(HITS(weighted=weighted), graph, backend=backend) for backend in ("native", "portable")]
-    assert runs[0].iterations == runs[1].iterations
-    for name in ("hub", "authority"):
-        assert close(*(run.values[name].tolist() for run in runs), 1e-6)
-
-
-def test_gradients_flow_through_the_weights():
-    graph = random_graph(8, 24, dtype=torch.float64)
-
-    def scores(weights):
-        weighted = tg.Graph(graph.offset, graph.neighbors, weights)
-        return hits(weighted, weighted=True, tol=None, max_iterations=3, dtype=torch.float64)
-
-    assert torch.autograd.gradcheck(scores, graph.weights.clone().requires_grad_())
 
 
 def test_rounds_are_counted():
     run = tg.run(HITS(tol=None, max_iterations=3), random_graph(10, 30))
     assert run.iterations == 3 and run.converged
-
-
-@pytest.mark.parametrize("algorithm", [tg.algorithms.hits, tg.algorithms.pagerank])
-@pytest.mark.parametrize("weight", [-1.0, math.nan, math.inf])
-def test_weights_that_are_no_measure_are_refused(algorithm, weight):
-    graph = tg.Graph.from_edges([0, 1], [1, 0], torch.tensor([1.0, weight]))
-    with pytest.raises(ArgumentError, match="weights"):
-        algorithm(graph, weighted=True)
 
 
 @pytest.mark.parametrize("algorithm", [tg.algorithms.hits, tg.algorithms.pagerank])

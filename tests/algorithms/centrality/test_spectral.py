@@ -8,11 +8,11 @@ import pytest
 import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from strategies import graphs, networkx_of, on_threads, random_graph
+from strategies import graphs, networkx_of, random_graph, refused, same_on_threads
 
 import tgraph as tg
 from tgraph.algorithms import degree_centrality, eigenvector, katz, laplacian_centrality, subgraph_centrality
-from tgraph.errors import ArgumentError, NotConvergedError
+from tgraph.errors import NotConvergedError
 
 WEIGHTS = (None, torch.int32, torch.float64)
 
@@ -90,8 +90,7 @@ def test_closed_walks_in_a_larger_graph(monkeypatch):
 def test_threads_and_backends():
     graph = random_graph(3000, 40_000, dtype=torch.float64)
     for function in (eigenvector, lambda g, **options: katz(g, alpha=1e-4, **options)):
-        one, *others = on_threads(lambda function=function: function(graph, weighted=True, max_iterations=2000))
-        assert all(torch.equal(one, other) for other in others)
+        one = same_on_threads(lambda function=function: function(graph, weighted=True, max_iterations=2000))
         portable = function(graph, weighted=True, max_iterations=2000, backend="portable")
         assert torch.allclose(one, portable, rtol=1e-9, atol=1e-14)
 
@@ -102,18 +101,11 @@ def test_small_graphs_and_arguments():
     assert degree_centrality(tg.Graph.from_edges([], [], num_vertices=1)).tolist() == [1]
     for function in (laplacian_centrality, subgraph_centrality):
         assert len(function(tg.Graph.from_edges([], [], directed=False))) == 0
-        with pytest.raises(ArgumentError, match="to_undirected"):
-            function(arc)
     undirected = tg.Graph.from_edges([0], [1], directed=False)
-    with pytest.raises(ArgumentError, match="direction: 'up'"):
-        degree_centrality(arc, direction="up")
-    with pytest.raises(ArgumentError, match="undirected graph has no 'in'"):
-        degree_centrality(undirected, direction="in")
-    with pytest.raises(ArgumentError, match="method: 'no'"):
-        subgraph_centrality(undirected, method="no")
-    with pytest.raises(ArgumentError, match=r"beta: expected a number or \[2\]"):
-        katz(arc, beta=torch.ones(3))
-    with pytest.raises(ArgumentError, match=r"start: expected \[2\]"):
-        eigenvector(arc, start=torch.zeros(2))
+    refused("direction: 'up'", degree_centrality, arc, direction="up")
+    refused("undirected graph has no 'in'", degree_centrality, undirected, direction="in")
+    refused("method: 'no'", subgraph_centrality, undirected, method="no")
+    refused(r"beta: expected a number or \[2\]", katz, arc, beta=torch.ones(3))
+    refused(r"start: expected \[2\]", eigenvector, arc, start=torch.zeros(2))
     with pytest.raises(NotConvergedError):
         katz(undirected, alpha=2.0)

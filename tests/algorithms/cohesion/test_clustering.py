@@ -4,11 +4,10 @@ import networkx as nx
 import pytest
 import torch
 from hypothesis import given
-from strategies import arcs, close, graphs, random_graph, simple_twin, threads
+from strategies import arcs, close, graphs, merged_twin, random_graph, simple_twin
 
 import tgraph as tg
 from tgraph.algorithms import average_clustering, clustering, local_clustering, square_clustering, transitivity
-from tgraph.errors import ArgumentError
 
 
 def by_definition(graph):
@@ -61,18 +60,9 @@ def test_the_smallest_graphs(backend):
 # ---- the measures of networkx --------------------------------------------------------------------------------------
 
 
-def weighted_twin(graph):
-    """The simple graph with the first weight of parallel arcs."""
-    G = simple_twin(graph, directed=graph.directed)
-    for u, v, weight in reversed(arcs(graph)):
-        if u != v:
-            G[u][v]["weight"] = weight
-    return G
-
-
 @given(graphs(dtypes=(torch.float64, torch.int32), lowest=1))
 def test_clusterings_equal_networkx(graph):
-    G = weighted_twin(graph)
+    G = merged_twin(graph.without_self_loops(), lambda weights: weights[0])
     vertices = range(graph.num_vertices)
     for weighted in (False, True):
         at = nx.clustering(G, weight="weight" if weighted else None)
@@ -91,33 +81,11 @@ def test_clusterings_equal_networkx(graph):
 @pytest.mark.parametrize("directed", [True, False])
 def test_clusterings_of_a_larger_graph(directed, kernels):
     graph = random_graph(80, 1500, seed=2, directed=directed, dtype=torch.float64)
-    at = nx.clustering(weighted_twin(graph), weight="weight")
+    at = nx.clustering(merged_twin(graph.without_self_loops(), lambda weights: weights[0]), weight="weight")
     assert close(clustering(graph, weighted=True).tolist(), [at[v] for v in range(80)])
-
-
-def test_threads_change_no_bit():
-    graph = tg.generators.rmat(12, weighted=True)
-    with threads(1):
-        alone = clustering(graph, weighted=True), square_clustering(graph)
-    with threads(3):
-        together = clustering(graph, weighted=True), square_clustering(graph)
-    assert all(map(torch.equal, alone, together))
 
 
 def test_squares_of_a_larger_graph(kernels):
     graph = random_graph(80, 900, seed=3, directed=False)
     squares = nx.square_clustering(simple_twin(graph))
     assert close(square_clustering(graph).tolist(), [squares[v] for v in range(80)])
-
-
-def test_squares_of_directed_graphs_are_refused():
-    with pytest.raises(ArgumentError, match="to_undirected"):
-        square_clustering(tg.Graph.from_edges([0], [1]))
-
-
-def test_a_graph_in_a_layout():
-    graph = tg.generators.rmat(7)
-    held = graph.to_format("virtual")
-    for function in (clustering, square_clustering):
-        assert torch.equal(function(held), function(graph))
-    assert transitivity(held) == transitivity(graph)

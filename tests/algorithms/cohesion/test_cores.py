@@ -4,7 +4,7 @@ import networkx as nx
 import pytest
 import torch
 from hypothesis import given
-from strategies import graphs, grid, random_graph, simple_twin, threads
+from strategies import graphs, grid, random_graph, simple_twin
 
 import tgraph as tg
 from tgraph.algorithms import core_number, k_core, k_shell, onion_layers
@@ -54,14 +54,6 @@ def test_layers_of_a_larger_graph(kernels):
     graph = random_graph(300, 6000, seed=3, directed=False)
     layer = nx.onion_layers(simple_twin(graph))
     assert onion_layers(graph).tolist() == [layer[v] for v in range(graph.num_vertices)]
-
-
-def test_threads_change_no_layer():
-    graph = tg.generators.rmat(12)
-    with threads(1):
-        alone = onion_layers(graph)
-    with threads(3):
-        assert torch.equal(onion_layers(graph), alone)
 
 
 @pytest.mark.parametrize("directed", [True, False])

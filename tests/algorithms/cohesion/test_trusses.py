@@ -1,14 +1,12 @@
 """Trusses against networkx."""
 
 import networkx as nx
-import pytest
 import torch
 from hypothesis import given
-from strategies import arcs, graphs, random_graph, simple_twin, threads
+from strategies import arcs, graphs, random_graph, simple_twin
 
 import tgraph as tg
 from tgraph.algorithms import k_truss, truss_number
-from tgraph.errors import ArgumentError
 
 
 def edges(graph):
@@ -33,22 +31,9 @@ def test_a_larger_graph_with_hubs(kernels):
     assert edges(k_truss(graph, 8)) == {tuple(sorted(edge)) for edge in nx.k_truss(simple_twin(graph), 8).edges()}
 
 
-def test_threads_change_nothing():
-    graph = tg.generators.rmat(11)
-    with threads(1):
-        alone = truss_number(graph)
-    with threads(3):
-        assert torch.equal(truss_number(graph), alone)
-
-
 def test_known_numbers(kernels):
     clique = tg.Graph.from_edges(*torch.combinations(torch.arange(6)).unbind(1), directed=False)
     assert truss_number(clique).tolist() == [6] * 30
     assert truss_number(tg.Graph.from_edges([0, 0], [0, 1], directed=False)).tolist() == [0, 2, 2]
     assert truss_number(tg.Graph.from_edges([0], [0], directed=False)).tolist() == [0]
     assert k_truss(tg.Graph.from_edges([], [], num_vertices=3, directed=False), 2).num_vertices == 0
-
-
-def test_a_directed_graph_is_refused():
-    with pytest.raises(ArgumentError, match="to_undirected"):
-        truss_number(tg.Graph.from_edges([0], [1]))

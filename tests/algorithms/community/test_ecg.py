@@ -1,13 +1,11 @@
 """The ensemble: its weights beside those counted one by one, and the groups that it finds."""
 
-import pytest
 import torch
 from hypothesis import given, settings
-from strategies import graphs, grid, on_threads, random_graph
+from strategies import graphs, grid, refused
 
 import tgraph as tg
 from tgraph.algorithms import core_number, ecg, louvain, louvain_levels, modularity
-from tgraph.errors import ArgumentError
 
 
 def test_the_groups_that_were_planted_are_found():
@@ -35,22 +33,11 @@ def test_louvain_takes_the_votes_as_weights(graph):
         assert found.tolist() == expected.tolist()
 
 
-def test_the_number_of_threads_and_layouts_change_nothing():
-    graph = random_graph(3000, 40000, seed=6, directed=False, dtype=torch.float32)
-    one, *others = on_threads(lambda: ecg(graph, weighted=True, ensemble_size=2))
-    assert all(torch.equal(one, other) for other in others)
-    assert torch.equal(ecg(graph.to_format("sell"), weighted=True, ensemble_size=2), one)
-
-
 def test_the_smallest_graphs():
     for n in (0, 1, 3):
         assert ecg(tg.Graph.from_edges([], [], num_vertices=n, directed=False)).tolist() == list(range(n))
 
 
 def test_what_is_refused():
-    with pytest.raises(ArgumentError, match="to_undirected"):
-        ecg(tg.Graph.from_edges([0], [1]))
-    with pytest.raises(ArgumentError, match="ensemble_size"):
-        ecg(grid(2, 2), ensemble_size=0)
-    with pytest.raises(ArgumentError, match="min_weight: expected a number from 0 to 1, got 2"):
-        ecg(grid(2, 2), min_weight=2)
+    refused("ensemble_size", ecg, grid(2, 2), ensemble_size=0)
+    refused("min_weight: expected a number from 0 to 1, got 2", ecg, grid(2, 2), min_weight=2)

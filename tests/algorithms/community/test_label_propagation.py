@@ -4,7 +4,7 @@ import networkx as nx
 import pytest
 import torch
 from hypothesis import given
-from strategies import graphs, grid, on_threads, random_graph, simple_twin
+from strategies import graphs, grid, random_graph, simple_twin
 
 import tgraph as tg
 from tgraph.algorithms import semi_synchronous_label_propagation
@@ -46,15 +46,6 @@ def test_backends_agree(graph):
     assert found[0] == found[1]
 
 
-def test_the_number_of_threads_and_layouts_change_nothing():
-    graph = random_graph(5000, 60000, seed=6, directed=False)
-    one, *others = on_threads(lambda: semi_synchronous_label_propagation(graph))
-    assert all(torch.equal(one, other) for other in others)
-    assert torch.equal(semi_synchronous_label_propagation(graph.to_format("sell")), one)
-
-
 def test_what_is_refused():
-    with pytest.raises(ArgumentError, match="to_undirected"):
-        semi_synchronous_label_propagation(tg.Graph.from_edges([0], [1]))
     with pytest.raises(ArgumentError, match="iterations"):
         semi_synchronous_label_propagation(grid(2, 2), iterations=0)

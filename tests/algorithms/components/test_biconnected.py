@@ -4,7 +4,7 @@ import networkx as nx
 import pytest
 import torch
 from hypothesis import given
-from strategies import BACKENDS, graphs, grid, on_threads, random_graph, simple_twin
+from strategies import BACKENDS, graphs, grid, random_graph, simple_twin
 
 import tgraph as tg
 from tgraph.algorithms import articulation_points, biconnected_components, biconnected_edges, bridges
@@ -55,16 +55,3 @@ def test_grid_and_the_smallest_graphs(backend):
         empty = tg.Graph.from_edges([], [], num_vertices=n, directed=False)
         assert rows(biconnected_components(empty, backend=backend)) == []
         assert bridges(empty, backend=backend).shape == (2, 0) and not len(articulation_points(empty, backend=backend))
-
-
-def test_threads_and_layouts():
-    graph = tg.generators.rmat(12, 4).to_undirected()
-    found = on_threads(lambda: biconnected_edges(graph))
-    assert all(torch.equal(one, found[0]) for one in found)
-    assert torch.equal(biconnected_edges(graph.to_format("virtual")), found[0])
-
-
-@pytest.mark.parametrize("function", [biconnected_components, biconnected_edges, articulation_points, bridges])
-def test_directed_graphs_are_refused(function):
-    with pytest.raises(tg.errors.ArgumentError, match="to_undirected"):
-        function(random_graph(4, 4))

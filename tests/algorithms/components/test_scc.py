@@ -5,23 +5,15 @@ import pytest
 import torch
 from hypothesis import given
 from scipy.sparse.csgraph import connected_components
-from strategies import BACKENDS, graphs, on_threads, random_graph, twin
+from strategies import BACKENDS, graphs, least_members, random_graph, twin
 
 import tgraph as tg
 from tgraph.algorithms import attracting_components, condensation, scc
 
 
-def expected(graph):
-    label = [0] * graph.num_vertices
-    for members in nx.strongly_connected_components(twin(graph)):
-        for vertex in members:
-            label[vertex] = min(members)
-    return label
-
-
 @given(graphs())
 def test_labels_equal_networkx(graph):
-    label = expected(graph)
+    label = least_members(nx.strongly_connected_components(twin(graph)), graph.num_vertices)
     for backend in BACKENDS:
         found = scc(graph, backend=backend)
         assert found.dtype == torch.int64 and found.tolist() == label
@@ -63,24 +55,3 @@ def test_condensation_equals_networkx(graph):
 def test_attracting_components_equal_networkx(graph):
     members = {v: min(found) for found in nx.attracting_components(twin(graph)) for v in found}
     assert attracting_components(graph).tolist() == [members.get(v, -1) for v in range(graph.num_vertices)]
-
-
-def test_layouts():
-    graph = tg.Graph(*random_graph(60, 200, seed=1).to_undirected().storage.to_csr())
-    for layout in ("virtual", "cbm", "sell"):
-        other = graph.to_format(layout)
-        assert torch.equal(scc(other), scc(graph))
-        assert torch.equal(attracting_components(other), attracting_components(graph))
-        assert condensation(other)[0].num_vertices == condensation(graph)[0].num_vertices
-
-
-@pytest.mark.parametrize("function", [condensation, attracting_components])
-def test_undirected_graphs_are_refused(function):
-    with pytest.raises(tg.errors.ArgumentError, match="undirected"):
-        function(random_graph(4, 4, directed=False))
-
-
-def test_threads_share_a_graph():
-    graph = tg.generators.rmat(13, 8, directed=True)
-    found = on_threads(lambda: scc(graph))
-    assert all(torch.equal(one, found[0]) for one in found)

@@ -80,11 +80,5 @@ def test_what_cannot_be():
     assert spectral_embedding(tg.Graph.from_edges([], [], directed=False), 0, drop_first=False)[0].shape == (0, 0)
     with pytest.raises(ArgumentError, match="dimensions: expected 0 to 2, got 3"):
         spectral_embedding(graph, 3)
-    with pytest.raises(ArgumentError, match="to_undirected"):
-        spectral_embedding(tg.Graph.from_edges([0], [1]), 1)
-    with pytest.raises(ArgumentError, match="weighted: the graph has no weights"):
-        spectral_embedding(graph, 1, weighted=True)
-    with pytest.raises(ArgumentError, match="weights: -1 at position 0, arc 0 -> 1"):
-        spectral_embedding(tg.Graph.from_edges([0], [1], [-1], directed=False), 1, weighted=True)
     with pytest.raises(NotConvergedError, match="max_iterations: the residual is"):
         spectral_embedding(tg.generators.cycle(2000), 2, max_iterations=1)

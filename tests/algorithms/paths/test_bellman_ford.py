@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import BACKENDS, arcs, graphs, random_graph, relaxed, twin
+from strategies import BACKENDS, arcs, graphs, random_graph, refused, relaxed, twin
 
 import tgraph as tg
 from tgraph.algorithms import all_pairs, bellman_ford, bfs, negative_cycle, sssp, widest_path
@@ -100,10 +100,8 @@ def test_several_sources_and_errors(backend):
     with pytest.raises(ArgumentError, match="nan at position 1, arc 1 -> 0"):
         bellman_ford(tg.Graph.from_edges([0, 1], [1, 0], [1, math.nan]), 0, backend=backend)
     loop = tg.Graph.from_edges([0, 1], [1, 1], [1, -1], vertices=["a", "b"])
-    with pytest.raises(NegativeCycleError, match="cycle b -> b has a negative weight"):
-        bellman_ford(loop, 0, backend=backend)
-    with pytest.raises(ArgumentError, match="block: expected 1 or more"):
-        all_pairs(path, block=0)
+    refused("cycle b -> b has a negative weight", bellman_ford, loop, 0, backend=backend, error=NegativeCycleError)
+    refused("block: expected 1 or more", all_pairs, path, block=0)
 
 
 @given(graphs(min_vertices=1, dtypes=(torch.int32, torch.float32), lowest=-3), st.data())

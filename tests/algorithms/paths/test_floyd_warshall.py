@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse.csgraph
 import torch
 from hypothesis import given
-from strategies import graphs, on_threads, random_graph, twin
+from strategies import graphs, on_threads, random_graph, refused, twin
 
 import tgraph as tg
 from tgraph.algorithms import floyd_warshall
@@ -71,10 +71,8 @@ def test_backends_take_the_same_paths(monkeypatch):
 
 
 def test_what_cannot_be():
-    with pytest.raises(ArgumentError, match=r"nan at position 1, arc 1 -> 2"):
-        floyd_warshall(tg.Graph.from_edges([0, 1], [1, 2], [1.0, float("nan")]))
-    with pytest.raises(ArgumentError, match=r"distance: expected torch.float64 \[n, n\]"):
-        shorten(torch.zeros(2, 3))
+    refused(r"nan at position 1, arc 1 -> 2", floyd_warshall, tg.Graph.from_edges([0, 1], [1, 2], [1.0, float("nan")]))
+    refused(r"distance: expected torch.float64 \[n, n\]", shorten, torch.zeros(2, 3))
     with pytest.raises(ArgumentError, match="predecessor: expected contiguous"):
         shorten(torch.zeros(2, 2, dtype=torch.float64), torch.zeros(3, 3, dtype=torch.int64))
     with pytest.raises(NegativeCycleError):

@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import BACKENDS, arcs, graphs, grid
+from strategies import BACKENDS, arcs, graphs, grid, merged_twin
 
 from tgraph.algorithms import k_shortest_paths
 from tgraph.errors import ArgumentError
@@ -17,10 +17,7 @@ from tgraph.errors import ArgumentError
 def test_lengths_are_those_of_networkx(graph, data):
     vertex = st.integers(0, graph.num_vertices - 1)
     source, target, weighted = data.draw(vertex), data.draw(vertex), data.draw(st.booleans())
-    G = nx.DiGraph()
-    G.add_nodes_from(range(graph.num_vertices))
-    for u, v, weight in sorted(arcs(graph), key=lambda arc: -arc[2]):  # the least of parallel ones last
-        G.add_edge(u, v, weight=weight if weighted else 1)
+    G = merged_twin(graph, min, weighted)
     expected = []
     if nx.has_path(G, source, target):
         every = nx.shortest_simple_paths(G, source, target, weight="weight")

@@ -104,13 +104,6 @@ def test_kernels_agree_on_any_number_of_threads():
         assert torch.equal(found[0], expected[0]) and torch.equal(found[1], expected[1])
 
 
-def test_layouts():
-    graph = random_graph(60, 400, seed=5, directed=False)
-    held = graph.to_format("virtual")
-    assert torch.equal(jaccard(held), jaccard(graph))
-    assert torch.equal(most_similar(held, 3)[0], most_similar(graph, 3)[0])
-
-
 def test_the_smallest_graphs(backend):
     for n in (0, 1, 2):
         graph = tg.Graph.from_edges([], [], num_vertices=n, directed=False)
@@ -122,7 +115,6 @@ def test_the_smallest_graphs(backend):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda graph: jaccard(tg.Graph.from_edges([0], [1])), "pass graph.to_undirected"),
         (lambda graph: jaccard(graph, [[0, 5]]), "pairs: 5 at position 1 is no vertex"),
         (lambda graph: jaccard(graph, [0, 1]), r"pairs: expected two vertices each, shape \[k, 2\]"),
         (lambda graph: most_similar(graph, 3, "euclid"), "measure: 'euclid' is not one of"),

@@ -9,7 +9,7 @@ import scipy.stats
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import arcs, graphs, on_threads, random_graph
+from strategies import arcs, graphs, random_graph, refused, same_on_threads
 
 import tgraph as tg
 from tgraph.algorithms import node2vec_walks, random_walks, walks_with_restart
@@ -105,8 +105,7 @@ def test_threads_and_layouts_change_nothing():
     for function, rule in ((random_walks, {}), (node2vec_walks, {"p": 0.5, "q": 2}), (walks_with_restart, {})):
         for weighted in (False, True):
             options = {"length": 30, "weighted": weighted, "seed": 7, **rule}
-            one, *others = on_threads(partial(function, graph, walks=20, **options))
-            assert all(torch.equal(one, other) for other in others)
+            one = same_on_threads(partial(function, graph, walks=20, **options))
             again = function(graph.to_format("sell"), walks=2, **options)
             assert torch.equal(one[: len(again)], again)
             assert not torch.equal(again, function(graph, walks=2, **{**options, "seed": 8}))
@@ -121,15 +120,12 @@ def test_small_graphs_and_arguments():
     for options, message in (
         ({"length": -1}, "length: must not be negative, got -1"),
         ({"walks": -1}, "walks: must not be negative, got -1"),
-        ({"weighted": True}, "weighted: the graph has no weights"),
         ({"start": 5}, "start"),
     ):
         with pytest.raises(ArgumentError, match=message):
             random_walks(alone, **options)
-    with pytest.raises(ArgumentError, match="p: must be finite and above 0, got 0"):
-        node2vec_walks(alone, p=0)
-    with pytest.raises(ArgumentError, match="restart: must be between 0 and 1, got 2"):
-        walks_with_restart(alone, restart=2)
+    refused("p: must be finite and above 0, got 0", node2vec_walks, alone, p=0)
+    refused("restart: must be between 0 and 1, got 2", walks_with_restart, alone, restart=2)
     with pytest.raises(
         ArgumentError, match="weights: -1 at position 0, arc 0 -> 1; walks need weights that are finite and not"
     ):

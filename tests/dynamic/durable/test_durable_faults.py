@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import random
 import shutil
-import subprocess
 import threading
 import time
 import warnings
@@ -194,21 +193,10 @@ def test_a_flipped_bit_is_found_wherever_it_is(tmp_path, small, step, is_closed)
     assert checked > 50
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of 1 MB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", os.fspath(folder)]
-    if not shutil.which("mount") or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("no file system can be mounted here")
-    yield folder
-    subprocess.run(["umount", "-l", os.fspath(folder)], check=True)
-
-
 @pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.soak)])
-def test_a_batch_on_a_full_disk_fails_whole_and_later_ones_do_not(small_disk, small, step):
+def test_a_batch_on_a_full_disk_fails_whole_and_later_ones_do_not(mounted, small, step):
     """With every amount of room, in pages, that is left when the disk is about to be full."""
+    small_disk = mounted("1m")
     history, ballast, failed = History(), small_disk / "ballast", 0
     store = written(small_disk / "store", 30)
     for pages in range(0, 120, step):

@@ -5,9 +5,10 @@ import itertools
 import pytest
 import torch
 from backends import portable
+from dag_samples import repetitive
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import graphs, grid, random_graph, thread_count
+from strategies import grid, random_graph, refused, thread_count
 
 from tgraph.core.graph import Graph
 from tgraph.core.system import native
@@ -30,18 +31,6 @@ def same(found, expected):
 
 def arcs_of(graph):
     return graph.offset, graph.neighbors, graph.weights
-
-
-@st.composite
-def repetitive(draw, **how):
-    """A graph whose rows repeat: the arcs of a small one between copies of it, or into it from more sources."""
-    graph = draw(graphs(**how))
-    n, copies = graph.num_vertices, draw(st.integers(1, 9))
-    src = torch.repeat_interleave(torch.arange(n), graph.offset.diff())
-    src = torch.cat([src + i * n for i in range(copies)])
-    dst = graph.neighbors.long().repeat(copies)
-    weights = None if graph.weights is None else graph.weights.repeat(copies)
-    return Graph.from_edges(src, dst, weights, num_vertices=n * copies)
 
 
 def cliques(size, copies, seed=None):
@@ -68,20 +57,6 @@ def test_every_arc_comes_back_in_its_place(graph, min_gain, max_depth):
     assert layout.out_degree().tolist() == graph.out_degree.tolist()
     assert (layout.num_vertices, layout.num_arcs) == (graph.num_vertices, graph.num_arcs)
     layout.dag.check()
-
-
-@given(repetitive(dtypes=(None, torch.float64), highest=2), st.data())
-def test_some_rows_in_any_order(graph, data):
-    vertex = st.integers(0, max(graph.num_vertices - 1, 0))
-    chosen = data.draw(st.lists(vertex, max_size=9 if graph.num_vertices else 0))
-    vertices = torch.tensor(chosen, dtype=torch.int64)
-    offset, neighbors, weights = Virtual.from_graph(graph).rows(vertices)
-    assert len(offset) == len(vertices) + 1
-    for i, v in enumerate(vertices.tolist()):
-        got, expected = slice(offset[i], offset[i + 1]), slice(graph.offset[v], graph.offset[v + 1])
-        assert neighbors[got].tolist() == graph.neighbors[expected].tolist()
-        if weights is not None:
-            assert weights[got].tolist() == graph.weights[expected].tolist()
 
 
 @given(repetitive(dtypes=(None, torch.int64), highest=2), st.integers(0, 9))
@@ -167,28 +142,13 @@ def test_parallel_arcs_keep_the_order_of_their_weights(kernels, graph):
         assert same(layout.to_csr(), arcs_of(graph))
 
 
-@given(repetitive(dtypes=(None, torch.int64), highest=2))
-def test_the_transpose_has_the_reversed_arcs(graph):
-    reverse, layout = graph.transpose(), Virtual.from_graph(graph).transposed()
-    offset, neighbors, weights = layout.to_csr()
-    assert same((offset, neighbors), (reverse.offset, reverse.neighbors))
-    row = torch.repeat_interleave(torch.arange(graph.num_vertices), offset.diff()).tolist()
-    if weights is not None:
-        found = sorted(zip(row, neighbors.tolist(), weights.tolist(), strict=True))
-        assert found == sorted(zip(row, reverse.neighbors.tolist(), reverse.weights.tolist(), strict=True))
-    assert layout.out_degree().tolist() == reverse.out_degree.tolist()
-    assert same(layout.transposed().to_csr()[:2], arcs_of(graph)[:2])
-
-
 def test_what_a_weighted_transpose_refuses():
     graph = random_graph(20, 60, dtype=torch.float64)
     layout = Virtual.from_graph(graph)
     assert layout.refuses("max", "mul", torch.float64) is None
     assert "distribute" in layout.transposed().refuses("max", "mul", torch.float64)
-    with pytest.raises(ArgumentError, match="distribute"):
-        layout.transposed().pull(torch.ones(20, 1).double(), "max", "mul")
-    with pytest.raises(ArgumentError, match="weights"):
-        Virtual.from_graph(grid(3, 3)).pull(torch.ones(9, 1), "sum", "mul")
+    refused("distribute", lambda: layout.transposed().pull(torch.ones(20, 1).double(), "max", "mul"))
+    refused("weights", lambda: Virtual.from_graph(grid(3, 3)).pull(torch.ones(9, 1), "sum", "mul"))
 
 
 # ---- rules ----------------------------------------------------------------------------------------------------------
@@ -262,25 +222,13 @@ def test_long_runs_of_one_neighbour():
 # ---- storing, and what is wrong -------------------------------------------------------------------------------------
 
 
-@given(repetitive(dtypes=(None, torch.float32), highest=2), st.booleans())
-def test_stored_tensors_give_the_layout_again(graph, reverse):
-    layout = Virtual.from_graph(graph)
-    layout = layout.transposed() if reverse else layout
-    again = Virtual.from_tensors(layout.tensors(), layout.options())
-    assert same(again.to_csr(), layout.to_csr())
-    assert again.nbytes == layout.nbytes == sum(tensor.nbytes for tensor in layout.tensors().values())
-    assert same(layout.to(torch.device("cpu")).to_csr(), layout.to_csr())
-
-
 def test_damaged_tensors_are_refused():
     layout = Virtual.from_graph(cliques(20, 2))
     tensors, options = layout.tensors(), layout.options()
     with pytest.raises(ArgumentError, match="'children' of the layout 'virtual' is missing"):
         Virtual.from_tensors({"offset": tensors["offset"]}, options)
-    with pytest.raises(ArgumentError, match="'order' belongs to no layout"):
-        Virtual.from_tensors({**tensors, "order": tensors["offset"]}, options)
-    with pytest.raises(ArgumentError, match="num_arcs"):
-        Virtual.from_tensors(tensors, {**options, "num_arcs": 5})
+    refused("'order' belongs to no layout", Virtual.from_tensors, {**tensors, "order": tensors["offset"]}, options)
+    refused("num_arcs", Virtual.from_tensors, tensors, {**options, "num_arcs": 5})
     for place, value in ((0, -1), (0, 10**6), (0, layout.num_vertices), (-1, layout.dag.num_rows)):
         children = tensors["children"].clone()
         children[place] = value

@@ -123,12 +123,16 @@ def test_sums_and_their_gradients(sizes, mean, weighted, often, many, monkeypatc
     expected = by_message(arcs, data, mean, weights)
     torch.testing.assert_close(found, expected)
     if found.numel():
-        one, other = (torch.autograd.grad(out.sin().sum(), data, retain_graph=True)[0] for out in (found, expected))
+        same_derivatives(found, expected, data)
+
+
+def same_derivatives(found, expected, data):
+    """The first, computed twice, and the second."""
+    for create_graph in (False, True):
+        options = {"retain_graph": True, "create_graph": create_graph}
+        one, other = (torch.autograd.grad(out.sin().sum(), data, **options)[0] for out in (found, expected))
         torch.testing.assert_close(one, other)
-        one, other = (torch.autograd.grad(out.sin().sum(), data, create_graph=True)[0] for out in (found, expected))
-        torch.testing.assert_close(one, other)
-        one, other = (torch.autograd.grad(first.pow(3).sum(), data)[0] for first in (one, other))
-        torch.testing.assert_close(one, other)
+    torch.testing.assert_close(*(torch.autograd.grad(g.pow(3).sum(), data, retain_graph=True)[0] for g in (one, other)))
 
 
 @pytest.mark.parametrize("reduce", eager.REDUCTIONS)
@@ -145,13 +149,20 @@ def test_numerical_gradients(reduce, sizes):
             assert torch.autograd.gradgradcheck(lambda x, w: eager.aggregate(arcs, x, reduce, w), inputs)
 
 
-def test_gradients_of_several_at_once():
-    arcs = arcs_of(6, 6)
+@pytest.mark.parametrize("reduce", eager.REDUCTIONS)
+def test_gradients_of_several_at_once(reduce):
+    arcs = arcs_of(6, 5)
     data = torch.randn(6, 2, dtype=torch.float64, requires_grad=True)
-    out, upstream = eager.aggregate(arcs, data), torch.randn(3, 6, 2, dtype=torch.float64)
-    (found,) = torch.autograd.grad(out, data, upstream, is_grads_batched=True, retain_graph=True)
-    singly = [torch.autograd.grad(out, data, each, retain_graph=True)[0] for each in upstream]
-    torch.testing.assert_close(found, torch.stack(singly))
+    one_by_one(eager.aggregate(arcs, data, reduce), data)
+
+
+def one_by_one(out, *inputs):
+    """Gradients for several upstream ones at once are those for each."""
+    upstream = torch.randn(3, *out.shape, dtype=torch.float64)
+    for given in inputs:
+        (found,) = torch.autograd.grad(out, given, upstream, is_grads_batched=True, retain_graph=True)
+        singly = [torch.autograd.grad(out, given, each, retain_graph=True)[0] for each in upstream]
+        torch.testing.assert_close(found, torch.stack(singly))
 
 
 def test_what_is_left_to_the_operators():
@@ -202,11 +213,7 @@ def test_attention_without_operators_gives_their_gradients():
     shapes = [(6, 2), (6, 2), (6, 2, 3)]
     source, target, value = (torch.randn(s, dtype=torch.float64, requires_grad=True) for s in shapes)
     out = gat(arcs, value, source, target)
-    upstream = torch.randn(3, *out.shape, dtype=torch.float64)
-    for inputs in (source, target, value):
-        (found,) = torch.autograd.grad(out, inputs, upstream, is_grads_batched=True, retain_graph=True)
-        singly = [torch.autograd.grad(out, inputs, each, retain_graph=True)[0] for each in upstream]
-        torch.testing.assert_close(found, torch.stack(singly))
+    one_by_one(out, source, target, value)
     with watched() as choices:  # by the operators
         observed = gat(arcs, value, source, target)
     assert [choice.call.operation for choice in choices] == ["attend"]
@@ -247,11 +254,7 @@ def test_what_destinations_add_of_their_own(columns, many, weighted, monkeypatch
     for _ in range(eager.OFTEN + 2):
         found = eager.aggregate(arcs, data, "sum", weights, own=1.5)
         torch.testing.assert_close(found, expected)
-        one, other = (torch.autograd.grad(out.sin().sum(), data, retain_graph=True)[0] for out in (found, expected))
-        torch.testing.assert_close(one, other)
-    one, other = (torch.autograd.grad(out.sin().sum(), data, create_graph=True)[0] for out in (found, expected))
-    one, other = (torch.autograd.grad(first.pow(3).sum(), data)[0] for first in (one, other))
-    torch.testing.assert_close(one, other)
+        same_derivatives(found, expected, data)
 
 
 @pytest.mark.parametrize("columns", [1, 5, 16, 70])
@@ -282,13 +285,3 @@ def test_the_best_of_what_is_sent(columns, greatest, dtype, monkeypatch):
     sender = torch.cat((arcs.neighbors.long(), torch.tensor([300])))[place]
     to_data = torch.zeros(301, columns, dtype=dtype).scatter_add(0, sender, upstream)[:300]
     torch.testing.assert_close(torch.autograd.grad(found, data, upstream)[0], to_data)
-
-
-@pytest.mark.parametrize("reduce", ["min", "max"])
-def test_gradients_of_the_best_for_several_at_once(reduce):
-    arcs = arcs_of(6, 5)
-    data = torch.randn(6, 2, dtype=torch.float64, requires_grad=True)
-    out, upstream = eager.aggregate(arcs, data, reduce), torch.randn(3, 5, 2, dtype=torch.float64)
-    (found,) = torch.autograd.grad(out, data, upstream, is_grads_batched=True, retain_graph=True)
-    singly = [torch.autograd.grad(out, data, each, retain_graph=True)[0] for each in upstream]
-    torch.testing.assert_close(found, torch.stack(singly))

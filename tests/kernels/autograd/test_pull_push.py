@@ -187,8 +187,7 @@ def test_backends_agree_on_gradients(reduce, edge, kernels):
         for backend in (kernels if edge in ("copy", "mul") else "auto", "portable"):
             values = aggregated(sub, reduce, edge, backend)(data.view(20, 3, 2), weights)
             found.append(torch.autograd.grad(values, wanted, values.detach().cos(), allow_unused=True))
-        for one, other in zip(*found, strict=True):
-            torch.testing.assert_close(one, other)
+        torch.testing.assert_close(*found)
 
 
 def test_the_first_of_equal_messages_and_of_nans_is_chosen(kernels):
@@ -282,8 +281,7 @@ def test_compiled_aggregates_equal_eager_ones(reduce, edge):
         if grad and reduce != "any":
             inputs = [x for x in (data, weights) if x is not None]
             grads = [torch.autograd.grad(x.clamp(-9, 9).square().sum(), inputs) for x in (found, expected)]
-            for one, other in zip(*grads, strict=True):
-                torch.testing.assert_close(one, other)
+            torch.testing.assert_close(*grads)
 
 
 @pytest.mark.parametrize(
@@ -333,8 +331,7 @@ def test_a_compiled_module(backend):
     grads = []
     for found in (fast(data), model(data)):
         grads.append((found, *torch.autograd.grad(found.sum(), list(model.parameters()))))
-    for one, other in zip(*grads, strict=True):
-        torch.testing.assert_close(one, other)
+    torch.testing.assert_close(*grads)
 
 
 @pytest.mark.thorough

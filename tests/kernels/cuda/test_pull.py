@@ -10,7 +10,7 @@ from backends import portable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from native_samples import pull
-from pull_samples import BORDERS, rows_of_degrees, subgraphs
+from pull_samples import BORDERS, CLOSE, rows_of_degrees, subgraphs
 from strategies import graphs, random_data, random_graph
 
 import tgraph as tg
@@ -25,7 +25,6 @@ from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 DTYPES = tuple(TYPES)
 FLOATS = (torch.float32, torch.float64)
 NARROW_INTEGERS = (torch.bool, torch.uint8, torch.int8, torch.int16)
-CLOSE = {torch.float32: 1e-4, torch.float64: 1e-11, torch.bfloat16: 2e-2, torch.float16: 4e-3}
 COLUMNS = ((), (1,), (3,), (4,), (8,), (33,))
 
 

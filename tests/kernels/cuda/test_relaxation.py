@@ -8,6 +8,7 @@ from backends import portable
 from frontier_samples import awkward_graphs, subgraph, with_index
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from native_samples import PAIRS
 from strategies import Any, graphs, grid, random_graph
 
 import tgraph as tg
@@ -19,20 +20,8 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import frontier, loop, relaxation
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
+
 # The dtypes of values, and those of weights that they can hold.
-PAIRS = [
-    (torch.int32, torch.int32),
-    (torch.int64, torch.int32),
-    (torch.int64, torch.int64),
-    (torch.float32, torch.float32),
-    (torch.float32, torch.int32),
-    (torch.float32, torch.int64),
-    (torch.float64, torch.float32),
-    (torch.float64, torch.float64),
-    (torch.float64, torch.int64),
-]
-
-
 def round_of(kernels, program, graph, values, active, mode, scratch=None):
     """The values after one round, and the vertices that changed, ascending."""
     sub = subgraph(graph, active, mode)

@@ -2,21 +2,16 @@
 
 import pytest
 import torch
-from backends import portable
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pull_samples import REDUCES, agree_by_rows
 from strategies import graphs, random_data, random_graph
 
-from tgraph.core.rows import Selection
-from tgraph.core.subgraph import Subgraph
 from tgraph.formats import ELL, SELL
 from tgraph.kernels.cuda import pull, runtime
 from tgraph.kernels.cuda import sell as kernels
 from tgraph.kernels.cuda.pull import TYPES
-from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
-
-CLOSE = {torch.float32: 1e-4, torch.float64: 1e-11, torch.bfloat16: 2e-2, torch.float16: 4e-3}
-REDUCES = ("sum", "prod", "min", "max")
+from tgraph.kernels.reductions import EDGE_OPERATIONS
 
 
 @pytest.fixture
@@ -27,21 +22,8 @@ def prepared(device, host):
     return device
 
 
-def agree(layout, graph, device, data, reduce, edge="copy"):
-    """The kernel gives what the portable backend computes from the stored rows."""
-    if reduce in ("sum", "prod") and data.dtype == torch.int32:
-        data = data.long()  # as layouts do
-    sub = Subgraph(graph, graph.everything(), "pull", None, Selection(graph.offset, graph.neighbors), False)
-    reduction = REDUCTIONS[reduce]
-    weights = None if graph.weights is None else graph.weights.to(data.dtype)
-    expected = portable.aggregate(sub, data, reduction, edge, weights).values
-    slices = layout.to(device).slices
-    slices = slices._replace(weights=None if slices.weights is None else slices.weights.to(data.dtype))
-    found = kernels.pull(slices, data.to(device), reduce, edge, reduction.identity(data.dtype))
-    adds = data.is_floating_point() and (reduce in ("sum", "prod") or edge in ("add", "mul"))
-    tolerance = CLOSE[data.dtype] if adds else 0
-    torch.testing.assert_close(found.cpu(), expected, rtol=tolerance, atol=tolerance, equal_nan=True)
-    return found
+def agree(layout, graph, device, *arguments):
+    return agree_by_rows(kernels, layout.to(device).slices, graph, device, *arguments)
 
 
 @pytest.mark.parametrize("dtype", TYPES)

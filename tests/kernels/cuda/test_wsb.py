@@ -5,23 +5,19 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from backends import portable
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pull_samples import CLOSE, REDUCES, agree_by_rows
 from strategies import graphs, random_data, random_graph
 
 import tgraph as tg
 from tgraph.core.dispatch import BACKENDS, supports_all
-from tgraph.core.rows import Selection
-from tgraph.core.subgraph import Subgraph
 from tgraph.formats import WSB
 from tgraph.kernels.cuda import pull, runtime
 from tgraph.kernels.cuda import wsb as kernels
 from tgraph.kernels.cuda.pull import TYPES
-from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
+from tgraph.kernels.reductions import EDGE_OPERATIONS
 
-CLOSE = {torch.float32: 1e-4, torch.float64: 1e-11, torch.bfloat16: 2e-2, torch.float16: 4e-3}
-REDUCES = ("sum", "prod", "min", "max")
 TF32 = 2e-3  # of 10 bits after the leading one
 
 
@@ -48,21 +44,9 @@ def tf32():
         yield
 
 
-def agree(graph, device, data, reduce, edge="copy", tolerance=None):
-    """The kernel gives what the portable backend computes from the stored rows."""
-    if reduce in ("sum", "prod") and data.dtype == torch.int32:
-        data = data.long()  # as layouts do
-    sub = Subgraph(graph, graph.everything(), "pull", None, Selection(graph.offset, graph.neighbors), False)
-    reduction = REDUCTIONS[reduce]
-    weights = None if graph.weights is None else graph.weights.to(data.dtype)
-    expected = portable.aggregate(sub, data, reduction, edge, weights).values
+def agree(graph, device, *arguments, **options):
     tiles = WSB.from_graph(graph, min_density=0).to(device).tiles
-    tiles = tiles._replace(weights=None if tiles.weights is None else tiles.weights.to(data.dtype))
-    found = kernels.pull(tiles, data.to(device), reduce, edge, reduction.identity(data.dtype))
-    adds = data.is_floating_point() and (reduce in ("sum", "prod") or edge in ("add", "mul"))
-    tolerance = tolerance or (CLOSE[data.dtype] if adds else 0)
-    torch.testing.assert_close(found.cpu(), expected, rtol=tolerance, atol=tolerance, equal_nan=True)
-    return found
+    return agree_by_rows(kernels, tiles, graph, device, *arguments, **options)
 
 
 @pytest.mark.parametrize("dtype", TYPES)

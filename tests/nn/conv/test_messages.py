@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from strategies import thread_count
 
 import tgraph as tg
 from tgraph.errors import ArgumentError
@@ -48,8 +49,7 @@ def test_the_order_of_messages_changes_nothing(monkeypatch, name, dtype):
     monkeypatch.setattr(messages, "FEW", 0)
     expected, slopes, inputs = computed(name, dtype)
     curvature = torch.autograd.grad(sum(each.square().sum() for each in slopes), inputs)
-    for ours, theirs in zip((out, *gradients, *second), (expected, *slopes, *curvature), strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close((out, *gradients, *second), (expected, *slopes, *curvature), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("reduce", ["sum", "mean"])
@@ -57,12 +57,8 @@ def test_sums_in_the_order_of_edges(reduce):
     adjacency, data = Adjacency(*ends(), N, N), torch.randn(E, COLUMNS, dtype=torch.float64)
     received = reduced(Unsorted(adjacency), data, reduce)
     torch.testing.assert_close(received, reduced(adjacency, adjacency.in_row_order(data), reduce))
-    threads = torch.get_num_threads()
-    torch.set_num_threads(3)
-    try:
+    with thread_count(3):
         assert torch.equal(received, reduced(Unsorted(adjacency), data, reduce))
-    finally:
-        torch.set_num_threads(threads)
 
 
 def test_few_sums_that_no_sort_is_needed_for_stay_in_the_order_of_edges():

@@ -61,23 +61,6 @@ def test_derived_classes_are_pickled():
     close(pickle.loads(pickle.dumps(layer))(features(n, 6), edge_index), layer(features(n, 6), edge_index))
 
 
-@pytest.mark.parametrize("name", ["SAGEConv", "GATConv", "GATv2Conv", "TransformerConv", "GraphConv"])
-def test_to_hetero(name):
-    metadata = (
-        ["paper", "author"],
-        [("paper", "cites", "paper"), ("author", "writes", "paper"), ("paper", "by", "author")],
-    )
-    x = {kind: torch.rand(8, 6) for kind in metadata[0]}
-    edge_index = {kind: torch.randint(0, 8, (2, 20)) for kind in metadata[1]}
-    torch.manual_seed(0)
-    ours, other = (theirs.to_hetero(Net(library, name), metadata) for library in (tg.nn, theirs))
-    assert sum(p.numel() for p in ours.parameters()) == sum(p.numel() for p in other.parameters())
-    ours.load_state_dict(other.state_dict())
-    found, expected = ours(x, edge_index), other(x, edge_index)
-    for kind in metadata[0]:
-        close(found[kind], expected[kind], 1e-4)
-
-
 @pytest.mark.parametrize("name", CONVS)
 def test_hops_and_embeddings(name):
     model, (edge_index, n) = Net(tg.nn, name), edges("hub")

@@ -49,14 +49,19 @@ def rounded(layer, dtype):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", NARROW, ids=str)
 @pytest.mark.parametrize("name", layers())
-def test_autocast(name, dtype, kind):
+@pytest.mark.parametrize("autocast", [True, False])
+def test_numbers_of_16_bits(name, dtype, kind, autocast):
+    """By autocast, or as the dtype of the parameters."""
     edge_index, n = edges(kind)
     layer, inputs = rounded(layers()[name], dtype), samples(name, n, edge_index)
     expected = numbers(layer, inputs[0], edge_index, *inputs[1:])
-    found = numbers(layer.float(), inputs[0].float(), edge_index, *(t.float() for t in inputs[1:]), autocast=dtype)
+    held = torch.float32 if autocast else dtype
+    x, *data = (t.to(held) for t in inputs)
+    found = numbers(layer.to(held), x, edge_index, *data, autocast=dtype if autocast else None)
+    assert autocast or found[0].dtype == dtype
     near(found[0], expected[0], NARROW[dtype])
     for mine, exact in zip(found[1], expected[1], strict=True):
-        assert mine.dtype == torch.float32
+        assert mine.dtype == held
         near(mine, exact, 2 * NARROW[dtype])
 
 
@@ -73,21 +78,6 @@ def test_autocast_gives_the_dtype_that_pyg_gives(name, dtype):
     for x in (features(n, 6).float(), features(n, 6).float().requires_grad_()):
         with torch.autocast("cpu", dtype):
             assert ours(x, edge_index).dtype == other(x, edge_index).dtype
-
-
-@pytest.mark.covering(1)
-@pytest.mark.parametrize("kind", ["empty", "loops", "hub"])
-@pytest.mark.parametrize("dtype", NARROW, ids=str)
-@pytest.mark.parametrize("name", layers())
-def test_parameters_of_16_bits(name, dtype, kind):
-    edge_index, n = edges(kind)
-    layer, inputs = rounded(layers()[name], dtype), samples(name, n, edge_index)
-    expected = numbers(layer, inputs[0], edge_index, *inputs[1:])
-    found = numbers(layer.to(dtype), inputs[0].to(dtype), edge_index, *(t.to(dtype) for t in inputs[1:]))
-    assert found[0].dtype == dtype
-    near(found[0], expected[0], NARROW[dtype])
-    for mine, exact in zip(found[1], expected[1], strict=True):
-        near(mine, exact, 2 * NARROW[dtype])
 
 
 @pytest.mark.parametrize("dtype", NARROW, ids=str)

@@ -1,5 +1,8 @@
 """Forward, gradients, parameters and printed form of every layer against PyTorch Geometric's, in float64."""
 
+import copy
+import itertools
+
 import pytest
 import torch
 from nn_samples import KINDS, agree, built, close, edges, features
@@ -36,48 +39,147 @@ def matrix(edge_index, num_vertices, layout):
     return adj if layout == "coo" else adj.to_sparse_csr()
 
 
-@pytest.mark.covering(2)
-@pytest.mark.parametrize("flow", FLOWS)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"improved": True},
-        {"add_self_loops": False},
-        {"normalize": False},
-        {"bias": False, "aggr": "mean"},
-        {"aggr": "max"},
-    ],
-    ids=str,
-)
-def test_gcn(kind, options, flow):
-    edge_index, n = edges(kind)
-    weight = features(edge_index.shape[1]).abs() + 0.1
-    for widths in ((6, 3), (3, 6)):
-        ours, other = both("GCNConv", widths, {"flow": flow, **options})
-        x = features(n, widths[0])
-        agree(ours, other, x, edge_index)
-        loops = edge_index[:, edge_index[0] == edge_index[1]]
-        if loops.shape[1] == loops.unique(dim=1).shape[1]:  # torch gives a gradient to weights that are overwritten
-            agree(ours, other, x, edge_index, weight)
-        close(ours(x, edge_index, weight), other(x, edge_index, weight))
+def network(columns):
+    parts = torch.nn.Linear(columns, 5), torch.nn.Tanh(), torch.nn.Linear(5, 3)
+    return torch.nn.Sequential(*parts).double()
+
+
+def around(name, nn, options):
+    """Both layers with a network of their own."""
+    ours, other = both(name, (nn,), options)
+    other.nn = copy.deepcopy(nn)
+    return ours, other
+
+
+def crossed(**values):
+    """All combinations of options."""
+    return [dict(zip(values, each, strict=True)) for each in itertools.product(*values.values())]
+
+
+AGGRS = ("mean", "add", "min", "max")
+AGGREGATORS = ["sum", "mean", "min", "max", "var", "std"]
+SCALERS = ["identity", "amplification", "attenuation", "linear", "inverse_linear"]
+DEGREES = torch.tensor([0, 3, 2, 1, 4])
+ATTENTION = [
+    *({}, {"heads": 3, "negative_slope": 0.05}, {"heads": 2, "concat": False, "bias": False}),
+    *({"add_self_loops": False}, {"heads": 2, "residual": True}),
+]
+# By the name of a layer, its positional arguments, the first of which is a number of columns or a network, and options.
+LAYERS = {
+    "GCNConv": (
+        [(6, 3), (3, 6)],
+        [
+            {"improved": True},
+            {"add_self_loops": False},
+            {"normalize": False},
+            {"bias": False, "aggr": "mean"},
+            {},
+            {"aggr": "max"},
+        ],
+    ),
+    "SAGEConv": (
+        [(6, 3), (3, 6)],
+        [
+            {"aggr": aggr, **more}
+            for aggr in (*AGGRS, "sum")
+            for more in ({}, {"normalize": True}, {"root_weight": False, "bias": False})
+        ],
+    ),
+    "GINConv": (
+        [(torch.nn.Linear(4, 3, dtype=torch.float64),)],
+        crossed(aggr=(*AGGRS, "sum"), train_eps=(True, False), eps=(0.3,)),
+    ),
+    "GATConv": ([(5, 3)], ATTENTION),
+    "GATv2Conv": ([(5, 3)], ATTENTION),
+    "TransformerConv": (
+        [(5, 3)],
+        [
+            {},
+            {"heads": 3},
+            {"heads": 2, "concat": False},
+            {"beta": True, "heads": 2},
+            {"beta": True, "heads": 2, "concat": False},
+            {"root_weight": False, "bias": False},
+        ],
+    ),
+    "GraphConv": ([(6, 3), (3, 6)], crossed(aggr=AGGRS)),
+    "SGConv": ([(6, 2), (3, 6)], [{}, {"K": 3}, {"K": 0}, {"add_self_loops": False, "bias": False}]),
+    "APPNP": ([(3, 0.2)], [{}, {"normalize": False}, {"add_self_loops": False}, {"cached": True}]),
+    "GINEConv": (
+        [(network(4),)],
+        [{"aggr": aggr, **more} for aggr in AGGRS for more in ({}, {"edge_dim": 3}, {"train_eps": True, "eps": 0.3})],
+    ),
+    "EdgeConv": (
+        [(network(8),), (torch.nn.Linear(8, 3).double(),), (torch.nn.Sequential(torch.nn.Tanh(), network(8)),)],
+        crossed(aggr=AGGRS),
+    ),
+    "ResGatedGraphConv": (
+        [(5, 3)],
+        [{}, {"root_weight": False, "bias": False}, {"aggr": "mean"}, {"act": torch.nn.Tanh()}],
+    ),
+    "RGCNConv": (
+        [(6, 2, 3), (4, 6, 3)],
+        [
+            {},
+            {"num_bases": 2},
+            {"num_blocks": 2},
+            {"aggr": "max", "root_weight": False},
+            {"aggr": "add", "bias": False},
+            {"num_bases": 2, "aggr": "min"},
+        ],
+    ),
+    "PNAConv": (
+        [(4, 6, AGGREGATORS, SCALERS, DEGREES)],
+        [
+            {},
+            {"towers": 2},
+            {"towers": 2, "divide_input": True, "post_layers": 2},
+            {"pre_layers": 2, "act": "LeakyReLU", "act_kwargs": {"negative_slope": 0.3}},
+            {"train_norm": True, "act": None},
+        ],
+    ),
+}
+WEIGHTED = ("GCNConv", "GraphConv", "SGConv", "APPNP")
+ATTENTIVE = ("GATConv", "GATv2Conv", "TransformerConv")
+CASES = [(name, options) for name, (_, several) in LAYERS.items() for options in several]
+
+
+def types(edge_index, count=3):
+    """Relations of which the last has no edges."""
+    return torch.randint(0, count - 1, (edge_index.shape[1],), generator=torch.Generator().manual_seed(4))
 
 
 @pytest.mark.covering(2)
 @pytest.mark.parametrize("flow", FLOWS)
-@pytest.mark.parametrize("aggr", ["mean", "sum", "add", "min", "max"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_sage_and_gin(kind, aggr, flow):
+@pytest.mark.parametrize(("name", "options"), CASES, ids=str)
+def test_options(name, options, kind, flow, float64):
     edge_index, n = edges(kind)
-    for options in ({}, {"normalize": True}, {"root_weight": False, "bias": False}):
-        for widths in ((6, 3), (3, 6)):
-            ours, other = both("SAGEConv", widths, {"aggr": aggr, "flow": flow, **options})
-            agree(ours, other, features(n, widths[0]), edge_index)
-    for train in (True, False):
-        inner = torch.nn.Linear(4, 3, dtype=torch.float64)
-        ours, other = both("GINConv", (inner,), {"aggr": aggr, "flow": flow, "eps": 0.3, "train_eps": train})
-        agree(ours, other, features(n, 4), edge_index)
+    count, options = edge_index.shape[1], {"flow": flow, **options}
+    for arguments in LAYERS[name][0]:
+        columns = {"GINConv": 4, "GINEConv": 4, "EdgeConv": 4, "APPNP": 5}.get(name, arguments[0])
+        make, x = (around if hasattr(arguments[0], "parameters") else both), features(n, columns)
+        first = arguments[0] if make is around else arguments
+        given = {"GINEConv": (features(count, options.get("edge_dim", 4)),), "RGCNConv": (types(edge_index),)}.get(
+            name, ()
+        )
+        shown = {"return_attention_weights": True} if name in ATTENTIVE else {}
+        found, expected = agree(*make(name, first, options), x, edge_index, *given, **shown)
+        if name in ATTENTIVE:
+            assert torch.equal(found[0], expected[0])
+            close(found[1], expected[1])
+        if name in WEIGHTED:
+            weight = features(count) if name == "GraphConv" else features(count).abs() + 0.1
+            loops = edge_index[:, edge_index[0] == edge_index[1]]
+            if loops.shape[1] == loops.unique(dim=1).shape[1]:  # torch gives a gradient to weights that are overwritten
+                agree(*both(name, arguments, options), x, edge_index, weight)
+            ours, other = both(name, arguments, options)
+            close(ours(x, edge_index, weight), other(x, edge_index, weight))
+        for fill in ("mean", "max", 0.5) if name.startswith("GAT") and count else ():
+            filled = {"edge_dim": 4, "fill_value": fill, **options}
+            agree(*both(name, arguments, filled), x, edge_index, features(count, 4, seed=2))
+        if name in ("TransformerConv", "ResGatedGraphConv", "PNAConv"):
+            agree(*both(name, arguments, {"edge_dim": 3, **options}), x, edge_index, features(count, 3, seed=2))
 
 
 @pytest.mark.parametrize("aggr", ["min", "max"])
@@ -97,84 +199,11 @@ def test_sage_projects():
     agree(ours, other, features(n, 6), edge_index)
 
 
-@pytest.mark.covering(2)
-@pytest.mark.parametrize("flow", FLOWS)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"heads": 3, "negative_slope": 0.05},
-        {"heads": 2, "concat": False, "bias": False},
-        {"add_self_loops": False},
-        {"heads": 2, "residual": True},
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("name", ["GATConv", "GATv2Conv"])
-def test_gat(name, options, kind, flow):
-    edge_index, n = edges(kind)
-    x, edge_attr = features(n, 5), features(edge_index.shape[1], 4, seed=2)
-    ours, other = both(name, (5, 3), {"flow": flow, **options})
-    found, expected = agree(ours, other, x, edge_index, return_attention_weights=True)
-    assert torch.equal(found[0], expected[0])
-    close(found[1], expected[1])
-    if edge_index.shape[1]:
-        for fill in ("mean", "max", 0.5):
-            ours, other = both(name, (5, 3), {"flow": flow, "edge_dim": 4, "fill_value": fill, **options})
-            agree(ours, other, x, edge_index, edge_attr)
-
-
 @pytest.mark.parametrize("fill", ["add", "min", "mul", torch.tensor([0.5, 1.0, -1.0, 2.0])], ids=str)
 def test_features_of_self_loops(fill):
     edge_index, n = edges("hub")
     ours, other = both("GATConv", (5, 3), {"edge_dim": 4, "fill_value": fill})
     agree(ours, other, features(n, 5), edge_index, features(edge_index.shape[1], 4))
-
-
-@pytest.mark.covering(2)
-@pytest.mark.parametrize("flow", FLOWS)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"heads": 3},
-        {"heads": 2, "concat": False},
-        {"beta": True, "heads": 2},
-        {"beta": True, "heads": 2, "concat": False},
-        {"root_weight": False, "bias": False},
-    ],
-    ids=str,
-)
-def test_transformer(options, kind, flow):
-    edge_index, n = edges(kind)
-    ours, other = both("TransformerConv", (5, 3), {"flow": flow, **options})
-    found, expected = agree(ours, other, features(n, 5), edge_index, return_attention_weights=True)
-    assert torch.equal(found[0], expected[0])
-    close(found[1], expected[1])
-    ours, other = both("TransformerConv", (5, 3), {"flow": flow, "edge_dim": 4, **options})
-    agree(ours, other, features(n, 5), edge_index, features(edge_index.shape[1], 4))
-
-
-@pytest.mark.parametrize("sizes", [(12, 7), (7, 12)])
-def test_two_sets_of_vertices(sizes):
-    random = torch.Generator().manual_seed(3)
-    edge_index = torch.stack([torch.randint(0, size, (40,), generator=random) for size in sizes])
-    pair = features(sizes[0], 4), features(sizes[1], 6, seed=2)
-    edge_attr = features(40, 4, seed=4)
-    for aggr in ("mean", "sum", "min", "max"):
-        agree(*both("SAGEConv", ((4, 6), 3), {"aggr": aggr}), pair, edge_index)
-        agree(*both("SAGEConv", ((4, 6), 3), {"aggr": aggr}), (pair[0], None), edge_index, sizes)
-    agree(*both("GINConv", (torch.nn.Linear(4, 3, dtype=torch.float64),), {}), (pair[0], pair[1][:, :4]), edge_index)
-    for loops in (True, False) if sizes[0] > sizes[1] else (False,):
-        options = {"heads": 2, "add_self_loops": loops, "residual": True}
-        agree(*both("GATConv", ((4, 6), 3), options), pair, edge_index)
-        agree(
-            *both("GATv2Conv", ((4, 6), 3), {**options, "edge_dim": 4, "fill_value": 1.0}), pair, edge_index, edge_attr
-        )
-    agree(*both("GATConv", ((4, 6), 3), {"add_self_loops": False}), (pair[0], None), edge_index, None, sizes)
-    agree(*both("TransformerConv", ((4, 6), 3), {"heads": 2, "beta": True}), pair, edge_index)
 
 
 @pytest.mark.parametrize("layout", ["coo", "csr"])

@@ -129,7 +129,7 @@ def test_sums_between_two_sets(kind, sizes, flow):
     edge_index = between(kind, sizes)
     pair = features(sizes[0], 4), features(sizes[1], 6, seed=2)
     for aggr in ("mean", "sum", "min", "max"):
-        for options in ({"normalize": True}, {"project": True}, {"root_weight": False, "bias": False}):
+        for options in ({}, {"normalize": True}, {"project": True}, {"root_weight": False, "bias": False}):
             agree(*both("SAGEConv", ((4, 6), 3), {"aggr": aggr, "flow": flow, **options}), pair, edge_index)
         agree(*both("SAGEConv", ((4, 6), 3), {"aggr": aggr, "flow": flow}), (pair[0], None), edge_index, sizes)
         inner = torch.nn.Linear(4, 3, dtype=torch.float64)

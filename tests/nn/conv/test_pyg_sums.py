@@ -4,7 +4,7 @@ and printed form."""
 import pytest
 import torch
 from nn_samples import KINDS, agree, close, edges, features
-from test_pyg import FLOWS, both
+from test_pyg import both
 
 import tgraph as tg
 from tgraph.core.building import sorting
@@ -28,19 +28,6 @@ def matrix(edge_index, num_vertices, weight):
     return torch.sparse_coo_tensor(edge_index.flip(0), weight, size, check_invariants=False).coalesce()
 
 
-@pytest.mark.covering(2)
-@pytest.mark.parametrize("flow", FLOWS)
-@pytest.mark.parametrize("aggr", ["add", "mean", "min", "max"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_graph(kind, aggr, flow):
-    edge_index, n = edges(kind)
-    weight = features(edge_index.shape[1])
-    for widths in ((6, 3), (3, 6)):
-        ours, other = both("GraphConv", widths, {"aggr": aggr, "flow": flow})
-        agree(ours, other, features(n, widths[0]), edge_index)
-        agree(ours, other, features(n, widths[0]), edge_index, weight)
-
-
 @pytest.mark.parametrize("sizes", SIZES)
 def test_graph_between_two_sets(sizes):
     edge_index, weight = between(sizes), features(40)
@@ -51,18 +38,6 @@ def test_graph_between_two_sets(sizes):
         agree(ours, other, (pair[0], None), edge_index, weight, sizes)
 
 
-@pytest.mark.parametrize("flow", FLOWS)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("options", [{}, {"K": 3}, {"K": 0}, {"add_self_loops": False, "bias": False}], ids=str)
-def test_simplified(kind, options, flow):
-    edge_index, n = edges(kind)
-    weight = features(edge_index.shape[1]).abs() + 0.1
-    for widths in ((6, 2), (3, 6)):
-        ours, other = both("SGConv", widths, {"flow": flow, **options})
-        agree(ours, other, features(n, widths[0]), edge_index)
-        close(ours(features(n, widths[0]), edge_index, weight), other(features(n, widths[0]), edge_index, weight))
-
-
 def test_cached_features_are_kept():
     edge_index, n = edges("hub")
     ours, other = both("SGConv", (6, 2), {"K": 2, "cached": True})
@@ -71,18 +46,6 @@ def test_cached_features_are_kept():
     close(ours._cached_x, other._cached_x)
     ours.reset_parameters()
     assert ours._cached_x is None
-
-
-@pytest.mark.parametrize("flow", FLOWS)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("options", [{}, {"normalize": False}, {"add_self_loops": False}, {"cached": True}], ids=str)
-def test_personalised(kind, options, flow):
-    edge_index, n = edges(kind)
-    weight = features(edge_index.shape[1]).abs() + 0.1
-    for given in ((), (weight,)):
-        ours, other = both("APPNP", (3, 0.2), {"flow": flow, **options})
-        agree(ours, other, features(n, 5), edge_index)
-        close(ours(features(n, 5), edge_index, *given), other(features(n, 5), edge_index, *given))
 
 
 @pytest.mark.parametrize("kind", KINDS)

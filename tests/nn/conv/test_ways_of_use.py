@@ -15,7 +15,7 @@ from tgraph.errors import ArgumentError
 
 pyg = pytest.importorskip("torch_geometric", reason="PyTorch Geometric is what is used")
 from torch_geometric import nn as theirs  # noqa: E402
-from torch_geometric.data import Data, HeteroData  # noqa: E402
+from torch_geometric.data import Data  # noqa: E402
 from torch_geometric.explain import Explainer, GNNExplainer  # noqa: E402
 from torch_geometric.loader import DataLoader  # noqa: E402
 
@@ -49,56 +49,9 @@ def test_sequential_with_jumps(name):
     close(theirs.Sequential("x, edge_index", steps)(features(n, 6), edge_index), torch.cat((h.relu(), h), 1))
 
 
-def several():
-    data = HeteroData()
-    data["a"].x, data["b"].x = features(10, 5), features(7, 6)
-    random = torch.Generator().manual_seed(0)
-    ends = torch.stack([torch.randint(0, size, (20,), generator=random) for size in (10, 7)])
-    data["a", "to", "b"].edge_index, data["b", "of", "a"].edge_index = ends, ends.flip(0)
-    return data
-
-
-def bipartite(library, name):
-    options = {"add_self_loops": False} if name in ("GATConv", "GATv2Conv") else {}
-    return lambda sizes: built(library, name, (sizes, 4), options)
-
-
-BIPARTITE = ("SAGEConv", "GATConv", "GATv2Conv", "TransformerConv", "GraphConv", "ResGatedGraphConv")
-
-
-@pytest.mark.parametrize("name", BIPARTITE)
-def test_a_layer_for_each_kind_of_edge(name):
-    data, found = several(), []
-    for library in (tg.nn, theirs):
-        make = bipartite(library, name)
-        model = theirs.HeteroConv({("a", "to", "b"): make((5, 6)), ("b", "of", "a"): make((6, 5))})
-        found.append(model(data.x_dict, data.edge_index_dict))
-    for kind in ("a", "b"):
-        close(found[0][kind], found[1][kind])
-
-
-@pytest.mark.parametrize("name", BIPARTITE)
-def test_to_hetero_takes_accelerated_layers(name):
-    class Two(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.first, self.second = bipartite(theirs, name)((-1, -1)), bipartite(theirs, name)((-1, -1))
-
-        def forward(self, x, edge_index):
-            return self.second(self.first(x, edge_index).relu(), edge_index)
-
-    data, model = several(), Two()
-    assert len(tg.nn.accelerate(model).replaced) == 2
-    model = theirs.to_hetero(model, data.metadata())
-    found = model(data.x_dict, data.edge_index_dict)
-    assert len(tg.nn.restore(model)) == 4
-    expected = model(data.x_dict, data.edge_index_dict)
-    for kind in ("a", "b"):
-        close(found[kind], expected[kind])
-
-
 @pytest.mark.parametrize("make", [theirs.GCN, theirs.GraphSAGE, theirs.GIN, theirs.GAT])
 def test_explanations_use_messages(make):
+    torch.manual_seed(0)  # of other models the mask may be all 0
     edge_index, n = edges("hub")
     model = make(6, 8, 2, 3)
     tg.nn.accelerate(model)

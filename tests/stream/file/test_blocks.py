@@ -3,9 +3,6 @@
 import errno
 import os
 import random
-import shutil
-import subprocess
-from pathlib import Path
 
 import interpreters
 import pytest
@@ -15,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors import safe_open
 from strategies import FLOATS, INTEGERS, graphs, random_graph
+from streams import cliques
 
 import tgraph as tg
 from tgraph.core.graph import Graph
@@ -204,14 +202,22 @@ def read_all(path):
         return file.order, file.vertices
 
 
-@pytest.fixture
-def sample(tmp_path):
-    path = tmp_path / "sample.tg"
-    graph = Graph.from_edges(
-        *torch.randint(0, 900, (2, 9000)), torch.rand(9000), vertices=[f"v{v}" for v in range(900)]
-    )
-    write_partitioned(graph, path, Parts(torch.randperm(900), torch.tensor([0, 2000, 2000, 5001, 9000])))
+def write_sample(path, layout):
+    """A file of four parts, one of them empty, whose blocks are as they are, or compressed."""
+    if layout is None:
+        graph = Graph.from_edges(
+            *torch.randint(0, 900, (2, 9000)), torch.rand(9000), vertices=[f"v{v}" for v in range(900)]
+        )
+    else:
+        graph = cliques(40, 15, directed=True, extra=2000)
+    bounds = torch.tensor([0, 2000, 2000, 5001, graph.num_arcs])
+    write_partitioned(graph, path, Parts(torch.randperm(graph.num_vertices), bounds), layout=layout)
     return path
+
+
+@pytest.fixture(params=[None, "virtual"])
+def sample(request, tmp_path):
+    return write_sample(tmp_path / "sample.tg", request.param)
 
 
 @pytest.mark.fault
@@ -310,24 +316,12 @@ def test_a_failure_keeps_the_file_that_was_there(tmp_path, monkeypatch):
     assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of 256 KiB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", os.fspath(folder)]
-    if not shutil.which("mount") or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("no file system can be mounted here")
-    yield folder
-    subprocess.run(["umount", os.fspath(folder)], check=True)
-
-
 @pytest.mark.fault
-def test_a_disk_that_is_full(small_disk: Path):
-    path = small_disk / "some.tg"
+def test_a_disk_that_is_full(mounted):
+    path = mounted("256k") / "some.tg"
     write_partitioned(LABELLED, path, 2)
     with pytest.raises(OSError, match=r"bytes are needed, \d+ are free") as caught:
         write_partitioned(random_graph(3000, 90_000), path, 2)
     assert caught.value.errno == errno.ENOSPC
-    assert list(small_disk.iterdir()) == [path]
+    assert list(path.parent.iterdir()) == [path]
     assert_same(tg.read(path), LABELLED)

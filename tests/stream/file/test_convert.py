@@ -12,7 +12,7 @@ import torch
 from faults import killed
 from hypothesis import given
 from hypothesis import strategies as st
-from test_blocks import assert_blocks_hold, assert_same, small_disk  # noqa: F401
+from test_blocks import assert_blocks_hold, assert_same
 
 import tgraph as tg
 from tgraph.core.building.symmetry import Mirror
@@ -202,7 +202,8 @@ def test_too_many_sparse_ids(tmp_path):
 
 
 @pytest.mark.fault
-def test_a_disk_that_is_full(tmp_path, small_disk):  # noqa: F811
+def test_a_disk_that_is_full(tmp_path, mounted):
+    small_disk = mounted("256k")
     path = tmp_path / "some.txt"
     path.write_text(random_lines(100, 30_000))
     with pytest.raises(OSError, match=r"bytes are needed, \d+ are free.*some\.tg") as caught:

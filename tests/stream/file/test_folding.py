@@ -1,7 +1,6 @@
 """Partitioned files with compressed blocks: the same graph, the same answers, fewer bytes, and damage that is named."""
 
 import itertools
-import random
 
 import pytest
 import torch
@@ -10,8 +9,8 @@ from backends import portable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import FLOATS, INTEGERS, Any, graphs, random_graph, thread_count
-from streams import streamed
-from test_blocks import assert_blocks_hold, assert_same, bounds_of, read_all
+from streams import cliques, streamed
+from test_blocks import assert_blocks_hold, assert_same, bounds_of, write_sample
 from test_streamed import BLOCKS, DECODED, ENOUGH, IN_BLOCKS, same
 
 import tgraph as tg
@@ -22,20 +21,9 @@ from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.convert import convert
 from tgraph.stream.file.folding import Folded, fold, folded_error, unfold
 from tgraph.stream.file.writing import write_partitioned
-from tgraph.stream.memory import PAGE
 from tgraph.stream.partitioning.parts import Parts
 
 al = tg.algorithms
-
-
-def cliques(count, size, *, directed=False, extra=20):
-    """Cliques with self-loops, whose rows are equal, and some arcs between them."""
-    member = torch.arange(count * size).view(count, size)
-    src, dst = member[:, :, None].expand(-1, -1, size).flatten(), member[:, None].expand(-1, size, -1).flatten()
-    more = torch.randint(count * size, (2, extra), generator=torch.Generator().manual_seed(2))
-    return tg.Graph.from_edges(
-        torch.cat((src, more[0])), torch.cat((dst, more[1])), directed=directed, num_vertices=count * size + 1
-    )
 
 
 GRAPHS = {
@@ -241,35 +229,8 @@ def test_versions(tmp_path, monkeypatch):
 # ---- damage ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def sample(tmp_path):
-    path = tmp_path / "sample.tg"
-    graph = cliques(40, 15, directed=True, extra=2000)
-    write_partitioned(graph, path, Parts(torch.randperm(601), torch.tensor([0, 4000, 4000, 7001, graph.num_arcs])),
-                      layout="virtual")  # fmt: skip
-    return path
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_a_flipped_bit_is_named(sample, seed):
-    chance = random.Random(seed)
-    data = bytearray(sample.read_bytes())
-    data[chance.randrange(len(data) if seed % 5 else PAGE)] ^= 1 << chance.randrange(8)
-    sample.write_bytes(data)
-    with pytest.raises(FileFormatError, match=r"sample\.tg: .*(again|upgrade|partition)"):
-        read_all(sample)
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_a_truncated_file_is_named(sample, seed):
-    data = sample.read_bytes()
-    sample.write_bytes(data[: random.Random(seed).randrange(len(data))])
-    for read in (read_all, tg.read):
-        with pytest.raises(FileFormatError, match=r"sample\.tg: .*(again|damaged)"):
-            read(sample)
-
-
-def test_a_damaged_block_is_named_and_nothing_computed(sample):
+def test_a_damaged_block_is_named_and_nothing_computed(tmp_path):
+    sample = write_sample(tmp_path / "sample.tg", "virtual")
     held = tg.open(sample, memory="1MB")
     with sample.open("r+b") as file:
         for block in (2, 6):  # one of each section

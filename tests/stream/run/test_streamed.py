@@ -112,8 +112,7 @@ def test_a_file_and_its_gradients_on_a_gpu(tmp_path, reduce):
         out = tg.aggregate(held, leaf, reduce, edge="mul")
         out.sin().sum().backward()
         grads.append((out.detach().cpu(), leaf.grad.cpu()))
-    for found, wanted in zip(*grads[::-1], strict=True):
-        torch.testing.assert_close(found, wanted)
+    torch.testing.assert_close(*grads[::-1])
 
 
 def on_gpu():

@@ -9,7 +9,7 @@ from backends import native as native_backend
 from hypothesis import given
 from hypothesis import strategies as st
 from native_samples import hub_graph, pull, push, served, subgraphs
-from strategies import graphs, on_threads, random_data, random_graph
+from strategies import graphs, random_data, random_graph, same_on_threads
 
 import tgraph as tg
 from tgraph.core.rows import Scratch
@@ -209,8 +209,7 @@ def test_threads_change_no_bit(shape, reduce):
     graph = hub_graph()
     data = random_data((400, *shape), torch.float32)
     for sub, edge in itertools.product(subgraphs(graph), ("copy", "mul")):
-        alone, *others = on_threads(lambda sub=sub, edge=edge: served(sub, data, reduce, edge).values)
-        assert all(torch.equal(alone, other) for other in others)
+        same_on_threads(lambda sub=sub, edge=edge: served(sub, data, reduce, edge).values)
 
 
 def test_long_rows():

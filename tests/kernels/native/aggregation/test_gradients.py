@@ -2,11 +2,12 @@
 
 import pytest
 import torch
-from native_samples import hub_graph, pull, push, served, subgraphs
+from native_samples import hub_graph, pull, push, received_by, served, subgraphs
 from strategies import on_threads, random_data, random_graph
 
 import tgraph as tg
 from tgraph.core.system import native
+from tgraph.kernels.torch_scatter import library
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
 
@@ -72,11 +73,14 @@ def test_gradients_of_narrow_data(dtype, reduce):
 
 
 @pytest.mark.parametrize("reduce", ["min", "max"])
-def test_the_first_of_equal_messages_takes_the_gradient(reduce):
+@pytest.mark.parametrize(
+    "backend", ["native", pytest.param("scatter", marks=pytest.mark.skipif(library.load() is None, reason="not there"))]
+)
+def test_the_first_of_equal_messages_takes_the_gradient(reduce, backend):
     graph = tg.Graph.from_edges([0, 1, 2], [3, 3, 3])
     data = torch.tensor([1.0, 1, 1, 0], requires_grad=True)
     for sub in (pull(graph, graph.everything()), push(graph), push(graph, torch.tensor([0, 1, 2]))):
-        (grad,) = torch.autograd.grad(served(sub, data, reduce).values[-1], data)
+        (grad,) = torch.autograd.grad(received_by(backend, sub, data, reduce).values[-1], data)
         assert grad.tolist() == [1, 0, 0, 0]
 
 

@@ -9,7 +9,7 @@ import torch
 from backends import native as native_backend
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import arcs, close, graphs, random_graph
+from strategies import close, dense, graphs, on_threads, random_graph, thread_count
 
 import tgraph as tg
 from tgraph.core.rows import Selection
@@ -25,21 +25,6 @@ from tgraph.primitives.linear import AffineMap
 needs_native = pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-12}
 WEIGHTS = (None, torch.int32, torch.int64, torch.float32, torch.float64)
-
-
-@pytest.fixture
-def threads():
-    """Sets the number of threads, and back again."""
-    before = torch.get_num_threads()
-    yield torch.set_num_threads
-    torch.set_num_threads(before)
-
-
-def matrix(graph, weighted):
-    dense = np.zeros((graph.num_vertices, graph.num_vertices))
-    for u, v, weight in arcs(graph):
-        dense[u, v] += weight if weighted else 1
-    return dense
 
 
 def vectors(n, seed=0, dtype=torch.float64):
@@ -98,7 +83,7 @@ def in_stripes(graph, x, scale, bias, alpha, beta, blocks):
 def test_steps_equal_a_dense_matrix(graph, blocks, vectorial):
     n, weighted = graph.num_vertices, graph.weights is not None
     x, scale, bias, measure = vectors(n)
-    dense, unweighted = matrix(graph, weighted), tg.Graph(graph.offset, graph.neighbors, directed=graph.directed)
+    stored, unweighted = dense(graph, weighted), tg.Graph(graph.offset, graph.neighbors, directed=graph.directed)
     cuts = gauss_seidel.row_blocks(graph.transpose().offset, blocks)
     assert cuts[0][0] == 0 and cuts[-1][1] == n and all(a[1] == b[0] for a, b in itertools.pairwise(cuts))
     if not vectorial:
@@ -114,7 +99,7 @@ def test_steps_equal_a_dense_matrix(graph, blocks, vectorial):
             if backend == "auto" and blocks > 1 and native.load() is not None:
                 expected = in_stripes(graph if weighted else unweighted, *vectors_of, blocks)
             else:
-                expected = sequential(dense, *vectors_of, cuts)
+                expected = sequential(stored, *vectors_of, cuts)
             assert close(after.tolist(), expected)
             assert close([float(walk.change(values, after))], [np.abs(expected - before).sum()])
             assert close([float(walk.total(after))], [(expected * measure.numpy()).sum()])
@@ -159,14 +144,14 @@ def test_katz_and_eigenvector_centrality():
     x = torch.zeros(25, dtype=torch.float64)
     for _ in range(200):
         x = katz.step(graph, x, alpha=0.01)
-    expected = nx.katz_centrality_numpy(nx.Graph(matrix(graph, False)), alpha=0.01, weight="weight")
+    expected = nx.katz_centrality_numpy(nx.Graph(dense(graph, False)), alpha=0.01, weight="weight")
     assert close((x / x.norm()).tolist(), expected.values(), 1e-8)
 
     eigenvector = AffineMap(measure=graph.out_degree.double())
     x = torch.full((25,), 1 / 25, dtype=torch.float64)
     for _ in range(300):
         x = eigenvector.step(graph, x, alpha=1 / eigenvector.total(x))
-    expected = np.linalg.eigh(matrix(graph, False))[1][:, -1]
+    expected = np.linalg.eigh(dense(graph, False))[1][:, -1]
     assert close((x / x.norm()).tolist(), np.abs(expected), 1e-8)
 
 
@@ -315,12 +300,9 @@ def test_native_equals_portable(dtype, weights, scaled):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("blocks", [1, 16])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_number_of_threads_changes_no_bit(dtype, blocks, weighted, threads):
+def test_the_number_of_threads_changes_no_bit(dtype, blocks, weighted):
     graph = hub_graph()
-    runs = []
-    for count in (1, 2, 3):
-        threads(count)
-        runs.append(stepped(graph, "native", dtype, blocks, weighted))
+    runs = on_threads(lambda: stepped(graph, "native", dtype, blocks, weighted))
     for other in runs[1:]:
         for (values, numbers), (same, sums) in zip(runs[0], other, strict=True):
             assert torch.equal(values, same) and torch.equal(numbers, sums)
@@ -337,7 +319,7 @@ def test_the_number_of_threads_changes_no_bit(dtype, blocks, weighted, threads):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("blocks", [2, 5, 16])
-def test_rows_of_a_stripe_use_new_values(dtype, weights, blocks, threads):
+def test_rows_of_a_stripe_use_new_values(dtype, weights, blocks):
     for graph in (local_graph(), random_graph(300, 5000, dtype=weights), random_graph(1, 0), random_graph(0, 0)):
         if graph.num_vertices > 300:
             converted = None if weights is None else graph.weights.to(weights)
@@ -346,30 +328,28 @@ def test_rows_of_a_stripe_use_new_values(dtype, weights, blocks, threads):
         edge = "copy" if graph.weights is None else "mul"
         expected = in_stripes(graph, x.numpy(), scale.numpy(), bias.numpy(), 0.01, 2.0, blocks)
         for count in (1, 3):
-            threads(count)
-            walk = affine(scale=scale, bias=bias, measure=measure, edge=edge, blocks=blocks)
-            walk.total(x), walk.dangling_mass(x)
-            found = walk.step(subgraph(graph, "native"), x, alpha=0.01, beta=2.0)
-            assert torch.allclose(found, torch.from_numpy(expected), rtol=TOLERANCE[dtype])
-            last = found.double()
-            assert close([float(walk.change(x, found))], [float((last - x.double()).abs().sum())])
-            assert close([float(walk.total(found))], [float((last * measure).sum())])
-            assert close([float(walk.dangling_mass(found))], [float(last[scale == 0].sum())])
-            again = walk.step(subgraph(graph, "native"), found, alpha=0.01)  # from the cached next x
-            other = affine(scale=scale, bias=bias, edge=edge, blocks=blocks)
-            assert torch.equal(again, other.step(subgraph(graph, "native"), found.clone(), alpha=0.01))
+            with thread_count(count):
+                walk = affine(scale=scale, bias=bias, measure=measure, edge=edge, blocks=blocks)
+                walk.total(x), walk.dangling_mass(x)
+                found = walk.step(subgraph(graph, "native"), x, alpha=0.01, beta=2.0)
+                assert torch.allclose(found, torch.from_numpy(expected), rtol=TOLERANCE[dtype])
+                last = found.double()
+                assert close([float(walk.change(x, found))], [float((last - x.double()).abs().sum())])
+                assert close([float(walk.total(found))], [float((last * measure).sum())])
+                assert close([float(walk.dangling_mass(found))], [float(last[scale == 0].sum())])
+                again = walk.step(subgraph(graph, "native"), found, alpha=0.01)  # from the cached next x
+                other = affine(scale=scale, bias=bias, edge=edge, blocks=blocks)
+                assert torch.equal(again, other.step(subgraph(graph, "native"), found.clone(), alpha=0.01))
 
 
 @pytest.mark.covering(1)
 @needs_native
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_rows_whose_neighbours_are_scattered_use_new_values_of_other_blocks_only(dtype, weighted, threads):
-    graph, runs = tg.generators.rmat(14, 16), []
+def test_rows_whose_neighbours_are_scattered_use_new_values_of_other_blocks_only(dtype, weighted):
+    graph = tg.generators.rmat(14, 16)
     graph = tg.Graph(graph.offset, graph.neighbors, 1 / (1 + graph.neighbors % 7))
-    for count in (1, 2, 3):
-        threads(count)
-        runs.append(stepped(graph, "native", dtype, 16, weighted))
+    runs = on_threads(lambda: stepped(graph, "native", dtype, 16, weighted))
     for other in (*runs[1:], stepped(graph, "portable", dtype, 16, weighted)):
         for (values, numbers), (same, sums) in zip(runs[0], other, strict=True):
             assert torch.allclose(values, same, rtol=TOLERANCE[dtype])

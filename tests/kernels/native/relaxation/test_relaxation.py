@@ -4,6 +4,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from native_samples import PAIRS
 from strategies import MODES, Any, graphs, grid, random_graph, thread_count
 
 import tgraph as tg
@@ -15,18 +16,6 @@ from tgraph.kernels.native.relaxation import relaxation as native_relaxation
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
-
-PAIRS = [
-    (torch.int32, torch.int32),
-    (torch.int64, torch.int32),
-    (torch.int64, torch.int64),
-    (torch.float32, torch.float32),
-    (torch.float32, torch.int32),
-    (torch.float32, torch.int64),
-    (torch.float64, torch.float32),
-    (torch.float64, torch.float64),
-    (torch.float64, torch.int64),
-]
 
 
 def drawn_values(data, graph, dtype, reduction, width):

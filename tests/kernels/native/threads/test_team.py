@@ -11,7 +11,6 @@ from pathlib import Path
 import interpreters
 import pytest
 import torch
-from strategies import on_threads
 
 import tgraph as tg
 from tgraph.core.direction import THRESHOLDS
@@ -334,12 +333,6 @@ def test_buckets_are_emptied_by_any_number_of_threads():
     assert alone.isfinite().all()
     for counts in 3 * [[3, 1], [4, 2, 1, 3], [2, 4]]:
         assert torch.equal(distances(counts), alone)
-
-
-def test_large_buckets_give_the_same_with_any_number_of_threads():
-    graph = tg.generators.rmat(14, weighted=True)
-    one, *others = on_threads(lambda: tg.algorithms.sssp(graph, int(graph.out_degree.argmax())))
-    assert all(torch.equal(one, other) for other in others)
 
 
 class Threads(tg.Program):

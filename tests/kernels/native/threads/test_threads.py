@@ -50,11 +50,6 @@ def test_rounds_from_all_vertices_at_once(mode):
     assert same(on_threads(lambda: tg.run(Any("min", "add", values), graph, mode=mode, backend="native").values))
 
 
-def test_searches_with_large_frontiers():
-    graph = tg.generators.uniform(17, 8, seed=3)
-    assert same(on_threads(lambda: tg.algorithms.bfs(graph, 5, mode="push")))
-
-
 # ---- pushes ---------------------------------------------------------------------------------------------------------
 
 
@@ -136,12 +131,6 @@ def test_ranks_are_by_degree_on_any_number_of_threads():
     portable = tg.algorithms.triangle_count(graph, per_vertex=True, backend="portable")
     for count in on_threads(lambda: tg.algorithms.triangle_count(graph, per_vertex=True)):
         assert torch.equal(count, portable)
-
-
-def test_labels_and_cores_of_many_vertices():
-    graph = tg.generators.rmat(17, 4, seed=8)
-    assert same(on_threads(lambda: tg.algorithms.cdlp(graph, iterations=4)))
-    assert same(on_threads(lambda: tg.algorithms.core_number(graph)))
 
 
 # ---- the census -----------------------------------------------------------------------------------------------------
