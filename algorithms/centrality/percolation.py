@@ -31,7 +31,7 @@ def percolation(graph: tg.Graph, states: Tensor | None = None, *, weighted: bool
     tensor([0.0000, 1.0000, 0.5000, 0.0000], dtype=torch.float64)
     """
     n, graph = graph.num_vertices, with_lengths(graph, positive=True) if weighted else graph
-    held = torch.ones(n) if states is None else torch.as_tensor(states)
+    held = torch.ones(n, device=graph.device) if states is None else torch.as_tensor(states)
     held = held.to(graph.device, torch.float64)
     if held.shape != (n,):
         raise tg.errors.ArgumentError(f"states: expected [{n}] numbers, got {list(held.shape)}")

@@ -44,7 +44,7 @@ class Room:
     goes back to the system, which has never had to provide it."""
 
     def __init__(self, size: int, dtype: torch.dtype):
-        self._held = np.empty(size, dtype=torch.empty(0, dtype=dtype).numpy().dtype)
+        self._held = np.empty(size, dtype=torch.empty(0, dtype=dtype, device="cpu").numpy().dtype)
         self.tensor: Tensor = torch.from_numpy(self._held)
         if self.tensor.nbytes >= LARGE and (kernels := native.load()):
             kernels.advise_huge_pages(self.tensor.view(torch.uint8))

@@ -82,7 +82,7 @@ class Parts:
             raise ArgumentError(f"graph: has {graph.num_arcs} arcs, these parts {int(self.bounds[-1])}; it is another")
 
 
-def equal_shares(arcs: int, parts: int, device: torch.device | None = None) -> Tensor:
+def equal_shares(arcs: int, parts: int, device: torch.device | str = "cpu") -> Tensor:
     """Bounds of parts of equal size, int64 [parts + 1]: sizes differ by at most 1."""
     return torch.arange(parts + 1, device=device) * arcs // parts
 
