@@ -213,6 +213,8 @@ def _aggregate(
         run, refused = (None, choice.refused) if choice.backend is None else (choice.run, {})
     if run is None and by_rows.supports(call):
         given = by_rows.aggregate(call, refused)
+    elif run is None and by_rows.records(call):
+        given = edge_functions.aggregate(selected, data, reduce, edge, weights, dtype)
     else:
         given = _by_backend(selected, call, run, refused)
     return given.values if isinstance(sub, Graph) else _received(given, selected, reduction_of(reduce))
@@ -269,7 +271,9 @@ def _received(given: Received, selected: Subgraph, reduction: Reduction) -> Rece
 def _selected(sub: Subgraph | Graph, backend: str | None) -> Subgraph:
     """The arcs of a call, with the backend that the call asks for by name, or the run that it is a part of."""
     if isinstance(sub, Graph):
-        return whole(sub, sub.everything(), "pull", running_on.get() if backend is None else backend)
+        if backend is None:
+            backend = "auto" if torch.compiler.is_compiling() else running_on.get()
+        return whole(sub, sub.everything(), "pull", backend)
     return sub if backend is None else replace(sub, backend=backend)
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Decoded, LayoutSelection
 from tgraph.core.subgraph import Received, Subgraph
-from tgraph.core.system.library import needs_grad
+from tgraph.core.system.library import in_functorch, needs_grad
 from tgraph.kernels import choose
 from tgraph.kernels.call import Call
 from tgraph.kernels.layout.arcs import layout_of
@@ -22,15 +22,23 @@ from tgraph.kernels.reductions import REDUCTIONS, Reduction
 
 def supports(call: Call) -> bool:
     """Whether the arcs of a call are rows of a layout, of which no gradient is recorded."""
+    return _are_in_layout(call) and not _is_recorded(call)
+
+
+def records(call: Call) -> bool:
+    """Whether the arcs of a call are rows of a layout, and a gradient is recorded, message by message."""
+    return _are_in_layout(call) and _is_recorded(call) and not in_functorch()
+
+
+def _are_in_layout(call: Call) -> bool:
     sub = call.sub
     if sub is None or sub.graph.layout is None or sub.graph.layout.is_distributed or torch.compiler.is_compiling():
         return False
-    weights = call.weights if isinstance(call.weights, Tensor) else None
-    return (
-        isinstance(sub.selection, LayoutSelection)
-        and sub.selection.width is None
-        and not needs_grad(call.data, weights)
-    )
+    return isinstance(sub.selection, LayoutSelection) and sub.selection.width is None
+
+
+def _is_recorded(call: Call) -> bool:
+    return needs_grad(call.data, call.weights if isinstance(call.weights, Tensor) else None)
 
 
 def aggregate(call: Call, refused: dict[str, str]) -> Received:
