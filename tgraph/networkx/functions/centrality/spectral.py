@@ -80,7 +80,7 @@ def laplacian_centrality(G, normalized=True, nodelist=None, weight="weight", wal
     return dict(zip(names(G, chosen), found[chosen].tolist(), strict=True))
 
 
-def _refuses_zeros(G, **options):
+def _refuses_zeros(G):
     """networkx's code takes an edge of weight 0 for none, and its dispatch does not pass weights on."""
     if isinstance(G, Graph):
         return None

@@ -25,7 +25,7 @@ SOLVER = {"flow_func": solver_of_networkx}
 WHOLE = {**SOLVER, "auxiliary": None, "residual": None}
 
 
-def _refuses_whole(G, s=None, t=None, flow_func=None, cutoff=None):
+def _refuses_whole(G, s):
     return "multigraphs as a whole" if G.is_multigraph() and s is None else None
 
 

@@ -31,7 +31,7 @@ def solver_of_networkx(flow_func: Any) -> bool:
     return flow_func is None or any(flow_func is solver for solver in SOLVERS)
 
 
-def _refuses_options(flowG, _s, _t, capacity, flow_func, **kwargs):
+def _refuses_options(kwargs):
     return f"options of networkx's algorithm: {', '.join(kwargs)}" if kwargs else None
 
 

@@ -107,7 +107,7 @@ def to_dict_of_lists(G, nodelist=None):
     return {node: [other for other in G._adj[node] if other in nodelist] for node in nodelist}
 
 
-def _refuses_counts(A, create_using, *others, **orders):
+def _refuses_counts(A, create_using):
     counts = create_using is not None and A.dtype.kind in "iu" and (kind_of(create_using) or (0, 0))[1]
     return "a multigraph of whole numbers" if counts else None
 

@@ -129,7 +129,7 @@ def _new(name: str, kind: type[Graph]) -> None:
     def run(cls, *args, **kwargs):
         return object.__new__(kind)
 
-    def refuses(cls, *args, **kwargs):
+    def refuses(cls):
         return None if cls is kind._plain else "a class derived from networkx's, whose graphs can be changed"
 
     implements(name=name, refuses=refuses, gaps="classes derived from networkx's")(run)

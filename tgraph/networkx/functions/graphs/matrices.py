@@ -54,13 +54,13 @@ def to_scipy_sparse_array(G, nodelist=None, dtype=None, weight="weight", format=
 
 @implements()
 def adjacency_matrix(G, nodelist=None, dtype=None, weight="weight"):
-    return to_scipy_sparse_array(G, nodelist=nodelist, dtype=dtype, weight=weight)
+    return nx.to_scipy_sparse_array(G, nodelist=nodelist, dtype=dtype, weight=weight)
 
 
 _MERGES = {sum: "sum", min: "min", max: "max"}
 
 
-def _refuses_dense(G, nodelist, dtype, order, multigraph_weight, weight, nonedge):
+def _refuses_dense(G, dtype, multigraph_weight):
     if dtype is not None and np.dtype(dtype).names is not None:
         return "the dtype has fields"
     if G.is_multigraph() and multigraph_weight not in _MERGES:
@@ -110,7 +110,7 @@ def biadjacency_matrix(G, row_order, column_order=None, dtype=None, weight="weig
         raise nx.NetworkXError(f"Unknown sparse array format: {format}") from fault
 
 
-def refuses_weights(G, *options):
+def refuses_weights(G):
     """networkx's code takes the attribute "weight", which its dispatch does not pass on."""
     if isinstance(G, Graph):
         return None

@@ -17,7 +17,7 @@ from tgraph.networkx.graph import Graph
 from tgraph.networkx.registry import implements
 
 
-def _refuses_attributes(G, copy):
+def _refuses_attributes(G):
     """networkx's dispatch does not pass attributes on."""
     if isinstance(G, Graph):
         return None

@@ -16,7 +16,7 @@ from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements
 
 
-def _refuses_both_ways(G, n, radius, center, undirected, distance):
+def _refuses_both_ways(G, undirected):
     return "undirected=True of a directed graph" if undirected and G.is_directed() else None
 
 

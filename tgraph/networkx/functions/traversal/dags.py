@@ -60,7 +60,7 @@ def _longest(G: Any, weight: Any, default_weight: Any) -> tuple[Tensor, Tensor]:
     return order, topological.longest(graph, generation, weighted=graph.weight_dtype is not None)[0]
 
 
-def _refuses_default(G, weight, default_weight, topo_order=None):
+def _refuses_default(weight, default_weight):
     return "default_weight without weight" if weight is None and default_weight != 1 else None
 
 

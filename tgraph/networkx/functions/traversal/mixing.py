@@ -154,7 +154,7 @@ def numeric_assortativity_coefficient(G, attribute, nodes=None):
 KINDS = {"in": "in", "out": "out", "in+out": "both"}
 
 
-def _refuses_parallel(G, source="in+out", target="in+out", nodes=None, weight=None):
+def _refuses_parallel(G, weight):
     return "multigraphs with weights" if weight is not None and G.is_multigraph() else None
 
 

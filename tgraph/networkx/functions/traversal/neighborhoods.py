@@ -28,7 +28,7 @@ from tgraph.primitives.cohesion.k_truss import truss_numbers
 KINDS = {"in": "in", "out": "out", "in+out": "both"}
 
 
-def _refuses_weights(G, source, target, nodes, weight):
+def _refuses_weights(G, weight):
     return "multigraphs with weights" if weight is not None and G.is_multigraph() else None
 
 
