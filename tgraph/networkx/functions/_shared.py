@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import networkx as nx
@@ -12,6 +12,7 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph.core import sums
+from tgraph.core.building import sorting
 from tgraph.networkx.nodes import NoNode
 
 EXTREME = 1e-75  # squares of squares of smaller numbers, or of those beyond the inverse, lose digits, or are 0 or inf
@@ -104,9 +105,30 @@ def python_sums(values: Tensor) -> list[Any]:
     return [value or 0 for value in values.tolist()]
 
 
-def by_node(G: Any, values: Tensor) -> dict[Any, Any]:
-    """The result of each vertex, by node."""
-    return dict(zip(G.labels.names, values.tolist(), strict=True))
+def by_node(G: Any, values: Any, vertices: Tensor | None = None) -> dict[Any, Any]:
+    """The result of each vertex, or of each of some vertices, by node."""
+    nodes = G.labels.names if vertices is None else names(G, vertices)
+    return dict(zip(nodes, values if isinstance(values, list) else values.tolist(), strict=True))
+
+
+def answer(G: Any, nodes: Any, vertices: Tensor, values: list[Any]) -> Any:
+    """The results of the vertices of `nodes`, by node; the only one where `nodes` is a node."""
+    return values[0] if nodes is not None and nodes in G else by_node(G, values, vertices)
+
+
+def node_pairs(G: Any, source: Tensor, target: Tensor) -> Iterator[tuple[Any, Any]]:
+    """The nodes of pairs of vertices."""
+    return zip(names(G, source), names(G, target), strict=True)
+
+
+def nodes_in(G: Any, mask: Tensor) -> list[Any]:
+    """The nodes of the vertices in a mask."""
+    return names(G, mask.nonzero().flatten())
+
+
+def row_of_arcs(offset: Tensor) -> Tensor:
+    """The row of each arc, int64 [m]."""
+    return torch.arange(len(offset) - 1).repeat_interleave(offset.diff())
 
 
 def rows(G: Any, *, reverse: bool = False) -> tuple[Tensor, Tensor]:
@@ -138,7 +160,7 @@ def ends_of_rows(G: Any, vertices: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def weighted_rows(
-    G: Any, weight: Any, default: Any = 1, *, multi: str = "min", reverse: bool = False
+    G: Any, weight: Any, default: Any = 1, *, multi: sorting.Merge = "min", reverse: bool = False
 ) -> tuple[Tensor, Tensor, Tensor]:
     """(offset, neighbors, weights) in networkx's order, parallel arcs merged by "min", "max" or "sum"; weights are
     int64 or float64. Raises NotImplementedError for weights that are NaN or -inf, and for integers beyond int64."""
@@ -147,7 +169,9 @@ def weighted_rows(
     return G._keep(key, lambda: _weighted_rows(G, weight, default, multi, reverse))
 
 
-def _weighted_rows(G: Any, weight: Any, default: Any, multi: str, reverse: bool) -> tuple[Tensor, Tensor, Tensor]:
+def _weighted_rows(
+    G: Any, weight: Any, default: Any, multi: sorting.Merge, reverse: bool
+) -> tuple[Tensor, Tensor, Any]:
     offset, neighbors = rows(G, reverse=reverse)
     weights = None
     if weight is not None:
@@ -164,20 +188,9 @@ def _weighted_rows(G: Any, weight: Any, default: Any, multi: str, reverse: bool)
         refuse_beyond(sums.largest(weights) * (len(weights) if multi == "sum" else len(offset)), 2**62, weight)
     elif len(weights) and float(weights.nan_to_num(0, 0, 0).abs().max()) * len(weights) == torch.inf:
         raise NotImplementedError(f"{weight!r}: sums of weights that may be inf")
-    return _merged(offset, neighbors, weights, multi) if G.is_multigraph() else (offset, neighbors, weights)
-
-
-def _merged(offset: Tensor, neighbors: Tensor, weights: Tensor, multi: str) -> tuple[Tensor, Tensor, Tensor]:
-    """The rows with parallel arcs, which stand side by side, as one."""
-    first = torch.ones(len(neighbors), dtype=torch.bool)
-    first[1:] = neighbors[1:] != neighbors[:-1]
-    first[offset[:-1][offset[:-1] < len(neighbors)]] = True
-    run = first.cumsum(0) - 1
-    merged = torch.zeros(int(first.sum()), dtype=weights.dtype)
-    merged.scatter_reduce_(0, run, weights, {"min": "amin", "max": "amax", "sum": "sum"}[multi], include_self=False)
-    before = torch.zeros(len(neighbors) + 1, dtype=torch.int64)
-    before[1:] = first.cumsum(0)
-    return before[offset], neighbors[first], merged
+    if not G.is_multigraph():
+        return offset, neighbors, weights
+    return sorting.merge_parallel(offset, neighbors, weights, multi)  # parallel arcs stand side by side
 
 
 def matrix(G: Any, weight: Any, multi: str = "sum", dtype: Any = None) -> Any:

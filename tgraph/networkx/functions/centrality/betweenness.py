@@ -11,7 +11,7 @@ from torch import Tensor
 import tgraph as tg
 from tgraph import algorithms
 from tgraph.networkx.functions._building import listed_edges
-from tgraph.networkx.functions._shared import by_node, mask, names, numbers, simple, structure
+from tgraph.networkx.functions._shared import by_node, mask, node_pairs, numbers, simple, structure
 from tgraph.networkx.registry import implements, made_of
 
 COUNTABLE = 1e300  # beyond so many paths their number loses digits
@@ -97,7 +97,7 @@ def edge_betweenness_centrality(G, k=None, normalized=True, weight=None, seed=No
         found = found * 2
     found = _rescaled(found, n, normalized, G.is_directed(), sources=sources)
     u, v, arc = listed_edges(G)
-    return dict(zip(zip(names(G, u), names(G, v), strict=True), found[arc].tolist(), strict=True))
+    return dict(zip(node_pairs(G, u, v), found[arc].tolist(), strict=True))
 
 
 @implements(cost="superlinear", only={"weight": None})

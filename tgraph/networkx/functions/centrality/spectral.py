@@ -11,9 +11,9 @@ from torch import Tensor
 import tgraph as tg
 from tgraph import algorithms
 from tgraph.io.dicts import MISSING
-from tgraph.networkx.functions._shared import bunch, by_node, names, number, refuse_cancelled, refuse_extreme, structure
+from tgraph.networkx.functions._shared import bunch, by_node, number, refuse_cancelled, refuse_extreme, structure
 from tgraph.networkx.functions.centrality.betweenness import arcs_for_paths, by_tensors
-from tgraph.networkx.functions.groups.components import count_weak
+from tgraph.networkx.functions.groups import components
 from tgraph.networkx.functions.paths.unweighted_paths import SEARCHED_AT_ONCE
 from tgraph.networkx.graph import Graph
 from tgraph.networkx.registry import implements
@@ -23,9 +23,7 @@ SOLVERS = {"dtype": (float,), "solver": ("full", "lu", "cg")}
 
 
 def _require_connected(G: Any) -> None:
-    if not len(G):
-        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
-    if count_weak(G) > 1:
+    if not components.is_connected(G):
         raise nx.NetworkXError("Graph not connected.")
 
 
@@ -77,7 +75,7 @@ def laplacian_centrality(G, normalized=True, nodelist=None, weight="weight", wal
     if graph.num_self_loops == graph.num_edges:
         raise NotImplementedError("a graph of self-loops")
     found = by_tensors(algorithms.laplacian_centrality, graph, normalized=normalized, weighted=weight is not None)
-    return dict(zip(names(G, chosen), found[chosen].tolist(), strict=True))
+    return by_node(G, found[chosen], chosen)
 
 
 def _refuses_zeros(G):

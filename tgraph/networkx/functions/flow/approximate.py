@@ -6,13 +6,12 @@ A path is searched from both ends in turns, on the neighbours in networkx's orde
 from __future__ import annotations
 
 import math
-from operator import itemgetter
 from typing import Any
 
 import networkx as nx
 
 from tgraph.networkx.functions._shared import number, rows
-from tgraph.networkx.functions.flow.connectivity import is_connected, pairs, require, require_both, separated
+from tgraph.networkx.functions.flow.connectivity import of_all_pairs, separated, weakest
 from tgraph.networkx.registry import implements
 
 Lists = list[list[int]]
@@ -57,7 +56,8 @@ def _chain(towards: dict[int, int], v: int) -> list[int]:
     return path
 
 
-def _count(G: Any, source: Any, target: Any, cutoff: float | None = None) -> int:
+@implements(name="approximate_local_node_connectivity", cost="superlinear")
+def local_node_connectivity(G, source, target, cutoff=None):
     if target == source:
         raise nx.NetworkXError("source and target have to be different nodes.")
     s, t = number(G, source), number(G, target)
@@ -72,31 +72,12 @@ def _count(G: Any, source: Any, target: Any, cutoff: float | None = None) -> int
     return max(int(most), 0)
 
 
-@implements(name="approximate_local_node_connectivity", cost="superlinear")
-def local_node_connectivity(G, source, target, cutoff=None):
-    return _count(G, source, target, cutoff)
-
-
 @implements(name="approximate_node_connectivity", cost="superlinear")
 def node_connectivity(G, s=None, t=None):
-    if require_both(s, t):
-        require(G, s, t)
-        return _count(G, s, t)
-    if not is_connected(G):
-        return 0
-    v, least = min(G.degree(), key=itemgetter(1))
-    for one, other in separated(G, v):
-        if one != other:
-            least = min(least, _count(G, one, other, least))
-    return least
+    apart = lambda G, v: (ends for ends in separated(G, v) if ends[0] != ends[1])  # noqa: E731
+    return weakest(G, s, t, local_node_connectivity, G.degree, apart, capped=True) or 0
 
 
 @implements(name="approximate_all_pairs_node_connectivity", cost="superlinear")
 def all_pairs_node_connectivity(G, nbunch=None, cutoff=None):
-    nodes = list(G) if nbunch is None else set(nbunch)
-    found: dict[Any, dict[Any, int]] = {node: {} for node in nodes}
-    for u, v in pairs(G, nodes):
-        found[u][v] = _count(G, u, v, cutoff)
-        if not G.is_directed():
-            found[v][u] = found[u][v]
-    return found
+    return of_all_pairs(G, nbunch, local_node_connectivity, cutoff=cutoff)

@@ -17,7 +17,7 @@ from torch import Tensor
 import tgraph as tg
 from tgraph.io.dicts import MISSING
 from tgraph.networkx.functions._building import arcs_of
-from tgraph.networkx.functions._shared import names
+from tgraph.networkx.functions._shared import names, nodes_in
 from tgraph.networkx.registry import implements
 
 SOLVERS = {
@@ -54,16 +54,26 @@ def _capacities(G: Any, capacity: Any) -> tg.Graph:
     return G._keep(("capacities", capacity), make)
 
 
+def require_nodes(G: Any, *nodes: Any) -> None:
+    """Raises NetworkXError for the first that is no node."""
+    for node in nodes:
+        if node not in G:
+            raise nx.NetworkXError(f"node {node} not in graph")
+
+
+def require_apart(G: Any, s: Any, t: Any) -> tuple[int, int]:
+    """The vertices of two nodes. Raises NetworkXError for what is no node, and for equal ones."""
+    require_nodes(G, s, t)
+    if s == t:
+        raise nx.NetworkXError("source and sink are the same node")
+    return G.labels.index(s), G.labels.index(t)
+
+
 def solve(
     G: Any, source: Any, target: Any, capacity: Any, *, flow: bool = False, source_side: bool = False
 ) -> tuple[Any, Tensor | None, Tensor | None]:
     """(value, flow, source_side), see `tgraph.primitives.flow.max_flow`."""
-    for node in (source, target):
-        if node not in G:
-            raise nx.NetworkXError(f"node {node!s} not in graph")
-    if source == target:
-        raise nx.NetworkXError("source and sink are the same node")
-    ends = G.labels.index(source), G.labels.index(target)
+    ends = require_apart(G, source, target)
     try:
         return tg.primitives.flow.max_flow(_capacities(G, capacity), *ends, flow=flow, source_side=source_side)
     except tg.errors.ArgumentError as fault:
@@ -90,14 +100,10 @@ def number_of(value: float, integer: bool) -> int | float:
 
 
 @implements(**LIMITS)
+@implements(name="minimum_cut_value", **LIMITS)
 def maximum_flow_value(flowG, _s, _t, capacity="capacity", flow_func=None, **kwargs):
     value, _, _ = solve(flowG, _s, _t, capacity)
     return number_of(value, whole(flowG, capacity))
-
-
-@implements(**LIMITS)
-def minimum_cut_value(flowG, _s, _t, capacity="capacity", flow_func=None, **kwargs):
-    return maximum_flow_value(flowG, _s, _t, capacity)
 
 
 @implements(**LIMITS)
@@ -116,5 +122,5 @@ def maximum_flow(flowG, _s, _t, capacity="capacity", flow_func=None, **kwargs):
 def minimum_cut(flowG, _s, _t, capacity="capacity", flow_func=None, **kwargs):
     value, _, side = solve(flowG, _s, _t, capacity, source_side=True)
     assert side is not None
-    partition = set(names(flowG, side.nonzero().flatten())), set(names(flowG, (~side).nonzero().flatten()))
+    partition = set(nodes_in(flowG, side)), set(nodes_in(flowG, ~side))
     return number_of(value, whole(flowG, capacity)), partition

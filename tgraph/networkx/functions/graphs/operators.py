@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph.io.adjacency import Adjacency
 from tgraph.networkx.functions._building import build, compact, first_of_each, listed_edges, merged
 from tgraph.networkx.graph import Graph
 from tgraph.networkx.registry import implements
@@ -29,18 +28,7 @@ def _refuses_attributes(G):
 def reverse(G, copy=True):
     if not G.is_directed():
         raise nx.NetworkXError("Cannot reverse an undirected graph.")
-    kept = G._tensors
-    place = kept.graph.decoded().transpose_permutation
-    tensors = Adjacency(
-        kept.graph.decoded().transpose(),
-        kept.nodes,
-        None if copy else kept.back_order,  # a copy adds the edges in the order of the nodes
-        kept.order,
-        {name: column.take(place) for name, column in kept.edge_columns.items()},
-        kept.node_columns,
-        None if kept.keys is None else kept.keys[place.numpy()],
-    )
-    return type(G).of(tensors, dict(G.graph))
+    return G.reverse(copy)
 
 
 def _refuses_large(G):

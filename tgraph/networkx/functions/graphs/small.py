@@ -10,7 +10,7 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import edges, mask, names, number, numbers, rows
+from tgraph.networkx.functions._shared import edges, mask, names, node_pairs, number, numbers, rows
 from tgraph.networkx.functions.centrality import degrees
 from tgraph.networkx.functions.groups import components
 from tgraph.networkx.functions.traversal.searches import reached
@@ -88,7 +88,7 @@ def colliders(G):
 @implements(cost="light", multigraphs=False)
 def v_structures(G):
     source, target, _ = edges(G)
-    adjacent = set(zip(names(G, source), names(G, target), strict=True))
+    adjacent = set(node_pairs(G, source, target))
     for one, node, other in _arrows(G):
         if (one, other) not in adjacent and (other, one) not in adjacent:
             yield one, node, other

@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from tgraph.networkx.functions._building import build, column_of, compact, first_of_each, induced, listed_edges
-from tgraph.networkx.functions._shared import comparable, rows
+from tgraph.networkx.functions._building import build, column_of, compact, first_of_each, induced, listed_edges, rebuilt
+from tgraph.networkx.functions._shared import comparable, nodes_in, row_of_arcs, rows
 from tgraph.networkx.functions.groups import clustering, components
 from tgraph.networkx.functions.paths import unweighted_paths, weighted_paths
 from tgraph.networkx.functions.traversal import depth_first, searches
@@ -60,16 +60,8 @@ def k_corona(G, k, core_number=None):
         raise NotImplementedError("core_number of some nodes")
     levels = torch.tensor([core[node] for node in G])
     offset, neighbors = rows(G)
-    source = torch.repeat_interleave(torch.arange(len(G)), offset.diff())
-    inside = source[levels[neighbors] >= comparable(k)].bincount(minlength=len(G))
-    return induced(
-        G,
-        (
-            node
-            for node, level, count in zip(G, levels.tolist(), inside.tolist(), strict=True)
-            if level == k and count == k
-        ),
-    )
+    count = row_of_arcs(offset)[levels[neighbors] >= comparable(k)].bincount(minlength=len(G))
+    return induced(G, nodes_in(G, (levels == comparable(k)) & (count == comparable(k))))
 
 
 def _tree(nodes: list[Any], edges: list[tuple[Any, Any]]) -> Any:
@@ -109,18 +101,7 @@ def _renamed(G: Any, labels: list[Any]) -> Any:
     if len(set(labels)) < len(labels):
         raise NotImplementedError("nodes that are given one name")
     source, target, arc = listed_edges(G)
-    kept = G._tensors
-    return build(
-        G.is_directed(),
-        compact(labels),
-        source,
-        target,
-        multigraph=G.is_multigraph(),
-        edge_columns={name: column.take(arc) for name, column in kept.edge_columns.items()},
-        node_columns=kept.node_columns,
-        keys=None if kept.keys is None else kept.keys[arc.numpy()],
-        attributes=dict(G.graph),
-    )
+    return rebuilt(G, compact(labels), source, target, arc)
 
 
 @implements(only={"copy": True}, gaps="nodes that are given one name")

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from tgraph import algorithms
 from tgraph.networkx.functions._building import listed_edges
-from tgraph.networkx.functions._shared import marked, names, number, row_entries, rows, simple, structure
+from tgraph.networkx.functions._shared import marked, names, node_pairs, number, row_entries, rows, simple, structure
 from tgraph.networkx.functions.groups.components import component_of
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
@@ -64,7 +64,7 @@ def biconnected_component_edges(G):
     once = source < target
     source, target, component = source[once], target[once], component[once]
     order = component.argsort(stable=True)
-    listed = list(zip(names(G, source[order]), names(G, target[order]), strict=True))
+    listed = list(node_pairs(G, source[order], target[order]))
     begin = 0
     for end in component.bincount().cumsum(0).tolist():
         yield listed[begin:end]
@@ -93,7 +93,7 @@ def _bridges(G: Any, root: Any) -> Iterator[tuple[Any, Any]]:
     if root is not None:
         label = component_of(G)
         chosen &= label[source] == label[number(G, root)]
-    return zip(names(G, source[chosen]), names(G, target[chosen]), strict=True)
+    return node_pairs(G, source[chosen], target[chosen])
 
 
 def _require_root(G: Any, root: Any) -> None:

@@ -106,4 +106,4 @@ def onion_layers(G):
     left = source[layer[target] >= layer[source]].bincount(minlength=len(G))  # the degree when the layer is taken away
     order = left.argsort(stable=True)
     order = order[layer[order].argsort(stable=True)]
-    return dict(zip(names(G, order), layer[order].tolist(), strict=True))
+    return by_node(G, layer[order], order)

@@ -12,6 +12,7 @@ from torch import Tensor
 import tgraph as tg
 from tgraph import algorithms
 from tgraph.networkx.functions._shared import (
+    answer,
     bunch,
     by_node,
     marked,
@@ -141,7 +142,7 @@ def generalized_degree(G, nodes=None):
     graph, within, chosen = _around(G, nodes)
     triangle_counts, bounds = edge_triangles(graph).tolist(), graph.offset.tolist()
     found = [Counter(triangle_counts[bounds[v] : bounds[v + 1]]) for v in within.tolist()]
-    return found[0] if nodes is not None and nodes in G else dict(zip(names(G, chosen), found, strict=True))
+    return answer(G, nodes, chosen, found)
 
 
 @implements(cost="superlinear", directed=False, given={"nodes": "local"})
@@ -153,7 +154,7 @@ def square_clustering(G, nodes=None):
     possible = ((degree - 1) * around - corners - squares)[within]
     share = zip((squares[within].double() / possible).tolist(), (possible > 0).tolist(), strict=True)
     found = [value if some else 0 for value, some in share]
-    return found[0] if nodes is not None and nodes in G else dict(zip(names(G, chosen), found, strict=True))
+    return answer(G, nodes, chosen, found)
 
 
 @implements(cost="superlinear")

@@ -13,8 +13,9 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
-from tgraph.networkx.functions._shared import degrees, mask, names, rows, structure
-from tgraph.networkx.functions.groups.components import component_of, count_weak
+from tgraph.networkx.functions._shared import by_node, degrees, mask, nodes_in, rows, structure
+from tgraph.networkx.functions.groups import components
+from tgraph.networkx.functions.groups.components import component_of
 from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements
 
@@ -45,7 +46,7 @@ def color(G):
     side = _sides(G)
     found = dict.fromkeys(_walk(G))
     order = torch.tensor([*found, *(v for v in (degrees(G) == 0).nonzero().flatten().tolist())], dtype=torch.int64)
-    return dict(zip(names(G, order), side[order].tolist(), strict=True))
+    return by_node(G, side[order], order)
 
 
 def _walk(G: Any) -> Iterator[int]:
@@ -75,12 +76,10 @@ def sets(G, top_nodes=None):
     if top_nodes is not None:
         top = set(top_nodes)
         return top, set(G) - top
-    if not len(G):
-        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
-    if count_weak(G) > 1:
+    if not components.is_connected(G):
         raise nx.AmbiguousSolution("Disconnected graph: Ambiguous solution for bipartite sets.")
     side = _sides(G).bool()
-    return set(names(G, side.nonzero().flatten())), set(names(G, (~side).nonzero().flatten()))
+    return set(nodes_in(G, side)), set(nodes_in(G, ~side))
 
 
 @implements(cost="light")
@@ -110,4 +109,4 @@ def greedy_color(G, strategy="largest_first", interchange=False):
     else:
         order = tg.random.permutation(tg.random.key(random.getrandbits(31)), len(G))
     found = tg.primitives.coloring.color_in_order(structure(G), order)
-    return dict(zip(names(G, order), found[order].tolist(), strict=True))
+    return by_node(G, found[order], order)

@@ -7,7 +7,7 @@ import torch
 import tgraph as tg
 from tgraph import algorithms
 from tgraph.networkx.functions._building import listed_edges
-from tgraph.networkx.functions._shared import marked, names, numbers, structure
+from tgraph.networkx.functions._shared import marked, names, node_pairs, numbers, structure
 from tgraph.networkx.functions.groups.coloring import sets
 from tgraph.networkx.registry import implements
 
@@ -24,7 +24,7 @@ def maximal_matching(G):
     ranked = tg.Graph(graph.offset, graph.neighbors, weights, directed=False)
     mate = tg.primitives.matching.heavy(ranked, weights)
     chosen = (mate[source] == target) & (source != target)
-    return set(zip(names(G, source[chosen]), names(G, target[chosen]), strict=True))
+    return set(node_pairs(G, source[chosen], target[chosen]))
 
 
 @implements(cost="superlinear")
@@ -37,7 +37,7 @@ def hopcroft_karp_matching(G, top_nodes=None):
     except tg.errors.ArgumentError as fault:
         raise NotImplementedError(str(fault)) from fault
     matched = (mate >= 0).nonzero().flatten()
-    return dict(zip(names(G, matched), names(G, mate[matched]), strict=True))
+    return dict(node_pairs(G, matched, mate[matched]))
 
 
 @implements(only={"nodes": None}, gaps=SEEDED)

@@ -15,7 +15,7 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph.io.columns import dicts_of
-from tgraph.networkx.functions._building import build, listed_edges
+from tgraph.networkx.functions._building import listed_edges, rebuilt
 from tgraph.networkx.functions._shared import names, structure
 from tgraph.networkx.registry import implements
 
@@ -70,18 +70,8 @@ def _edges(G: Any, weight: Any, keys: bool, data: bool, minimum: bool) -> Iterat
 
 def _tree(G: Any, weight: Any, minimum: bool) -> Any:
     source, target, arc = _forest(G, weight, minimum)
-    kept = G._tensors
-    return build(
-        False,
-        kept.nodes,
-        source,
-        target,
-        multigraph=G.is_multigraph(),
-        edge_columns={name: column.take(arc) for name, column in kept.edge_columns.items()},
-        node_columns=kept.node_columns,
-        keys=_keys(G, arc) if G.is_multigraph() else None,
-        attributes=dict(G.graph),
-    )
+    keys = _keys(G, arc) if G.is_multigraph() else None
+    return rebuilt(G, G._tensors.nodes, source, target, arc, keys=keys)
 
 
 @implements(only={**KRUSKAL, "data": (True, False)}, gaps=GAPS)

@@ -8,7 +8,15 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import names, number, numbers, require_one_kind, weighted_rows
+from tgraph.networkx.functions._shared import (
+    by_node,
+    names,
+    number,
+    numbers,
+    require_one_kind,
+    row_of_arcs,
+    weighted_rows,
+)
 from tgraph.networkx.functions.paths.weighted_paths import tree_paths
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
@@ -36,7 +44,7 @@ def _finite_rows(G: Any, weight: Any) -> tuple[Tensor, Tensor, Tensor]:
 def _distances(G: Any, source: Any, found: Found, weight: Any) -> dict[Any, Any]:
     require_one_kind(G, weight)
     met, _, distance = found
-    return dict(zip(names(G, met), distance[met].tolist(), strict=True)) | {source: 0}
+    return by_node(G, distance[met], met) | {source: 0}
 
 
 def _paths(G: Any, found: Found, only: Any = None) -> dict[Any, list[Any]]:
@@ -96,7 +104,7 @@ made_of("single_source_bellman_ford_path_length", cost="superlinear")("all_pairs
 
 def _check_loops(G: Any, weight: Any) -> None:
     offset, neighbors, weights = weighted_rows(G, weight)
-    row = torch.repeat_interleave(torch.arange(len(G)), offset.diff())
+    row = row_of_arcs(offset)
     if bool((weights[row == neighbors] < 0).any()):
         raise nx.NetworkXUnbounded("Negative cycle detected.")
 
@@ -131,7 +139,7 @@ def johnson(G, weight="weight"):
     if found is None:
         raise nx.NetworkXUnbounded("Negative cycle detected.")
     potential = found[2]
-    row = torch.repeat_interleave(torch.arange(len(G)), offset.diff())
+    row = row_of_arcs(offset)
     lengths = weights + potential[row] - potential[neighbors]
     paths = {}
     for source, node in enumerate(G):

@@ -8,7 +8,7 @@ import networkx as nx
 
 import tgraph as tg
 from tgraph.core import sums
-from tgraph.networkx.functions._shared import bunch, names, require_one_kind
+from tgraph.networkx.functions._shared import bunch, by_node, names, require_one_kind
 from tgraph.networkx.functions.paths.unweighted_paths import total_hops
 from tgraph.networkx.functions.traversal.searches import reached
 from tgraph.networkx.registry import implements
@@ -20,7 +20,7 @@ def eccentricity(G, v=None, sp=None, weight=None):
     chosen = bunch(G, v)
     every = _in_hops(G, weight, tg.algorithms.eccentricity) if v is None else None
     if every is not None:
-        return dict(zip(names(G, chosen), every.tolist(), strict=True))
+        return by_node(G, every, chosen)
     found = []
     for source in chosen.tolist():
         order, far = reached(G, source, weight)

@@ -9,7 +9,7 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import names, numbers, rows
+from tgraph.networkx.functions._shared import by_node, names, numbers, rows
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.centrality.multi_source import level_counts
 from tgraph.primitives.paths import search
@@ -25,7 +25,7 @@ def _search(G: Any, source: Any, cutoff: float | None, reverse: bool = False) ->
 
 def tree_lengths(G: Any, source: Any, cutoff: float | None, reverse: bool = False) -> dict[Any, int]:
     order, _, depth = _search(G, source, cutoff, reverse)
-    return dict(zip(names(G, order), depth.tolist(), strict=True))
+    return by_node(G, depth, order)
 
 
 def tree_paths(G: Any, source: Any, cutoff: float | None, reverse: bool = False) -> dict[Any, list[Any]]:

@@ -10,7 +10,16 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import names, number, numbers, require_one_kind, structure, weighted_rows
+from tgraph.networkx.functions._shared import (
+    names,
+    node_pairs,
+    number,
+    numbers,
+    require_one_kind,
+    row_of_arcs,
+    structure,
+    weighted_rows,
+)
 from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
@@ -151,12 +160,12 @@ def dijkstra_predecessor_and_distance(G, source, cutoff=None, weight="weight"):
     place = torch.full((len(G),), -1)
     place[order] = torch.arange(len(order))
     offset, neighbors, weights = weighted_rows(G, weight)
-    row = torch.repeat_interleave(torch.arange(len(G)), offset.diff())
+    row = row_of_arcs(offset)
     tight = (place[row] >= 0) & (place[neighbors] >= 0) & (distance[row] + weights == distance[neighbors])
     before: dict[Any, list[Any]] = {node: [] for node in names(G, met)}
     row, target = row[tight], neighbors[tight]
     by_place = place[row].argsort(stable=True)
-    for u, v in zip(names(G, row[by_place]), names(G, target[by_place]), strict=True):
+    for u, v in node_pairs(G, row[by_place], target[by_place]):
         before[v].append(u)
     return before, _distances(G, [source], found, weight)
 

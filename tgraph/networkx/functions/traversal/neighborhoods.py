@@ -10,11 +10,13 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.networkx.functions._building import build, induced, listed_edges
+from tgraph.networkx.functions._building import induced, listed_edges, rebuilt
 from tgraph.networkx.functions._shared import (
     bunch,
+    by_node,
     comparable,
     degrees,
+    marked,
     names,
     number,
     refuse_rounding,
@@ -55,7 +57,7 @@ def average_neighbor_degree(G, source="out", target="out", nodes=None, weight=No
         total += tg.aggregate(arcs, reached, "sum", edge=edge)
     chosen = bunch(G, nodes)
     found = torch.where(own == 0, 0.0, total / own)[chosen]
-    return dict(zip(names(G, chosen), found.tolist(), strict=True))
+    return by_node(G, found, chosen)
 
 
 def _neighbors(graph: tg.Graph, vertex: int) -> Tensor:
@@ -134,17 +136,8 @@ def k_truss(G, k):
     kept = truss_numbers(G.structure) >= comparable(k)
     source, target, listed = listed_edges(G)
     inside = kept[listed]
-    left = torch.zeros(len(G), dtype=torch.bool)
-    left[source[inside]] = left[target[inside]] = True
+    ends = source[inside], target[inside]
+    left = marked(G, torch.cat(ends))
     number_of = left.cumsum(0) - 1
     vertices = left.nonzero().flatten()
-    tensors = G._tensors
-    return build(
-        False,
-        names(G, vertices),
-        number_of[source[inside]],
-        number_of[target[inside]],
-        edge_columns={name: column.take(listed[inside]) for name, column in tensors.edge_columns.items()},
-        node_columns={name: column.take(vertices) for name, column in tensors.node_columns.items()},
-        attributes=dict(G.graph),
-    )
+    return rebuilt(G, names(G, vertices), number_of[ends[0]], number_of[ends[1]], listed[inside], vertices)

@@ -10,7 +10,7 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import comparable, names, number, numbers, rows, weighted_rows
+from tgraph.networkx.functions._shared import comparable, names, node_pairs, number, numbers, rows, weighted_rows
 from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
@@ -20,7 +20,7 @@ def tree(G: Any, source: Any, reverse: bool, depth_limit: int | None) -> Iterato
     """The arcs of the tree of a search, (who found, whom), in order."""
     arcs = rows(G, reverse=reverse)
     order, parent, _ = search.breadth_first(*arcs, numbers(G, [source]), depth_limit)
-    return zip(names(G, parent[1:]), names(G, order[1:]), strict=True)
+    return node_pairs(G, parent[1:], order[1:])
 
 
 @implements(cost="light", only={"neighbors": None})
