@@ -2,8 +2,8 @@
 
 A function registers itself with `@implements`. It has the signature, the results and the exceptions of networkx's; its
 graphs are those of `tgraph.networkx.graph`. `only` has the values that arguments may have here, `directed` and
-`multigraphs` say whether graphs may be. `refuses` takes some of the arguments, by name, before any graph is converted, and
-returns None or the reason why the call is networkx's.
+`multigraphs` say whether graphs may be. `refuses` takes some of the arguments, by name, before any graph is converted,
+and returns None or the reason why the call is networkx's.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -40,7 +39,8 @@ def _sum(graph: tg.Graph, arcs: Tensor) -> Any:
     return len(arcs) if graph.weights is None or not len(arcs) else sums.total(graph.weights[arcs])
 
 
-def _cut(G: Any, S: Iterable[Any], T: Iterable[Any] | None, weight: Any) -> Any:
+@implements(cost="light", given={"S": "local"})
+def cut_size(G, S, T=None, weight=None):
     """The weight of the edges between S and T, or the rest; of a directed graph both ways, each counted. Only the rows
     of these are looked at."""
     require_one_kind(G, weight)
@@ -61,7 +61,8 @@ def _cut(G: Any, S: Iterable[Any], T: Iterable[Any] | None, weight: Any) -> Any:
     return leaving + _sum(graph, arc[inside[v] | (inside[u] & other[v])])
 
 
-def _volume(G: Any, S: Any, weight: Any) -> Any:
+@implements(cost="light", given={"S": "local"})
+def volume(G, S, weight=None):
     if S in G:
         raise TypeError("a degree is not iterable")  # as networkx does
     require_one_kind(G, weight)
@@ -70,16 +71,6 @@ def _volume(G: Any, S: Any, weight: Any) -> Any:
     total = _sum(graph, arc)
     refuse_cancelled(graph, weight, torch.tensor([float(total)] * bool(len(arc))))
     return total if G.is_directed() else total + _sum(graph, arc[u == v])  # a self-loop counts twice
-
-
-@implements(cost="light", given={"S": "local"})
-def cut_size(G, S, T=None, weight=None):
-    return _cut(G, S, T, weight)
-
-
-@implements(cost="light", given={"S": "local"})
-def volume(G, S, weight=None):
-    return _volume(G, S, weight)
 
 
 made_of("cut_size", "volume", cost="light", given={"S": "local"})("conductance", "normalized_cut_size")

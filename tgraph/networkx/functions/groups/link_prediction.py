@@ -10,9 +10,10 @@ import networkx as nx
 import torch
 from torch import Tensor
 
+import tgraph as tg
 from tgraph import algorithms
 from tgraph.io.dicts import MISSING
-from tgraph.networkx.functions._shared import degrees, names, numbers, python_sums, simple
+from tgraph.networkx.functions._shared import degrees, names, numbers, python_sums, row_entries, row_of_arcs, simple
 from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements
 from tgraph.primitives.row_similarity import common_neighbors
@@ -49,27 +50,22 @@ def _scores(G: Any, pairs: list[tuple[Any, Any]], score: Score) -> list[Any]:
     return score(*(numbers(G, ends) for ends in zip(*pairs, strict=True)))
 
 
-def common(G: Any, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+def common(graph: tg.Graph, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     """(pair, vertex) for each common neighbour of the pairs (u, v), the two themselves among them where they are."""
-    graph, n = G.structure, len(G)
-    offset, neighbors = graph.offset, graph.neighbors
-    key = G._keep("arc keys", lambda: torch.repeat_interleave(torch.arange(n), offset.diff()) * n + neighbors)
-    degree = offset.diff()
+    n, offset, neighbors = graph.num_vertices, graph.offset, graph.neighbors
+    key = graph.kept("networkx arc keys", lambda: row_of_arcs(offset) * n + neighbors)
+    degree = graph.out_degree
     shorter = torch.where(degree[u] <= degree[v], u, v)
-    sizes = degree[shorter]
-    pair = torch.arange(len(u)).repeat_interleave(sizes)
-    arc = torch.arange(len(pair)) + (offset[shorter] - (sizes.cumsum(0) - sizes))[pair]
+    pair, arc = row_entries(offset, shorter)
     vertex = neighbors[arc].to(torch.int64)
-    if not len(key):
-        return pair, vertex
     wanted = (u + v - shorter)[pair] * n + vertex
-    met = key[torch.searchsorted(key, wanted).clamp(max=len(key) - 1)] == wanted
+    met = key[torch.searchsorted(key, wanted).clamp(max=len(key) - 1)] == wanted if len(key) else wanted >= 0
     return pair[met], vertex[met]
 
 
 def _others(G: Any, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     """As `common`, without the two themselves."""
-    pair, vertex = common(G, u, v)
+    pair, vertex = common(G.structure, u, v)
     other = (vertex != u[pair]) & (vertex != v[pair])
     return pair[other], vertex[other]
 
