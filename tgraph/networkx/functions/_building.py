@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from operator import eq
 from typing import Any
 
@@ -167,6 +168,11 @@ def rebuilt(
         keys=keys,
         attributes=dict(G.graph),
     )
+
+
+def with_columns(G: Graph, columns: Columns) -> Graph:
+    """The graph with further attributes of its nodes."""
+    return type(G).of(replace(G._tensors, node_columns={**G._tensors.node_columns, **columns}), G.graph)
 
 
 def taken(columns: Columns, places: Tensor) -> Columns:

@@ -13,6 +13,7 @@ from torch import Tensor
 import tgraph as tg
 from tgraph.core import sums
 from tgraph.core.building import sorting
+from tgraph.networkx.caching import cached
 from tgraph.networkx.nodes import NoNode
 
 EXTREME = 1e-75  # squares of squares of smaller numbers, or of those beyond the inverse, lose digits, or are 0 or inf
@@ -36,11 +37,8 @@ def summable(graph: tg.Graph, weight: Any) -> tg.Graph:
 
 
 def of_kind(kind: str, graph: tg.Graph) -> tg.Graph:
-    """The graph, whose weights are of a kind of `tgraph.primitives.weights`. Raises NotImplementedError."""
-    try:
-        tg.primitives.weights.check(graph, kind, "results as those of networkx")
-    except tg.errors.ArgumentError as fault:
-        raise NotImplementedError(str(fault)) from fault
+    """The graph, whose weights are of a kind of `tgraph.primitives.weights`. Raises ArgumentError."""
+    tg.primitives.weights.check(graph, kind, "results as those of networkx")
     return graph
 
 
@@ -57,7 +55,12 @@ def simple(G: Any) -> tg.Graph:
     """The arcs, parallel ones once, without self-loops."""
     if not G.is_multigraph() and not G.structure.num_self_loops:
         return G.structure
-    return G._keep("simple", lambda: G.weighted(None, multi="first").without_self_loops())
+    return _simple(G)
+
+
+@cached
+def _simple(G: Any) -> tg.Graph:
+    return G.weighted(None, multi="first").without_self_loops()
 
 
 def names(G: Any, vertices: Tensor | list[int]) -> list[Any]:
@@ -121,6 +124,15 @@ def node_pairs(G: Any, source: Tensor, target: Tensor) -> Iterator[tuple[Any, An
     return zip(names(G, source), names(G, target), strict=True)
 
 
+def chain(above: Any, v: int) -> list[int]:
+    """A vertex, the one above it, and so on up to one that has none, -1; `above` by vertex."""
+    path = []
+    while v >= 0:
+        path.append(v)
+        v = int(above[v])
+    return path
+
+
 def nodes_in(G: Any, mask: Tensor) -> list[Any]:
     """The nodes of the vertices in a mask."""
     return names(G, mask.nonzero().flatten())
@@ -133,10 +145,10 @@ def row_of_arcs(offset: Tensor) -> Tensor:
 
 def rows(G: Any, *, reverse: bool = False) -> tuple[Tensor, Tensor]:
     """(offset, neighbors) with the neighbours, or the predecessors, of each node in networkx's order."""
-    reverse = reverse and G.is_directed()
-    return G._keep(("rows", reverse), lambda: _rows(G, reverse))
+    return _rows(G, reverse and G.is_directed())
 
 
+@cached
 def _rows(G: Any, reverse: bool) -> tuple[Tensor, Tensor]:
     arcs = G.structure.decoded()
     arcs, order = (arcs.transpose(), G._tensors.back_order) if reverse else (arcs, G._tensors.order)
@@ -164,11 +176,10 @@ def weighted_rows(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """(offset, neighbors, weights) in networkx's order, parallel arcs merged by "min", "max" or "sum"; weights are
     int64 or float64. Raises NotImplementedError for weights that are NaN or -inf, and for integers beyond int64."""
-    reverse = reverse and G.is_directed()
-    key = ("weighted rows", weight, default, type(default), multi, reverse)
-    return G._keep(key, lambda: _weighted_rows(G, weight, default, multi, reverse))
+    return _weighted_rows(G, weight, default, multi, reverse and G.is_directed())
 
 
+@cached
 def _weighted_rows(
     G: Any, weight: Any, default: Any, multi: sorting.Merge, reverse: bool
 ) -> tuple[Tensor, Tensor, Any]:

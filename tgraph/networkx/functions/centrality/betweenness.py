@@ -61,20 +61,12 @@ def _rescaled(
     return found * scales
 
 
-def by_tensors(compute: Any, *arguments: Any, **options: Any) -> Tensor:
-    """The result of an algorithm. Raises NotImplementedError where it does not take the weights."""
-    try:
-        return compute(*arguments, **options)
-    except tg.errors.ArgumentError as fault:
-        raise NotImplementedError(str(fault)) from fault
-
-
 @implements(cost="superlinear", gaps="weights that are not positive")
 def betweenness_centrality(G, k=None, normalized=True, weight=None, endpoints=False, seed=None):
     n = len(G)
     sources = None if k is None or k == n else seed.sample(list(range(n)), k)
     options = {"normalized": False, "weighted": weight is not None, "endpoints": endpoints}
-    found = by_tensors(algorithms.betweenness, arcs_for_paths(G, weight), sources, **options)
+    found = algorithms.betweenness(arcs_for_paths(G, weight), sources, **options)
     if not G.is_directed() and (n if endpoints else n - 1) >= 2:
         found = found * 2
     return by_node(G, _rescaled(found, n, normalized, G.is_directed(), endpoints, sources))
@@ -92,7 +84,7 @@ def edge_betweenness_centrality(G, k=None, normalized=True, weight=None, seed=No
     n = len(G)
     sources = None if k is None else seed.sample(list(range(n)), k)
     graph = arcs_for_paths(G, weight)
-    found = by_tensors(algorithms.edge_betweenness, graph, sources, normalized=False, weighted=weight is not None)
+    found = algorithms.edge_betweenness(graph, sources, normalized=False, weighted=weight is not None)
     if not G.is_directed() and n >= 2:
         found = found * 2
     found = _rescaled(found, n, normalized, G.is_directed(), sources=sources)

@@ -12,7 +12,7 @@ import tgraph as tg
 from tgraph import algorithms
 from tgraph.io.dicts import MISSING
 from tgraph.networkx.functions._shared import bunch, by_node, number, refuse_cancelled, refuse_extreme, structure
-from tgraph.networkx.functions.centrality.betweenness import arcs_for_paths, by_tensors
+from tgraph.networkx.functions.centrality.betweenness import arcs_for_paths
 from tgraph.networkx.functions.groups import components
 from tgraph.networkx.functions.paths.unweighted_paths import SEARCHED_AT_ONCE
 from tgraph.networkx.graph import Graph
@@ -32,7 +32,7 @@ def current_flow_closeness_centrality(G, weight=None, dtype=float, solver="lu"):
     _require_connected(G)
     if len(G) < 2:
         raise ZeroDivisionError("division by zero")
-    found = by_tensors(algorithms.current_flow_closeness, structure(G, weight), weighted=weight is not None)
+    found = algorithms.current_flow_closeness(structure(G, weight), weighted=weight is not None)
     return by_node(G, found)
 
 
@@ -49,7 +49,7 @@ def current_flow_betweenness_centrality(G, normalized=True, weight=None, dtype=f
     if structure(G).num_self_loops:
         raise NotImplementedError("self-loops")
     options = {"normalized": normalized, "weighted": weight is not None}
-    return by_node(G, by_tensors(algorithms.current_flow_betweenness, structure(G, weight), **options))
+    return by_node(G, algorithms.current_flow_betweenness(structure(G, weight), **options))
 
 
 def _list(nodelist):
@@ -74,7 +74,7 @@ def laplacian_centrality(G, normalized=True, nodelist=None, weight="weight", wal
         raise NotImplementedError("bool of parallel edges, which add up to bool")
     if graph.num_self_loops == graph.num_edges:
         raise NotImplementedError("a graph of self-loops")
-    found = by_tensors(algorithms.laplacian_centrality, graph, normalized=normalized, weighted=weight is not None)
+    found = algorithms.laplacian_centrality(graph, normalized=normalized, weighted=weight is not None)
     return by_node(G, found[chosen], chosen)
 
 
@@ -128,7 +128,7 @@ def percolation_centrality(G, attribute="percolation", states=None, weight=None)
     if bool((held.sum() - held <= 0).any()):
         raise NotImplementedError("states that leave nothing to others")
     graph = arcs_for_paths(G, weight)
-    return by_node(G, by_tensors(algorithms.percolation, graph, held, weighted=weight is not None))
+    return by_node(G, algorithms.percolation(graph, held, weighted=weight is not None))
 
 
 def _local_reach(G: Any, vertices: Tensor) -> list[float]:

@@ -10,21 +10,19 @@ from typing import Any
 
 import networkx as nx
 
-from tgraph.networkx.functions._shared import number, rows
+from tgraph.networkx.caching import cached
+from tgraph.networkx.functions._shared import chain, number, rows
 from tgraph.networkx.functions.flow.connectivity import of_all_pairs, separated, weakest
 from tgraph.networkx.registry import implements
 
 Lists = list[list[int]]
 
 
+@cached
 def _lists(G: Any, reverse: bool) -> Lists:
     """The neighbours, or the predecessors, of each vertex."""
-
-    def make() -> Lists:
-        offset, neighbors = rows(G, reverse=reverse)
-        return [row.tolist() for row in neighbors.tensor_split(offset[1:-1])] if len(G) else []
-
-    return G._keep(("lists", reverse and G.is_directed()), make)
+    offset, neighbors = rows(G, reverse=reverse)
+    return [row.tolist() for row in neighbors.tensor_split(offset[1:-1])] if len(G) else []
 
 
 def _path(onward: Lists, back: Lists, s: int, t: int, used: set[int]) -> list[int]:
@@ -42,18 +40,10 @@ def _path(onward: Lists, back: Lists, s: int, t: int, used: set[int]) -> list[in
                     found[w] = v
                     fringe.append(w)
                 if w in other:
-                    return _chain(before, w)[::-1] + _chain(after, after[w])
+                    return chain(before, w)[::-1] + chain(after, after[w])
         found, other, arcs, others = other, found, others, arcs
         fringe, other_fringe = other_fringe, fringe
     return []
-
-
-def _chain(towards: dict[int, int], v: int) -> list[int]:
-    path = []
-    while v >= 0:
-        path.append(v)
-        v = towards[v]
-    return path
 
 
 @implements(name="approximate_local_node_connectivity", cost="superlinear")

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.networkx.caching import cached
 from tgraph.networkx.functions._shared import names, node_pairs, number, simple
 from tgraph.networkx.functions.flow.flow import require_apart, require_nodes, solver_of_networkx
 from tgraph.networkx.functions.groups import components
@@ -30,16 +31,13 @@ def _refuses_whole(G, s):
     return "multigraphs as a whole" if G.is_multigraph() and s is None else None
 
 
+@cached
 def _by_nodes(G: Any) -> tg.Graph:
     """Vertex v is entered at v and left at v + n."""
-
-    def make() -> tg.Graph:
-        n, (source, target) = len(G), simple(G).to_edge_index()
-        through = torch.arange(n)
-        ends = torch.cat((through, source + n)), torch.cat((through + n, target))
-        return tg.Graph.from_edges(*ends, num_vertices=2 * n)
-
-    return G._keep("split nodes", make)
+    n, (source, target) = len(G), simple(G).to_edge_index()
+    through = torch.arange(n)
+    ends = torch.cat((through, source + n)), torch.cat((through + n, target))
+    return tg.Graph.from_edges(*ends, num_vertices=2 * n)
 
 
 def _value(graph: tg.Graph, s: int, t: int) -> int:

@@ -16,6 +16,7 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph.io.dicts import MISSING
+from tgraph.networkx.caching import cached
 from tgraph.networkx.functions._building import arcs_of
 from tgraph.networkx.functions._shared import names, nodes_in
 from tgraph.networkx.registry import implements
@@ -43,15 +44,12 @@ LIMITS: dict[str, Any] = {
 }
 
 
+@cached
 def _capacities(G: Any, capacity: Any) -> tg.Graph:
     """The arcs with their capacities, infinite where an edge has none; what is not above 0 carries nothing."""
-
-    def make() -> tg.Graph:
-        graph = G.weighted(capacity, math.inf).decoded()
-        weights = torch.where(graph.weights > 0, graph.weights, torch.zeros_like(graph.weights))
-        return tg.Graph(graph.offset, graph.neighbors, weights, directed=G.is_directed())
-
-    return G._keep(("capacities", capacity), make)
+    graph = G.weighted(capacity, math.inf).decoded()
+    weights = torch.where(graph.weights > 0, graph.weights, torch.zeros_like(graph.weights))
+    return tg.Graph(graph.offset, graph.neighbors, weights, directed=G.is_directed())
 
 
 def require_nodes(G: Any, *nodes: Any) -> None:
@@ -78,7 +76,7 @@ def solve(
         return tg.primitives.flow.max_flow(_capacities(G, capacity), *ends, flow=flow, source_side=source_side)
     except tg.errors.ArgumentError as fault:
         if "infinite" not in str(fault):
-            raise NotImplementedError(str(fault)) from fault
+            raise
         raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.") from fault
 
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import torch
 
-from tgraph.networkx.functions._building import build, column_of, compact, first_of_each, induced, listed_edges, rebuilt
+from tgraph.networkx.functions._building import (
+    build,
+    column_of,
+    compact,
+    first_of_each,
+    induced,
+    listed_edges,
+    rebuilt,
+    with_columns,
+)
 from tgraph.networkx.functions._shared import comparable, nodes_in, row_of_arcs, rows
 from tgraph.networkx.functions.groups import clustering, components
 from tgraph.networkx.functions.paths import unweighted_paths, weighted_paths
@@ -116,5 +124,4 @@ def convert_node_labels_to_integers(G, first_label=0, ordering="default", label_
     found = _renamed(G, labels)
     if label_attribute is None or not len(G):
         return found
-    columns = {**found._tensors.node_columns, label_attribute: column_of(list(G))}
-    return type(G).of(replace(found._tensors, node_columns=columns), found.graph)
+    return with_columns(found, {label_attribute: column_of(list(G))})

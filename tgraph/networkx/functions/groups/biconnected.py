@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from tgraph import algorithms
+from tgraph.networkx.caching import cached
 from tgraph.networkx.functions._building import listed_edges
 from tgraph.networkx.functions._shared import marked, names, node_pairs, number, row_entries, rows, simple, structure
 from tgraph.networkx.functions.groups.components import component_of
@@ -18,13 +19,10 @@ from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
 
 
+@cached
 def _components(G: Any) -> tuple[Tensor, Tensor, Tensor]:
     """(offset, vertices, top) of the components, in the order in which networkx's depth-first search leaves them; the
     search enters each at its top."""
-    return G._keep("biconnected components", lambda: _in_order(G))
-
-
-def _in_order(G: Any) -> tuple[Tensor, Tensor, Tensor]:
     offset, vertices = algorithms.biconnected_components(simple(G))
     rank, _ = _search(G)
     size = offset.diff()

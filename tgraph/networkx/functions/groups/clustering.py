@@ -16,7 +16,6 @@ from tgraph.networkx.functions._shared import (
     bunch,
     by_node,
     marked,
-    names,
     python_sums,
     row_entries,
     simple,
@@ -25,6 +24,7 @@ from tgraph.networkx.functions._shared import (
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.cohesion.triangle_edges import edge_triangles, triangle_products
 from tgraph.primitives.cohesion.triangle_edges import squares as squares_at
+from tgraph.primitives.row_similarity import common_neighbors
 
 FAR = 1e-33  # numbers whose cube roots lie between this and its inverse have products of three of all digits
 
@@ -53,20 +53,12 @@ def _triangles(G: Any, nodes: Any) -> tuple[Tensor, Tensor, Tensor]:
     return chosen, algorithms.triangle_count(graph, per_vertex=True)[within], simple(G).out_degree[chosen]
 
 
-def _answer(G: Any, nodes: Any, chosen: Tensor, values: Tensor) -> Any:
-    """By node, or the one value where `nodes` is a node."""
-    found = python_sums(values)
-    if nodes is not None and nodes in G:
-        return found[0]
-    return dict(zip(names(G, chosen), found, strict=True))
-
-
 @implements(cost="superlinear", given={"nodes": "local"})
 def triangles(G, nodes=None):
     if nodes is not None:
         _require_simple(G)
     chosen, count, _ = _triangles(G, nodes)
-    return _answer(G, nodes, chosen, count)
+    return answer(G, nodes, chosen, python_sums(count))
 
 
 def _cube_roots(G: Any, weight: Any) -> tuple[tg.Graph, Tensor]:
@@ -109,31 +101,19 @@ def _clustering(G: Any, nodes: Any, weight: Any) -> tuple[Tensor, Tensor]:
 
 @implements(cost="superlinear", given={"nodes": "local"})
 def clustering(G, nodes=None, weight=None):
-    return _answer(G, nodes, *_clustering(G, nodes, weight))
+    chosen, found = _clustering(G, nodes, weight)
+    return answer(G, nodes, chosen, python_sums(found))
 
 
 @implements(cost="superlinear")
 def transitivity(G):
     _require_simple(G)
     graph = simple(G)
+    if not G.is_directed():
+        return algorithms.transitivity(graph) or 0
+    closed = int(common_neighbors(graph, graph.to_edge_index().T, counterparts=graph.transpose()).sum())
     degree = graph.out_degree
-    if G.is_directed():
-        found = int(_transitive(graph))
-    else:
-        found = 6 * int(algorithms.triangle_count(graph))
-    return 0 if found == 0 else found / int((degree * (degree - 1)).sum())
-
-
-def _transitive(graph: tg.Graph) -> Tensor:
-    """The number of arcs u -> v and v -> w such that u -> w."""
-    import scipy.sparse
-
-    if not graph.num_arcs:
-        return torch.tensor(0)
-    ones = torch.ones(graph.num_arcs, dtype=torch.int64).numpy()
-    matrix = scipy.sparse.csr_array((ones, graph.neighbors.numpy(), graph.offset.numpy()))
-    matrix.resize((graph.num_vertices, graph.num_vertices))
-    return torch.tensor((matrix @ matrix).multiply(matrix).sum())
+    return 0 if closed == 0 else closed / int((degree * (degree - 1)).sum())
 
 
 @implements(cost="superlinear", given={"nodes": "local"})

@@ -13,6 +13,7 @@ from torch import Tensor
 from tgraph import algorithms
 from tgraph.core import sums
 from tgraph.io.adjacency import paused_collections
+from tgraph.networkx.caching import cached
 from tgraph.networkx.functions._shared import edges, marked, names, nodes_in, number, rows, structure
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
@@ -69,9 +70,10 @@ def node_connected_component(G, n):
     return set(nodes_in(G, label == label[number(G, n)]))
 
 
+@cached
 def strong(G: Any) -> Tensor:
     """The strong component of each vertex, numbered as networkx lists them."""
-    return G._keep("strong components", lambda: search.strong_components(*rows(G)))
+    return search.strong_components(*rows(G))
 
 
 @implements()

@@ -32,10 +32,7 @@ def hopcroft_karp_matching(G, top_nodes=None):
     top, _ = sets(G, top_nodes)
     if G.is_directed() or structure(G).num_self_loops:
         raise NotImplementedError("directed graphs and self-loops")
-    try:
-        mate = algorithms.maximum_bipartite_matching(structure(G), marked(G, numbers(G, top)))
-    except tg.errors.ArgumentError as fault:
-        raise NotImplementedError(str(fault)) from fault
+    mate = algorithms.maximum_bipartite_matching(structure(G), marked(G, numbers(G, top)))
     matched = (mate >= 0).nonzero().flatten()
     return dict(node_pairs(G, matched, mate[matched]))
 

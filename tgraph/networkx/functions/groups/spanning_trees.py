@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.core.building import sorting
 from tgraph.io.columns import dicts_of
 from tgraph.networkx.functions._building import listed_edges, rebuilt
 from tgraph.networkx.functions._shared import names, structure
@@ -50,12 +51,10 @@ def _keys(G: Any, arc: Tensor) -> np.ndarray:
     if (keys := G._tensors.keys) is not None:
         return keys[arc.numpy()]
     graph = structure(G).decoded()
-    first = torch.ones(graph.num_arcs, dtype=torch.bool)
-    first[1:] = graph.neighbors[1:] != graph.neighbors[:-1]
-    first[graph.offset[:-1][graph.offset[:-1] < graph.num_arcs]] = True
-    begin = first.nonzero().flatten()
-    found = arc - begin[first.cumsum(0)[arc] - 1]
-    return found.numpy().astype(object)
+    begin = sorting.merge_parallel(graph.offset, graph.neighbors, torch.arange(graph.num_arcs), "first")[2]
+    assert begin is not None
+    number = arc - begin[torch.searchsorted(begin, arc, right=True) - 1]
+    return number.numpy().astype(object)
 
 
 def _edges(G: Any, weight: Any, keys: bool, data: bool, minimum: bool) -> Iterator[tuple[Any, ...]]:

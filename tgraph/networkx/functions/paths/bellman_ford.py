@@ -10,6 +10,7 @@ from torch import Tensor
 
 from tgraph.networkx.functions._shared import (
     by_node,
+    chain,
     names,
     number,
     numbers,
@@ -53,11 +54,8 @@ def _paths(G: Any, found: Found, only: Any = None) -> dict[Any, list[Any]]:
     first[met[0]] = -1  # the source ends every path
     paths = {}
     for v in met if only is None else [number(G, only)]:
-        path = [v]
-        while (v := first[v]) >= 0:
-            path.append(v)
-        path.reverse()
-        paths[names(G, path[-1:])[0]] = names(G, path)
+        path = names(G, chain(first, v)[::-1])
+        paths[path[-1]] = path
     return paths
 
 
@@ -66,13 +64,20 @@ def single_source_bellman_ford(G, source, target=None, weight="weight"):
     ends = numbers(G, [source] if target is None else [source, target])
     if source == target:
         return 0, [source]
-    found = _search(G, [source], weight)
     if target is None:
+        found = _search(G, [source], weight)
         return _distances(G, source, found, weight), _paths(G, found)
-    if int(ends[1]) not in found[0]:
-        raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
+    length, found = _to(G, source, ends[1], weight, f"Target {target} cannot be reached from given sources")
+    return length, _paths(G, found, target)[target]
+
+
+def _to(G: Any, source: Any, end: Tensor, weight: Any, unreached: str) -> tuple[Any, Found]:
+    """The distance of a vertex, and the search."""
+    found = _search(G, [source], weight)
+    if int(end) not in found[0]:
+        raise nx.NetworkXNoPath(unreached)
     require_one_kind(G, weight)
-    return found[2][ends[1]].item(), _paths(G, found, target)[target]
+    return found[2][end].item(), found
 
 
 @implements()
@@ -90,11 +95,7 @@ def bellman_ford_path_length(G, source, target, weight="weight"):
     ends = numbers(G, [source, target])
     if source == target:
         return 0
-    found = _search(G, [source], weight)
-    if int(ends[1]) not in found[0]:
-        raise nx.NetworkXNoPath(f"node {target} not reachable from {source}")
-    require_one_kind(G, weight)
-    return found[2][ends[1]].item()
+    return _to(G, source, ends[1], weight, f"node {target} not reachable from {source}")[0]
 
 
 made_of("single_source_bellman_ford")("bellman_ford_path")

@@ -9,6 +9,7 @@ import networkx as nx
 import torch
 from torch import Tensor
 
+import tgraph as tg
 from tgraph.networkx.functions._shared import by_node, names, numbers, rows
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.centrality.multi_source import level_counts
@@ -32,12 +33,8 @@ def tree_paths(G: Any, source: Any, cutoff: float | None, reverse: bool = False)
     order, parent, _ = _search(G, source, cutoff, reverse)
     found, above = names(G, order), names(G, parent[1:])
     paths = {found[0]: [found[0]]}
-    if reverse:
-        for v, next_one in zip(found[1:], above, strict=True):
-            paths[v] = [v, *paths[next_one]]
-    else:
-        for v, last in zip(found[1:], above, strict=True):
-            paths[v] = [*paths[last], v]
+    for v, last in zip(found[1:], above, strict=True):
+        paths[v] = [v, *paths[last]] if reverse else [*paths[last], v]
     return paths
 
 
@@ -66,14 +63,16 @@ made_of("single_source_shortest_path_length", cost="superlinear")("all_pairs_sho
 made_of("all_pairs_shortest_path_length", cost="superlinear")("global_efficiency")
 
 
+def pairs_by_hops(graph: tg.Graph) -> Tensor:
+    """The number of ordered pairs of vertices at each distance, int64 [longest + 1]."""
+    parts = torch.arange(graph.num_vertices).split(SEARCHED_AT_ONCE)
+    return torch.nn.utils.rnn.pad_sequence([level_counts(graph, part).sum(0) for part in parts]).sum(1)
+
+
 def total_hops(G: Any) -> int | None:
     """The distances of all ordered pairs added, None where some have no path."""
-    total = pairs = 0
-    for part in torch.arange(len(G)).split(SEARCHED_AT_ONCE):
-        counts = level_counts(G.structure, part)
-        total += int((counts * torch.arange(counts.shape[1])).sum())
-        pairs += int(counts.sum())
-    return total if pairs == len(G) ** 2 else None
+    counts = pairs_by_hops(G.structure)
+    return int((counts * torch.arange(len(counts))).sum()) if int(counts.sum()) == len(G) ** 2 else None
 
 
 @implements(cost="superlinear")

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from tgraph.networkx.functions._shared import (
+    chain,
     names,
     node_pairs,
     number,
@@ -79,12 +80,7 @@ def tree_paths(G: Any, found: tuple[Tensor, ...]) -> dict[Any, list[Any]]:
 
 def _chain(G: Any, found: tuple[Tensor, ...], target: Any) -> list[Any]:
     """The path to one vertex."""
-    parent, v = found[2], number(G, target)
-    path: list[int] = []
-    while v >= 0:
-        path.append(v)
-        v = int(parent[v])
-    return names(G, path[::-1])
+    return names(G, chain(found[2], number(G, target))[::-1])
 
 
 def _length(G: Any, found: tuple[Tensor, ...], target: Any, weight: Any) -> Any:

@@ -9,6 +9,7 @@ import networkx as nx
 from torch import Tensor
 
 from tgraph import algorithms
+from tgraph.networkx.caching import cached
 from tgraph.networkx.functions._building import build
 from tgraph.networkx.functions._shared import names, numbers, require_one_kind, rows, simple, structure, weighted_rows
 from tgraph.networkx.registry import implements
@@ -16,8 +17,9 @@ from tgraph.primitives.dag import topological
 from tgraph.primitives.paths import search
 
 
+@cached
 def _generations(G: Any) -> tuple[Tensor, Tensor]:
-    return G._keep("generations", lambda: search.generations(*rows(G), structure(G).in_degree))
+    return search.generations(*rows(G), structure(G).in_degree)
 
 
 @implements(cost="light")

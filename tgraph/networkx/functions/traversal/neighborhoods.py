@@ -24,6 +24,7 @@ from tgraph.networkx.functions._shared import (
     structure,
 )
 from tgraph.networkx.functions.paths import distances
+from tgraph.networkx.functions.paths.unweighted_paths import pairs_by_hops
 from tgraph.networkx.registry import implements
 from tgraph.primitives.cohesion.k_truss import truss_numbers
 
@@ -65,32 +66,18 @@ def _neighbors(graph: tg.Graph, vertex: int) -> Tensor:
 
 
 def _efficiency(graph: tg.Graph) -> float:
-    """The mean of 1 / distance over all pairs of a small graph, level by level."""
+    """The mean of 1 / distance over all pairs."""
     n = graph.num_vertices
     if n < 2:
         return 0.0
-    adjacent = torch.zeros(n, n)
-    adjacent[tuple(graph.to_edge_index())] = 1
-    reached = torch.eye(n)
-    total, depth = 0.0, 0
-    while True:
-        onward = ((reached @ adjacent) + reached).clamp(max=1)
-        depth += 1
-        if not (found := float((onward - reached).sum(dtype=torch.float64))):
-            return total / (n * (n - 1))
-        total += found / depth
-        reached = onward
+    counts = pairs_by_hops(graph)[1:]
+    return float((counts / torch.arange(1, len(counts) + 1).double()).sum()) / (n * (n - 1))
 
 
 @implements(cost="superlinear")
 def local_efficiency(G):
     graph = simple(G)
-    with_loops = G.structure
-    total = 0.0
-    for vertex in range(len(G)):
-        around = _neighbors(with_loops, vertex).unique()
-        total += _efficiency(graph.subgraph(around))
-    return total / len(G)
+    return sum(_efficiency(graph.subgraph(_neighbors(G.structure, v).unique())) for v in range(len(G))) / len(G)
 
 
 @implements(cost="superlinear")
