@@ -75,11 +75,7 @@ def betweenness_centrality(G, k=None, normalized=True, weight=None, endpoints=Fa
 made_of("betweenness_centrality", cost="superlinear")("bipartite_betweenness_centrality")
 
 
-@implements(
-    cost="superlinear",
-    multigraphs=False,
-    gaps="weights that are not positive",
-)
+@implements(cost="superlinear", multigraphs=False, gaps="weights that are not positive")
 def edge_betweenness_centrality(G, k=None, normalized=True, weight=None, seed=None):
     n = len(G)
     sources = None if k is None else seed.sample(list(range(n)), k)

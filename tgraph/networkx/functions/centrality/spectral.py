@@ -36,12 +36,7 @@ def current_flow_closeness_centrality(G, weight=None, dtype=float, solver="lu"):
     return by_node(G, found)
 
 
-@implements(
-    cost="superlinear",
-    only=SOLVERS,
-    multigraphs=False,
-    gaps="self-loops; weights not above 0",
-)
+@implements(cost="superlinear", only=SOLVERS, multigraphs=False, gaps="self-loops; weights not above 0")
 def current_flow_betweenness_centrality(G, normalized=True, weight=None, dtype=float, solver="full"):
     _require_connected(G)
     if len(G) < 3:

@@ -46,10 +46,14 @@ def to_scipy_sparse_array(G, nodelist=None, dtype=None, weight="weight", format=
     has_loops = not G.is_directed() and found.diagonal().any()  # which networkx subtracts, as integers
     if dtype is None and found.nnz and _are_bool(G, weight, places is not None) and not has_loops:
         found = found.astype(bool)
+    return _in_format(found, format, "matrix")
+
+
+def _in_format(found: Any, format: str, what: str) -> Any:
     try:
         return found.asformat(format)
     except ValueError as fault:
-        raise nx.NetworkXError(f"Unknown sparse matrix format: {format}") from fault
+        raise nx.NetworkXError(f"Unknown sparse {what} format: {format}") from fault
 
 
 @implements()
@@ -89,25 +93,20 @@ def to_numpy_array(G, nodelist=None, dtype=None, order=None, multigraph_weight=s
 def biadjacency_matrix(G, row_order, column_order=None, dtype=None, weight="weight", format="csr"):
     if len(row_order) == 0:
         raise nx.NetworkXError("row_order is empty list")
-    if len(row_order) != len(set(row_order)):
-        raise nx.NetworkXError("Ambiguous ordering: `row_order` contained duplicates.")
-    if column_order is None:
-        column_order = list(set(G) - set(row_order))
-    if len(column_order) != len(set(column_order)):
-        raise nx.NetworkXError("Ambiguous ordering: `column_order` contained duplicates.")
+    column_order = list(set(G) - set(row_order)) if column_order is None else column_order
+    for name, order in (("row_order", row_order), ("column_order", column_order)):
+        if len(order) != len(set(order)):
+            raise nx.NetworkXError(f"Ambiguous ordering: `{name}` contained duplicates.")
     require_one_kind(G, weight)
     if not G.is_directed() and not set(row_order).isdisjoint(column_order):
         raise NotImplementedError("nodes both in row_order and in column_order")
-    entries = matrix(G, weight, dtype=dtype)[[number(G, node) for node in row_order]]
-    found = entries[:, [number(G, node) for node in column_order]]
+    row, column = ([number(G, node) for node in order] for order in (row_order, column_order))
+    found = matrix(G, weight, dtype=dtype)[row][:, column]
     if G.number_of_edges() and not found.nnz:
         raise ValueError("not enough values to unpack (expected 3, got 0)")  # as networkx does
     if dtype is None and found.nnz and _are_bool(G, weight, part=True):
         found = found.astype(bool)
-    try:
-        return found.asformat(format)
-    except ValueError as fault:
-        raise nx.NetworkXError(f"Unknown sparse array format: {format}") from fault
+    return _in_format(found, format, "array")
 
 
 def refuses_weights(G):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import eq, ge, le
 from typing import Any
 
 import torch
@@ -40,25 +42,21 @@ def ego_graph(G, n, radius=1, center=True, undirected=False, distance=None):
     return found if center else induced(found, [node for node in found if node != n])
 
 
-def _core_subgraph(G: Any, k: int | None, core: dict[Any, int] | None, keeps: Any, least: int = 0) -> Any:
-    core = clustering.core_number(G) if core is None else core
-    k = max(core.values()) - least if k is None else k
-    return induced(G, (node for node, level in core.items() if keeps(level, k)))
+def _by_core_number(name: str, compare: Callable[[Any, Any], bool], below: int = 0) -> None:
+    """Register a function: the graph of the nodes whose core numbers compare with k so, by default with the largest
+    core number, or one so far `below`."""
+
+    def run(G, k=None, core_number=None):
+        core = clustering.core_number(G) if core_number is None else core_number
+        k = max(core.values()) - below if k is None else k
+        return induced(G, (node for node, level in core.items() if compare(level, k)))
+
+    implements(cost="superlinear", name=name)(run)
 
 
-@implements(cost="superlinear")
-def k_core(G, k=None, core_number=None):
-    return _core_subgraph(G, k, core_number, lambda level, k: level >= k)
-
-
-@implements(cost="superlinear")
-def k_shell(G, k=None, core_number=None):
-    return _core_subgraph(G, k, core_number, lambda level, k: level == k)
-
-
-@implements(cost="superlinear")
-def k_crust(G, k=None, core_number=None):
-    return _core_subgraph(G, k, core_number, lambda level, k: level <= k, least=1)
+_by_core_number("k_core", ge)
+_by_core_number("k_shell", eq)
+_by_core_number("k_crust", le, below=1)
 
 
 @implements(cost="superlinear")

@@ -9,7 +9,6 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-import tgraph as tg
 from tgraph import algorithms
 from tgraph.io.dicts import MISSING
 from tgraph.networkx.functions._building import arcs_of
@@ -25,6 +24,7 @@ from tgraph.networkx.functions._shared import (
     require_one_kind,
     structure,
 )
+from tgraph.networkx.functions.centrality.centrality import received
 from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements
 
@@ -154,25 +154,30 @@ def numeric_assortativity_coefficient(G, attribute, nodes=None):
 KINDS = {"in": "in", "out": "out", "in+out": "both"}
 
 
-def _refuses_parallel(G, weight):
+def parallel_weights(G, weight):
     return "multigraphs with weights" if weight is not None and G.is_multigraph() else None
 
 
-@implements(refuses=_refuses_parallel, gaps="multigraphs with weights")
+def kinds_of_degrees(G: Any, source: str, target: str, default: str, wrong: str) -> tuple[str, str]:
+    """The degrees of the source and of the target that count, as `degrees` calls them; `wrong` says of a `name` which
+    kinds it may be. Raises NetworkXError for others, and in an undirected graph for all but the default."""
+    for name, kind in (("source", source), ("target", target)):
+        if not G.is_directed() and kind != default:
+            raise nx.NetworkXError("source and target arguments are only supported for directed graphs")
+        if kind not in KINDS:
+            raise nx.NetworkXError(wrong.format(name=name, kind=kind))
+    return (KINDS[source], KINDS[target]) if G.is_directed() else ("both", "both")
+
+
+@implements(refuses=parallel_weights, gaps="multigraphs with weights")
 def average_degree_connectivity(G, source="in+out", target="in+out", nodes=None, weight=None):
-    if G.is_directed():
-        for name, kind in (("source", source), ("target", target)):
-            if kind not in KINDS:
-                raise nx.NetworkXError(f'{name} must be one of "in", "out", or "in+out"')
-    elif source != "in+out" or target != "in+out":
-        raise nx.NetworkXError("source and target arguments are only supported for directed graphs")
+    own_kind, kind = kinds_of_degrees(G, source, target, "in+out", '{name} must be one of "in", "out", or "in+out"')
     refuse_rounding(structure(G, weight), weight, 2 * G.number_of_edges())
-    reached = degrees(G, None, KINDS[target])
     arcs = G.weighted(None, multi="first") if weight is None else structure(G, weight)
-    arcs = arcs if source == "in" and G.is_directed() else arcs.transpose()
-    total = tg.aggregate(arcs, reached.double(), "sum", edge="copy" if weight is None else "mul")
+    arcs = arcs if own_kind == "in" else arcs.transpose()
+    total = received(arcs, degrees(G, None, kind).double())
     chosen = bunch(G, nodes)
-    own, norm = degrees(G, None, KINDS[source])[chosen], degrees(G, weight, KINDS[source])
+    own, norm = degrees(G, None, own_kind)[chosen], degrees(G, weight, own_kind)
     kinds, group = own.unique(return_inverse=True)
     empty = torch.zeros(len(kinds), dtype=torch.float64)
     sums_of, norms, met = (empty.index_add(0, group, each[chosen].double()) for each in (total, norm, arcs.in_degree))

@@ -23,42 +23,31 @@ from tgraph.networkx.functions._shared import (
     simple,
     structure,
 )
+from tgraph.networkx.functions.centrality.centrality import received
 from tgraph.networkx.functions.paths import distances
 from tgraph.networkx.functions.paths.unweighted_paths import pairs_by_hops
+from tgraph.networkx.functions.traversal.mixing import kinds_of_degrees, parallel_weights
 from tgraph.networkx.registry import implements
 from tgraph.primitives.cohesion.k_truss import truss_numbers
 
-KINDS = {"in": "in", "out": "out", "in+out": "both"}
 
-
-def _refuses_weights(G, weight):
-    return "multigraphs with weights" if weight is not None and G.is_multigraph() else None
-
-
-@implements(refuses=_refuses_weights, gaps="multigraphs with weights", given={"nodes": "local"})
+@implements(refuses=parallel_weights, gaps="multigraphs with weights", given={"nodes": "local"})
 def average_neighbor_degree(G, source="out", target="out", nodes=None, weight=None):
-    if G.is_directed():
-        for name, kind in (("source", source), ("target", target)):
-            if kind not in KINDS:
-                raise nx.NetworkXError(f"{name} argument {kind} must be 'in', 'out' or 'in+out'")
-    elif source != "out" or target != "out":
-        raise nx.NetworkXError("source and target arguments are only supported for directed graphs")
+    wrong = "{name} argument {kind} must be 'in', 'out' or 'in+out'"
+    own_kind, kind = kinds_of_degrees(G, source, target, "out", wrong)
     if nodes is not None and nodes in G:
         raise TypeError("a degree is not iterable")  # as networkx does
-    kind = KINDS[source] if G.is_directed() else "both"
-    reached = degrees(G, None, KINDS[target] if G.is_directed() else "both").double()
+    reached = degrees(G, None, kind).double()
     refuse_rounding(structure(G, weight), weight, 2 * G.number_of_edges())
-    own = degrees(G, weight, kind).double()
+    own = degrees(G, weight, own_kind).double()
     arcs = G.weighted(None, multi="first") if weight is None else structure(G, weight)
-    edge = "copy" if weight is None else "mul"
     total = torch.zeros(len(G), dtype=torch.float64)
-    if not G.is_directed() or "out" in source:
-        total += tg.aggregate(arcs.transpose(), reached, "sum", edge=edge)
-    if G.is_directed() and "in" in source:
-        total += tg.aggregate(arcs, reached, "sum", edge=edge)
+    if not G.is_directed() or own_kind != "in":
+        total += received(arcs.transpose(), reached)
+    if G.is_directed() and own_kind != "out":
+        total += received(arcs, reached)
     chosen = bunch(G, nodes)
-    found = torch.where(own == 0, 0.0, total / own)[chosen]
-    return by_node(G, found, chosen)
+    return by_node(G, torch.where(own == 0, 0.0, total / own)[chosen], chosen)
 
 
 def _neighbors(graph: tg.Graph, vertex: int) -> Tensor:
