@@ -10,7 +10,7 @@ from networkx.classes import reportviews
 from torch import Tensor
 
 from tgraph.errors import ArgumentError
-from tgraph.networkx.functions._shared import degrees
+from tgraph.networkx.functions._arcs import degrees
 from tgraph.networkx.views import Rows
 
 _INWARD = (reportviews.InDegreeView, reportviews.InMultiDegreeView)

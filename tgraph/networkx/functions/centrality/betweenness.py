@@ -10,8 +10,9 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
+from tgraph.networkx.functions._arcs import simple, structure
 from tgraph.networkx.functions._building import listed_edges
-from tgraph.networkx.functions._shared import by_node, mask, node_pairs, numbers, simple, structure
+from tgraph.networkx.functions._nodes import by_node, mask, node_pairs, numbers
 from tgraph.networkx.registry import implements, made_of
 
 COUNTABLE = 1e300  # beyond so many paths their number loses digits

@@ -12,16 +12,9 @@ from torch import Tensor
 import tgraph as tg
 from tgraph import algorithms
 from tgraph.core import sums
-from tgraph.networkx.functions._shared import (
-    by_node,
-    degrees,
-    number,
-    numbers,
-    of_kind,
-    python_sums,
-    refuse_extreme,
-    structure,
-)
+from tgraph.networkx.functions._arcs import degrees, structure
+from tgraph.networkx.functions._nodes import by_node, number, numbers, python_sums
+from tgraph.networkx.functions._weights import of_kind, refuse_extreme
 from tgraph.networkx.functions.traversal.searches import reached
 from tgraph.networkx.registry import implements, made_of
 

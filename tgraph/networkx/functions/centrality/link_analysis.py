@@ -11,7 +11,9 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.networkx.functions._shared import by_node, matrix, refuse_cancelled, structure
+from tgraph.networkx.functions._arcs import matrix, structure
+from tgraph.networkx.functions._nodes import by_node
+from tgraph.networkx.functions._weights import refuse_cancelled
 from tgraph.networkx.functions.centrality.centrality import converged, received
 from tgraph.networkx.registry import implements, made_of
 

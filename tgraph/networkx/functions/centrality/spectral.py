@@ -11,7 +11,9 @@ from torch import Tensor
 import tgraph as tg
 from tgraph import algorithms
 from tgraph.io.dicts import MISSING
-from tgraph.networkx.functions._shared import bunch, by_node, number, refuse_cancelled, refuse_extreme, structure
+from tgraph.networkx.functions._arcs import structure
+from tgraph.networkx.functions._nodes import bunch, by_node, number
+from tgraph.networkx.functions._weights import refuse_cancelled, refuse_extreme
 from tgraph.networkx.functions.centrality.betweenness import arcs_for_paths
 from tgraph.networkx.functions.groups import components
 from tgraph.networkx.functions.paths.unweighted_paths import SEARCHED_AT_ONCE

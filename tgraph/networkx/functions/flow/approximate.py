@@ -11,7 +11,8 @@ from typing import Any
 import networkx as nx
 
 from tgraph.networkx.caching import cached
-from tgraph.networkx.functions._shared import chain, number, rows
+from tgraph.networkx.functions._arcs import rows
+from tgraph.networkx.functions._nodes import chain, number
 from tgraph.networkx.functions.flow.connectivity import of_all_pairs, separated, weakest
 from tgraph.networkx.registry import implements
 

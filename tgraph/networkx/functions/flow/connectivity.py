@@ -17,7 +17,8 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph.networkx.caching import cached
-from tgraph.networkx.functions._shared import names, node_pairs, number, simple
+from tgraph.networkx.functions._arcs import simple
+from tgraph.networkx.functions._nodes import names, node_pairs, number
 from tgraph.networkx.functions.flow.flow import require_apart, require_nodes, solver_of_networkx
 from tgraph.networkx.functions.groups import components
 from tgraph.networkx.registry import implements

@@ -18,7 +18,7 @@ import tgraph as tg
 from tgraph.io.dicts import MISSING
 from tgraph.networkx.caching import cached
 from tgraph.networkx.functions._building import arcs_of
-from tgraph.networkx.functions._shared import names, nodes_in
+from tgraph.networkx.functions._nodes import names, nodes_in
 from tgraph.networkx.registry import implements
 
 SOLVERS = {

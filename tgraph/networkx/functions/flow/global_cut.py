@@ -6,7 +6,9 @@ import networkx as nx
 from networkx.utils import BinaryHeap
 
 import tgraph as tg
-from tgraph.networkx.functions._shared import nodes_in, require_one_kind, structure
+from tgraph.networkx.functions._arcs import structure
+from tgraph.networkx.functions._nodes import nodes_in
+from tgraph.networkx.functions._weights import require_one_kind
 from tgraph.networkx.functions.groups import components
 from tgraph.networkx.registry import implements
 

@@ -21,7 +21,7 @@ from tgraph.networkx.functions._building import (
     kind_of,
     with_columns,
 )
-from tgraph.networkx.functions._shared import numbers
+from tgraph.networkx.functions._nodes import numbers
 from tgraph.networkx.registry import implements
 
 

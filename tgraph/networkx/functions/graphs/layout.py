@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from tgraph.drawing.force import forceatlas2
-from tgraph.networkx.functions._shared import structure
+from tgraph.networkx.functions._arcs import structure
 from tgraph.networkx.registry import implements
 
 

@@ -7,7 +7,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from tgraph.networkx.functions._shared import matrix, number, numbers, require_one_kind
+from tgraph.networkx.functions._arcs import matrix
+from tgraph.networkx.functions._nodes import number, numbers
+from tgraph.networkx.functions._weights import require_one_kind
 from tgraph.networkx.graph import Graph
 from tgraph.networkx.registry import implements, made_of
 

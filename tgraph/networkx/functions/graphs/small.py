@@ -10,7 +10,8 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import edges, mask, names, node_pairs, number, numbers, rows
+from tgraph.networkx.functions._arcs import edges, rows
+from tgraph.networkx.functions._nodes import mask, names, node_pairs, number, numbers
 from tgraph.networkx.functions.centrality import degrees
 from tgraph.networkx.functions.groups import components
 from tgraph.networkx.functions.traversal.searches import reached

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from tgraph.networkx.functions._arcs import row_of_arcs, rows
 from tgraph.networkx.functions._building import (
     build,
     column_of,
@@ -18,7 +19,8 @@ from tgraph.networkx.functions._building import (
     rebuilt,
     with_columns,
 )
-from tgraph.networkx.functions._shared import comparable, nodes_in, row_of_arcs, rows
+from tgraph.networkx.functions._nodes import nodes_in
+from tgraph.networkx.functions._weights import comparable
 from tgraph.networkx.functions.groups import clustering, components
 from tgraph.networkx.functions.paths import unweighted_paths, weighted_paths
 from tgraph.networkx.functions.traversal import depth_first, searches

@@ -12,8 +12,9 @@ from torch import Tensor
 
 from tgraph import algorithms
 from tgraph.networkx.caching import cached
+from tgraph.networkx.functions._arcs import row_entries, rows, simple, structure
 from tgraph.networkx.functions._building import listed_edges
-from tgraph.networkx.functions._shared import marked, names, node_pairs, number, row_entries, rows, simple, structure
+from tgraph.networkx.functions._nodes import marked, names, node_pairs, number
 from tgraph.networkx.functions.groups.components import component_of
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search

@@ -11,7 +11,8 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
-from tgraph.networkx.functions._shared import by_node, names, simple, structure
+from tgraph.networkx.functions._arcs import simple, structure
+from tgraph.networkx.functions._nodes import by_node, names
 from tgraph.networkx.functions.groups.link_prediction import common
 from tgraph.networkx.registry import implements
 

@@ -11,16 +11,8 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
-from tgraph.networkx.functions._shared import (
-    answer,
-    bunch,
-    by_node,
-    marked,
-    python_sums,
-    row_entries,
-    simple,
-    structure,
-)
+from tgraph.networkx.functions._arcs import row_entries, simple, structure
+from tgraph.networkx.functions._nodes import answer, bunch, by_node, marked, python_sums
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.cohesion.triangle_edges import edge_triangles, triangle_products
 from tgraph.primitives.cohesion.triangle_edges import squares as squares_at

@@ -13,7 +13,8 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
-from tgraph.networkx.functions._shared import by_node, degrees, mask, nodes_in, rows, structure
+from tgraph.networkx.functions._arcs import degrees, rows, structure
+from tgraph.networkx.functions._nodes import by_node, mask, nodes_in
 from tgraph.networkx.functions.groups import components
 from tgraph.networkx.functions.groups.components import component_of
 from tgraph.networkx.nodes import NoNode

@@ -3,7 +3,6 @@ partition, of the same quality."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
@@ -12,7 +11,8 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
-from tgraph.networkx.functions._shared import of_kind, refuse_extreme, structure
+from tgraph.networkx.functions._arcs import structure
+from tgraph.networkx.functions._weights import of_kind, refuse_extreme
 from tgraph.networkx.functions.graphs.small import labels_of
 from tgraph.networkx.functions.groups.components import groups
 from tgraph.networkx.registry import implements
@@ -94,12 +94,8 @@ def partition_quality(G, partition):
     return found.coverage, -1.0 if G.is_multigraph() else found.performance
 
 
-def _covers(G: Any, communities: Any) -> Iterator[bool]:
-    label = labels_of(G, communities)
-    yield label is not None and not bool((label < 0).any())
-    yield all(node in G for part in communities for node in part)
-
-
 @implements()
 def is_partition(G, communities):
-    return all(_covers(G, list(communities)))
+    communities = list(communities)
+    nodes = {node for part in communities for node in part if node in G}
+    return len(G) == len(nodes) == sum(map(len, communities))

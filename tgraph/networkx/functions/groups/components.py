@@ -14,7 +14,8 @@ from tgraph import algorithms
 from tgraph.core import sums
 from tgraph.io.adjacency import paused_collections
 from tgraph.networkx.caching import cached
-from tgraph.networkx.functions._shared import edges, marked, names, nodes_in, number, rows, structure
+from tgraph.networkx.functions._arcs import edges, rows, structure
+from tgraph.networkx.functions._nodes import marked, names, nodes_in, number
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
 

@@ -9,20 +9,9 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph.core import sums
-from tgraph.networkx.functions._shared import (
-    bunch,
-    chosen,
-    known,
-    marked,
-    mask,
-    number,
-    numbers,
-    refuse_cancelled,
-    require_one_kind,
-    row_entries,
-    rows,
-    structure,
-)
+from tgraph.networkx.functions._arcs import row_entries, rows, structure
+from tgraph.networkx.functions._nodes import bunch, chosen, known, marked, mask, number, numbers
+from tgraph.networkx.functions._weights import refuse_cancelled, require_one_kind
 from tgraph.networkx.registry import implements, made_of
 
 Arcs = tuple[Tensor, Tensor, Tensor]  # source, target, place

@@ -13,7 +13,8 @@ from torch import Tensor
 import tgraph as tg
 from tgraph import algorithms
 from tgraph.io.dicts import MISSING
-from tgraph.networkx.functions._shared import degrees, names, numbers, python_sums, row_entries, row_of_arcs, simple
+from tgraph.networkx.functions._arcs import degrees, row_entries, row_of_arcs, simple
+from tgraph.networkx.functions._nodes import names, numbers, python_sums
 from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements
 from tgraph.primitives.row_similarity import common_neighbors

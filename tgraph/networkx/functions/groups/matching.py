@@ -6,8 +6,9 @@ import torch
 
 import tgraph as tg
 from tgraph import algorithms
+from tgraph.networkx.functions._arcs import structure
 from tgraph.networkx.functions._building import listed_edges
-from tgraph.networkx.functions._shared import marked, names, node_pairs, numbers, structure
+from tgraph.networkx.functions._nodes import marked, names, node_pairs, numbers
 from tgraph.networkx.functions.groups.coloring import sets
 from tgraph.networkx.registry import implements
 

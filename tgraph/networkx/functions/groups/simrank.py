@@ -5,7 +5,8 @@ from __future__ import annotations
 import networkx as nx
 
 import tgraph as tg
-from tgraph.networkx.functions._shared import by_node, numbers, structure
+from tgraph.networkx.functions._arcs import structure
+from tgraph.networkx.functions._nodes import by_node, numbers
 from tgraph.networkx.functions.graphs.matrices import refuses_weights
 from tgraph.networkx.registry import implements
 

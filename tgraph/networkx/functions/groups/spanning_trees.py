@@ -16,8 +16,9 @@ from torch import Tensor
 import tgraph as tg
 from tgraph.core.building import sorting
 from tgraph.io.columns import dicts_of
+from tgraph.networkx.functions._arcs import structure
 from tgraph.networkx.functions._building import listed_edges, rebuilt
-from tgraph.networkx.functions._shared import names, structure
+from tgraph.networkx.functions._nodes import names
 from tgraph.networkx.registry import implements
 
 KRUSKAL = {"algorithm": "kruskal"}

@@ -11,8 +11,9 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph.core import sums
+from tgraph.networkx.functions._arcs import weighted_rows
 from tgraph.networkx.functions._building import listed_edges
-from tgraph.networkx.functions._shared import refuse_beyond, require_one_kind, weighted_rows
+from tgraph.networkx.functions._weights import refuse_beyond, require_one_kind
 from tgraph.networkx.registry import implements, made_of
 
 made_of("to_numpy_array", cost="superlinear")("floyd_warshall_numpy")

@@ -8,16 +8,9 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import (
-    by_node,
-    chain,
-    names,
-    number,
-    numbers,
-    require_one_kind,
-    row_of_arcs,
-    weighted_rows,
-)
+from tgraph.networkx.functions._arcs import row_of_arcs, weighted_rows
+from tgraph.networkx.functions._nodes import by_node, chain, names, number, numbers
+from tgraph.networkx.functions._weights import require_one_kind
 from tgraph.networkx.functions.paths.weighted_paths import tree_paths
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search

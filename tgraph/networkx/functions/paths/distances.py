@@ -10,7 +10,8 @@ from torch import Tensor
 import tgraph as tg
 from tgraph import algorithms
 from tgraph.core import sums
-from tgraph.networkx.functions._shared import answer, bunch, by_node, names, require_one_kind
+from tgraph.networkx.functions._nodes import answer, bunch, by_node, names
+from tgraph.networkx.functions._weights import require_one_kind
 from tgraph.networkx.functions.paths.unweighted_paths import total_hops
 from tgraph.networkx.functions.traversal.searches import reached
 from tgraph.networkx.registry import implements

@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from tgraph.networkx.functions._shared import names, node_pairs, numbers, row_entries, rows
+from tgraph.networkx.functions._arcs import row_entries, rows
+from tgraph.networkx.functions._nodes import names, node_pairs, numbers
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
 

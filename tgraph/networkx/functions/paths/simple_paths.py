@@ -8,7 +8,8 @@ from typing import Any
 import networkx as nx
 
 from tgraph.errors import ArgumentError
-from tgraph.networkx.functions._shared import names, number, structure
+from tgraph.networkx.functions._arcs import structure
+from tgraph.networkx.functions._nodes import names, number
 from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements
 from tgraph.primitives.paths import shortest_paths

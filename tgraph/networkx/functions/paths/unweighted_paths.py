@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.networkx.functions._shared import by_node, names, numbers, rows
+from tgraph.networkx.functions._arcs import rows
+from tgraph.networkx.functions._nodes import by_node, names, numbers
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.centrality.multi_source import level_counts
 from tgraph.primitives.paths import search

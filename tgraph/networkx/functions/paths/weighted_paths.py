@@ -10,17 +10,9 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import (
-    chain,
-    names,
-    node_pairs,
-    number,
-    numbers,
-    require_one_kind,
-    row_of_arcs,
-    structure,
-    weighted_rows,
-)
+from tgraph.networkx.functions._arcs import row_of_arcs, structure, weighted_rows
+from tgraph.networkx.functions._nodes import chain, names, node_pairs, number, numbers
+from tgraph.networkx.functions._weights import require_one_kind
 from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search

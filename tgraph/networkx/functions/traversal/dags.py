@@ -10,8 +10,10 @@ from torch import Tensor
 
 from tgraph import algorithms
 from tgraph.networkx.caching import cached
+from tgraph.networkx.functions._arcs import rows, simple, structure, weighted_rows
 from tgraph.networkx.functions._building import build
-from tgraph.networkx.functions._shared import names, numbers, require_one_kind, rows, simple, structure, weighted_rows
+from tgraph.networkx.functions._nodes import names, numbers
+from tgraph.networkx.functions._weights import require_one_kind
 from tgraph.networkx.registry import implements
 from tgraph.primitives.dag import topological
 from tgraph.primitives.paths import search

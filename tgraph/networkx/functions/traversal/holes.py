@@ -12,7 +12,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from tgraph.networkx.functions._shared import by_node, matrix, of_kind, structure
+from tgraph.networkx.functions._arcs import matrix, structure
+from tgraph.networkx.functions._nodes import by_node
+from tgraph.networkx.functions._weights import of_kind
 from tgraph.networkx.registry import implements
 
 ROWS_AT_ONCE = 1024

@@ -11,19 +11,10 @@ from torch import Tensor
 
 from tgraph import algorithms
 from tgraph.io.dicts import MISSING
+from tgraph.networkx.functions._arcs import degrees, ends_of_rows, structure
 from tgraph.networkx.functions._building import arcs_of
-from tgraph.networkx.functions._shared import (
-    bunch,
-    degrees,
-    ends_of_rows,
-    marked,
-    mask,
-    refuse_cancelled,
-    refuse_extreme,
-    refuse_rounding,
-    require_one_kind,
-    structure,
-)
+from tgraph.networkx.functions._nodes import bunch, marked, mask
+from tgraph.networkx.functions._weights import refuse_cancelled, refuse_extreme, refuse_rounding, require_one_kind
 from tgraph.networkx.functions.centrality.centrality import received
 from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements

@@ -10,19 +10,10 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.networkx.functions._arcs import degrees, simple, structure
 from tgraph.networkx.functions._building import induced, listed_edges, rebuilt
-from tgraph.networkx.functions._shared import (
-    bunch,
-    by_node,
-    comparable,
-    degrees,
-    marked,
-    names,
-    number,
-    refuse_rounding,
-    simple,
-    structure,
-)
+from tgraph.networkx.functions._nodes import bunch, by_node, marked, names, number
+from tgraph.networkx.functions._weights import comparable, refuse_rounding
 from tgraph.networkx.functions.centrality.centrality import received
 from tgraph.networkx.functions.paths import distances
 from tgraph.networkx.functions.paths.unweighted_paths import pairs_by_hops

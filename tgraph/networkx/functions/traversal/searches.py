@@ -10,7 +10,9 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import comparable, names, node_pairs, number, numbers, rows, weighted_rows
+from tgraph.networkx.functions._arcs import rows, weighted_rows
+from tgraph.networkx.functions._nodes import names, node_pairs, number, numbers
+from tgraph.networkx.functions._weights import comparable
 from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search

@@ -1,0 +1,133 @@
+"""Nodes and vertices: one from the other, and results by node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import torch
+from torch import Tensor
+
+from tgraph.networkx.nodes import NoNode
+
+
+def names(G: Any, vertices: Tensor | list[int]) -> list[Any]:
+    """The nodes of vertices, as they were given."""
+    if not G._given:
+        return G.labels.of(vertices)
+    found = list(vertices.tolist() if isinstance(vertices, Tensor) else vertices)
+    given = [(i, G._given[v]) for i, v in enumerate(found) if v in G._given]
+    found = list(G.labels.of(found))
+    for i, node in given:
+        found[i] = node
+    return found
+
+
+def number(G: Any, node: Any) -> int:
+    """The vertex of a node. Raises NoNode where it is none."""
+    try:
+        return G.labels.index(node)
+    except (KeyError, TypeError):
+        raise NoNode(f"The node {node} is not in the {'di' * G.is_directed()}graph.") from None
+
+
+def numbers(G: Any, nodes: Iterable[Any]) -> Tensor:
+    """The vertices of nodes, int64 [k]. Raises NoNode where one is none."""
+    nodes = _listed(nodes)
+    try:
+        if isinstance(G.labels.names, range) and set(map(type, nodes)) <= {int}:
+            found = torch.tensor(nodes, dtype=torch.int64)
+            if not len(found) or (int(found.min()) >= 0 and int(found.max()) < len(G.labels)):
+                return found
+        return torch.tensor(G.labels.indices(nodes), dtype=torch.int64)
+    except (KeyError, TypeError, ValueError, RuntimeError):  # no node, or no int64
+        return torch.tensor([number(G, node) for node in nodes], dtype=torch.int64)
+
+
+def _listed(nodes: Iterable[Any]) -> list[Any]:
+    try:
+        return list(nodes)
+    except TypeError as fault:
+        raise NoNode(str(fault)) from fault
+
+
+def python_sums(values: Tensor) -> list[Any]:
+    """Sums as Python's `sum` has them: without a summand the integer 0."""
+    return [value or 0 for value in values.tolist()]
+
+
+def by_node(G: Any, values: Any, vertices: Tensor | None = None) -> dict[Any, Any]:
+    """The result of each vertex, or of each of some vertices, by node."""
+    nodes = G.labels.names if vertices is None else names(G, vertices)
+    return dict(zip(nodes, values if isinstance(values, list) else values.tolist(), strict=True))
+
+
+def answer(G: Any, nodes: Any, vertices: Tensor, values: list[Any]) -> Any:
+    """The results of the vertices of `nodes`, by node; the only one where `nodes` is a node."""
+    return values[0] if nodes is not None and nodes in G else by_node(G, values, vertices)
+
+
+def node_pairs(G: Any, source: Tensor, target: Tensor) -> Iterator[tuple[Any, Any]]:
+    """The nodes of pairs of vertices."""
+    return zip(names(G, source), names(G, target), strict=True)
+
+
+def chain(above: Any, v: int) -> list[int]:
+    """A vertex, the one above it, and so on up to one that has none, -1; `above` by vertex."""
+    path = []
+    while v >= 0:
+        path.append(v)
+        v = int(above[v])
+    return path
+
+
+def nodes_in(G: Any, mask: Tensor) -> list[Any]:
+    """The nodes of the vertices in a mask."""
+    return names(G, mask.nonzero().flatten())
+
+
+def bunch(G: Any, nodes: Any) -> Tensor:
+    """The vertices of those of `nodes` that are nodes, int64 [k]; of all for None."""
+    if nodes is None:
+        return torch.arange(len(G))
+    if isinstance(nodes, (list, set)):
+        try:
+            return numbers(G, nodes)
+        except NoNode:  # some are no nodes
+            pass
+    try:
+        return torch.tensor([G.labels.index(node) for node in G.nbunch_iter(nodes)], dtype=torch.int64)
+    except nx.NetworkXError as fault:
+        raise NoNode(str(fault)) from fault
+
+
+def known(G: Any, nodes: Iterable[Any]) -> list[Any]:
+    """The `nodes` that the graph has. Raises NoNode for one that cannot be looked up, and for `nodes` that are not
+    several."""
+    try:
+        return [node for node in nodes if node in G.labels]
+    except TypeError as fault:
+        raise NoNode(str(fault)) from fault
+
+
+def mask(G: Any, nodes: Iterable[Any]) -> Tensor:
+    """Mask of the vertices among `nodes`, bool [n]; others are passed over."""
+    return marked(G, chosen(G, nodes))
+
+
+def marked(G: Any, vertices: Tensor) -> Tensor:
+    """Mask of these vertices, bool [n]."""
+    found = torch.from_numpy(np.zeros(len(G), dtype=bool))  # pages that nothing touches cost nothing, unlike torch's
+    found[vertices] = True
+    return found
+
+
+def chosen(G: Any, nodes: Iterable[Any]) -> Tensor:
+    """The vertices of `nodes`, each once, in ascending order; what is no node is passed over."""
+    nodes = _listed(nodes)
+    try:
+        return numbers(G, nodes).unique()
+    except NoNode:
+        return numbers(G, known(G, nodes)).unique()

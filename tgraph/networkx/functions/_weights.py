@@ -1,0 +1,76 @@
+"""Weights whose sums and products are those of networkx, and refusals of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+import tgraph as tg
+
+EXTREME = 1e-75  # squares of squares of smaller numbers, or of those beyond the inverse, lose digits, or are 0 or inf
+
+
+def summable(graph: tg.Graph, weight: Any) -> tg.Graph:
+    """The graph, whose sums of weights are finite where these are. Raises NotImplementedError: of sums that are inf, or
+    inf - inf, the order of the summands decides."""
+    low, high = graph.weight_range
+    if graph.weight_dtype is not None and -torch.inf < low and high < torch.inf == 4 * max(-low, high) * graph.num_arcs:
+        raise NotImplementedError(f"{weight!r}: sums of weights as large as {max(-low, high)} that may be inf")
+    return graph
+
+
+def of_kind(kind: str, graph: tg.Graph) -> tg.Graph:
+    """The graph, whose weights are of a kind of `tgraph.primitives.weights`. Raises ArgumentError."""
+    tg.primitives.weights.check(graph, kind, "results as those of networkx")
+    return graph
+
+
+def require_one_kind(G: Any, weight: Any, default: Any = 1) -> bool:
+    """True where the weights are integers. Raises NotImplementedError for integers among floats: the type of a sum
+    depends on its summands."""
+    kinds = {issubclass(kind, (int, np.integer)) for kind in G._kinds_of(weight, default)}
+    if len(kinds) > 1:
+        raise NotImplementedError(f"the attribute {weight!r} of the edges: integers among floats")
+    return True in kinds
+
+
+def refuse_beyond(largest: int, most: int, weight: Any) -> None:
+    """Leave integers as large as this to networkx, whose numbers have no limit."""
+    if largest > most:
+        raise NotImplementedError(f"{weight!r}: integers that sum up to {largest} may not fit")
+
+
+def comparable(number: Any) -> Any:
+    """A number to compare small integers of a tensor with, which holds no larger ones."""
+    return max(-(2**62), min(number, 2**62))
+
+
+def refuse_rounding(graph: tg.Graph, weight: Any, times: int = 1) -> None:
+    """Leave integer weights to networkx whose sums, each so many times, float64 would round."""
+    if graph.weight_dtype is not None and not graph.weight_dtype.is_floating_point:
+        refuse_beyond(int(max(map(abs, graph.weight_range))) * graph.num_arcs * times, 2**53, weight)
+
+
+def refuse_extreme(graph: tg.Graph, weight: Any) -> tg.Graph:
+    """The graph; float weights are left to networkx the largest of which has a square whose square float64 takes
+    for 0 or inf."""
+    if graph.weight_dtype is not None and graph.weight_dtype.is_floating_point:
+        largest = max(map(abs, graph.weight_range))
+        if not EXTREME < largest < 1 / EXTREME:
+            raise NotImplementedError(f"{weight!r}: squares of {largest} lose digits, or are 0 or inf")
+    return graph
+
+
+def refuse_cancelled(graph: tg.Graph, weight: Any, totals: Tensor) -> None:
+    """Leave weights of both signs to networkx where one of their `totals` is near 0: how near depends on the order of
+    the summands, unless float64 rounds none of them."""
+    if graph.weight_dtype is None:
+        return
+    low, high = graph.weight_range
+    largest = max(-low, high)
+    exact = not graph.weight_dtype.is_floating_point and largest * graph.num_arcs <= 2**53
+    if low < 0 < high and not exact and bool((totals.abs() < largest * 2**-20).any()):
+        raise NotImplementedError(f"{weight!r}: weights of both signs that add up to nearly 0")
