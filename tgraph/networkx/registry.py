@@ -29,25 +29,6 @@ LISTS = {  # arguments that are some nodes, or pairs of them
 Function = Callable[..., Any]
 
 
-@dataclass(frozen=True)
-class Limits:
-    """The calls of a function that run here.
-
-    only : the values of arguments: one, a tuple of some, or a function that tells and is named for them. graphs : kinds
-    of graphs that are left to networkx. refuses : of the arguments that it names, the reason why a call is left to
-    networkx. gaps : further calls that are left to it, for a reader.
-    """
-
-    only: Mapping[str, Any] = field(default_factory=dict)
-    graphs: tuple[str, ...] = ()
-    refuses: Function | None = None
-    gaps: str = ""
-
-    def described(self) -> list[str]:
-        """The calls that are left to networkx, for a reader."""
-        return [*(_but(name, allowed) for name, allowed in self.only.items()), *self.graphs, *filter(None, [self.gaps])]
-
-
 def _is_among(value: Any, allowed: Any) -> bool:
     if inspect.isfunction(allowed):
         return bool(allowed(value))
@@ -69,15 +50,21 @@ def _but(name: str, allowed: Any) -> str:
 class Entry:
     """A function of networkx that runs here.
 
-    name : as networkx dispatches it. module : of `functions`, that it is in. limits : of arguments and graphs. cost :
-    one of `thresholds.COSTS`, that of networkx's own function; given : other costs, by the first of these arguments
-    that is given. made_of : the functions that run here of which networkx's own code is made, where that is what runs.
+    name : as networkx dispatches it. module : of `functions`, that it is in. only : the values that arguments may have:
+    one, a tuple of some, or a function that tells and is named for them. graphs : kinds of graphs that are left to
+    networkx. refuses : of the arguments that it names, the reason why a call is left to networkx. further : other calls
+    that are left to it, for a reader. cost : one of `thresholds.COSTS`, that of networkx's own function; given : other
+    costs, by the first of these arguments that is given. made_of : the functions that run here of which networkx's own
+    code is made, where that is what runs.
     """
 
     name: str
     run: Function
     module: str
-    limits: Limits
+    only: Mapping[str, Any] = field(default_factory=dict)
+    graphs: tuple[str, ...] = ()
+    refuses: Function | None = None
+    further: str = ""
     cost: str = "linear"
     made_of: tuple[str, ...] = ()
     given: Mapping[str, str] = field(default_factory=dict)
@@ -85,7 +72,8 @@ class Entry:
     @property
     def gaps(self) -> str:
         """The calls that are left to networkx, for a reader."""
-        return "; ".join(self.limits.described())
+        words = [*(_but(name, allowed) for name, allowed in self.only.items()), *self.graphs, self.further]
+        return "; ".join(filter(None, words))
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:
@@ -109,23 +97,23 @@ class Entry:
         for name in LISTS & self._places.keys():
             if isinstance(self.argument(name, args, kwargs), Iterator):
                 return f"{name} is an iterator, of which networkx may see a part, or see it twice"
-        for name, allowed in self.limits.only.items():
+        for name, allowed in self.only.items():
             if not _is_among(self.argument(name, args, kwargs), allowed):
                 return _but(name, allowed)
         for kind, is_left in (("multigraphs", "is_multigraph"), ("directed graphs", "is_directed")):
-            if kind in self.limits.graphs and any(getattr(G, is_left)() for G in self._graphs(args, kwargs)):
+            if kind in self.graphs and any(getattr(G, is_left)() for G in self._graphs(args, kwargs)):
                 return kind
-        if self.limits.refuses is None:
+        if self.refuses is None:
             return None
         asked = {name: self.argument(name, args, kwargs) for name in self._asked}
         if "kwargs" in asked:  # options that the signature does not name
             asked["kwargs"] = [name for name in kwargs if name not in self._places]
-        return self.limits.refuses(**asked)
+        return self.refuses(**asked)
 
     @functools.cached_property
     def _asked(self) -> tuple[str, ...]:
-        """The arguments that `limits.refuses` takes."""
-        return tuple(inspect.signature(self.limits.refuses).parameters) if self.limits.refuses else ()
+        """The arguments that `refuses` takes."""
+        return tuple(inspect.signature(self.refuses).parameters) if self.refuses else ()
 
     def _graphs(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[Any]:
         """The graphs among the arguments."""
@@ -170,13 +158,13 @@ def implements(
 ) -> Callable[[Function], Function]:
     """Register the decorated function as networkx's of the same name, or of the name that networkx dispatches.
 
-    The parameters are those of `Limits` and `Entry`. Returns the function itself, for calls from other functions.
+    The parameters are those of `Entry`. Returns the function itself, for calls from other functions.
     """
     for each in (cost, *(given or {}).values()):
         if each not in thresholds.COSTS:
             raise ValueError(f"cost: {each!r} is not one of {thresholds.COSTS}")
     kinds = {"multigraphs": multigraphs, "directed graphs": directed}
-    limits = Limits(only or {}, tuple(kind for kind, allowed in kinds.items() if not allowed), refuses, gaps)
+    limits = only or {}, tuple(kind for kind, allowed in kinds.items() if not allowed), refuses, gaps
 
     def register(function: Function) -> Function:
         named = name or function.__name__
@@ -193,7 +181,7 @@ def implements(
                 except ArgumentError as fault:  # such as integers whose sums fit Python alone
                     raise NotImplementedError(str(fault)) from fault
 
-        entry = Entry(named, run, module or function.__module__, limits, cost, parts, given or {})
+        entry = Entry(named, run, module or function.__module__, *limits, cost, parts, given or {})
         if named in nx.utils.backends._registered_algorithms:  # not every release has all
             FUNCTIONS[named] = entry
         return function

@@ -14,6 +14,8 @@ from tgraph.core.building import sorting
 from tgraph.networkx.caching import cached
 from tgraph.networkx.functions._weights import of_kind, refuse_beyond, summable
 
+Lists = list[list[int]]
+
 
 def structure(G: Any, weight: Any = None, default: Any = 1, multi: str = "keep") -> tg.Graph:
     """The arcs, with an attribute as weights where one is named, which must be finite: what becomes of others depends
@@ -50,6 +52,15 @@ def _rows(G: Any, reverse: bool) -> tuple[Tensor, Tensor]:
     arcs = G.structure.decoded()
     arcs, order = (arcs.transpose(), G._tensors.back_order) if reverse else (arcs, G._tensors.order)
     return arcs.offset, arcs.neighbors if order is None else arcs.neighbors[order]
+
+
+@cached
+def lists(G: Any, reverse: bool = False) -> Lists:
+    """The neighbours, or the predecessors, of each vertex."""
+    if reverse and not G.is_directed():
+        return lists(G)
+    offset, neighbors = rows(G, reverse=reverse)
+    return [row.tolist() for row in neighbors.tensor_split(offset[1:-1])] if len(G) else []
 
 
 def row_entries(offset: Tensor, vertices: Tensor) -> tuple[Tensor, Tensor]:

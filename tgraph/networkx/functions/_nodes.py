@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -72,6 +73,11 @@ def answer(G: Any, nodes: Any, vertices: Tensor, values: list[Any]) -> Any:
 def node_pairs(G: Any, source: Tensor, target: Tensor) -> Iterator[tuple[Any, Any]]:
     """The nodes of pairs of vertices."""
     return zip(names(G, source), names(G, target), strict=True)
+
+
+def slices(items: list[Any], ends: Iterable[int]) -> Iterator[list[Any]]:
+    """Consecutive parts of a list, each up to one of the `ends`."""
+    return (items[begin:end] for begin, end in pairwise([0, *ends]))
 
 
 def chain(above: Any, v: int) -> list[int]:

@@ -6,24 +6,13 @@ A path is searched from both ends in turns, on the neighbours in networkx's orde
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import networkx as nx
 
-from tgraph.networkx.caching import cached
-from tgraph.networkx.functions._arcs import rows
+from tgraph.networkx.functions._arcs import Lists, lists
 from tgraph.networkx.functions._nodes import chain, number
 from tgraph.networkx.functions.flow.connectivity import of_all_pairs, separated, weakest
 from tgraph.networkx.registry import implements
-
-Lists = list[list[int]]
-
-
-@cached
-def _lists(G: Any, reverse: bool) -> Lists:
-    """The neighbours, or the predecessors, of each vertex."""
-    offset, neighbors = rows(G, reverse=reverse)
-    return [row.tolist() for row in neighbors.tensor_split(offset[1:-1])] if len(G) else []
 
 
 def _path(onward: Lists, back: Lists, s: int, t: int, used: set[int]) -> list[int]:
@@ -54,7 +43,7 @@ def local_node_connectivity(G, source, target, cutoff=None):
     s, t = number(G, source), number(G, target)
     leaving, reaching = (G.out_degree, G.in_degree) if G.is_directed() else (G.degree, G.degree)
     most = min(leaving[source], reaching[target], math.inf if cutoff is None else cutoff)
-    onward, back = _lists(G, False), _lists(G, True)
+    onward, back = lists(G, False), lists(G, True)
     used: set[int] = set()
     for count in range(most):
         if not (path := _path(onward, back, s, t, used)):

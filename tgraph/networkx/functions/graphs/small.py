@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from tgraph.networkx.functions._arcs import edges, rows
-from tgraph.networkx.functions._nodes import mask, names, node_pairs, number, numbers
+from tgraph.networkx.functions._nodes import mask, names, node_pairs, number, numbers, slices
 from tgraph.networkx.functions.centrality import degrees
 from tgraph.networkx.functions.groups import components
 from tgraph.networkx.functions.traversal.searches import reached
@@ -75,9 +75,8 @@ def is_strongly_connected(G):
 def _arrows(G: Any) -> Any:
     """(one parent, the node, another parent)"""
     offset, neighbors = rows(G, reverse=True)
-    bounds, parents = offset.tolist(), names(G, neighbors)
-    for node, (begin, end) in zip(G, pairwise(bounds), strict=True):
-        for one, other in combinations(parents[begin:end], 2):
+    for node, parents in zip(G, slices(names(G, neighbors), offset[1:].tolist()), strict=True):
+        for one, other in combinations(parents, 2):
             yield one, node, other
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -14,7 +13,7 @@ from tgraph import algorithms
 from tgraph.networkx.caching import cached
 from tgraph.networkx.functions._arcs import row_entries, rows, simple, structure
 from tgraph.networkx.functions._building import listed_edges
-from tgraph.networkx.functions._nodes import marked, names, node_pairs, number
+from tgraph.networkx.functions._nodes import marked, names, node_pairs, number, slices
 from tgraph.networkx.functions.groups.components import component_of
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
@@ -48,9 +47,7 @@ def _search(G: Any) -> tuple[Tensor, Tensor]:
 @implements()
 def biconnected_components(G):
     offset, vertices, _ = _components(G)
-    bounds, members = offset.tolist(), names(G, vertices)
-    for begin, end in pairwise(bounds):
-        yield set(members[begin:end])
+    yield from map(set, slices(names(G, vertices), offset[1:].tolist()))
 
 
 @implements(gaps="self-loops")
@@ -64,10 +61,7 @@ def biconnected_component_edges(G):
     source, target, component = source[once], target[once], component[once]
     order = component.argsort(stable=True)
     listed = list(node_pairs(G, source[order], target[order]))
-    begin = 0
-    for end in component.bincount().cumsum(0).tolist():
-        yield listed[begin:end]
-        begin = end
+    yield from slices(listed, component.bincount().cumsum(0).tolist())
 
 
 @implements()

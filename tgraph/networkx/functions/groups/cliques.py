@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 import networkx as nx
 import torch
@@ -12,7 +11,7 @@ from torch import Tensor
 import tgraph as tg
 from tgraph import algorithms
 from tgraph.networkx.functions._arcs import simple, structure
-from tgraph.networkx.functions._nodes import by_node, names
+from tgraph.networkx.functions._nodes import by_node, names, slices
 from tgraph.networkx.functions.groups.link_prediction import common
 from tgraph.networkx.registry import implements
 
@@ -25,9 +24,7 @@ def find_cliques(G, nodes=None):
     if not len(G):
         return
     offset, members = algorithms.maximal_cliques(simple(G))
-    listed = names(G, members)
-    for begin, end in pairwise(offset.tolist()):
-        yield listed[begin:end]
+    yield from slices(names(G, members), offset[1:].tolist())
 
 
 @implements(cost="superlinear", only={"nodes": None, "cliques": None, "separate_nodes": False})

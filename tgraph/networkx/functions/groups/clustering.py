@@ -129,13 +129,18 @@ def square_clustering(G, nodes=None):
     return answer(G, nodes, chosen, found)
 
 
-@implements(cost="superlinear")
-def core_number(G):
+def refuse_loops(G: Any) -> None:
+    """Raises NetworkXNotImplemented for self-loops."""
     if G.structure.num_self_loops:
         raise nx.NetworkXNotImplemented(
             "Input graph has self loops which is not permitted; Consider using "
             "G.remove_edges_from(nx.selfloop_edges(G))."
         )
+
+
+@implements(cost="superlinear")
+def core_number(G):
+    refuse_loops(G)
     return by_node(G, algorithms.core_number(G.structure))
 
 

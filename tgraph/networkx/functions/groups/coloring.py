@@ -13,7 +13,7 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
-from tgraph.networkx.functions._arcs import degrees, rows, structure
+from tgraph.networkx.functions._arcs import degrees, lists, structure
 from tgraph.networkx.functions._nodes import by_node, mask, nodes_in
 from tgraph.networkx.functions.groups import components
 from tgraph.networkx.functions.groups.components import component_of
@@ -52,24 +52,20 @@ def color(G):
 
 def _walk(G: Any) -> Iterator[int]:
     """The vertices in the order in which networkx colours them: from the last one that was coloured on."""
-    lists = [[row.tolist() for row in neighbors.tensor_split(offset[1:-1])] for offset, neighbors in _both_ways(G)]
+    around = [lists(G, True), lists(G)] if G.is_directed() else [lists(G)]
     seen = [False] * len(G)
     for first in range(len(G)):
-        stack = [] if seen[first] or not lists[-1][first] else [first]
+        stack = [] if seen[first] or not around[-1][first] else [first]
         while stack:
             v = stack.pop()
             if not seen[v]:
                 seen[v] = True
                 yield v
-            for w in chain.from_iterable(each[v] for each in lists):
+            for w in chain.from_iterable(each[v] for each in around):
                 if not seen[w]:
                     seen[w] = True
                     yield w
                     stack.append(w)
-
-
-def _both_ways(G: Any) -> list[tuple[Tensor, Tensor]]:
-    return [rows(G, reverse=True), rows(G)] if G.is_directed() else [rows(G)]
 
 
 @implements(cost="light")

@@ -5,7 +5,6 @@ Edges are ranked by weight, and those of equal weight by their place among `G.ed
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
@@ -58,37 +57,26 @@ def _keys(G: Any, arc: Tensor) -> np.ndarray:
     return number.numpy().astype(object)
 
 
-def _edges(G: Any, weight: Any, keys: bool, data: bool, minimum: bool) -> Iterator[tuple[Any, ...]]:
-    source, target, arc = _forest(G, weight, minimum)
-    parts: list[Any] = [names(G, source), names(G, target)]
-    if G.is_multigraph() and keys:
-        parts.append(_keys(G, arc).tolist())
-    if data:
-        parts.append(dicts_of(G._tensors.edge_columns, len(arc), arc.numpy()))
-    return zip(*parts, strict=True)
+def _register(kind: str, minimum: bool) -> None:
+    """Register the functions of minimum or maximum trees."""
+
+    def edges(G, algorithm="kruskal", weight="weight", keys=True, data=True, ignore_nan=False):
+        source, target, arc = _forest(G, weight, minimum)
+        parts: list[Any] = [names(G, source), names(G, target)]
+        if G.is_multigraph() and keys:
+            parts.append(_keys(G, arc).tolist())
+        if data:
+            parts.append(dicts_of(G._tensors.edge_columns, len(arc), arc.numpy()))
+        yield from zip(*parts, strict=True)
+
+    def tree(G, weight="weight", algorithm="kruskal", ignore_nan=False):
+        source, target, arc = _forest(G, weight, minimum)
+        keys = _keys(G, arc) if G.is_multigraph() else None
+        return rebuilt(G, G._tensors.nodes, source, target, arc, keys=keys)
+
+    implements(name=f"{kind}_spanning_edges", only={**KRUSKAL, "data": (True, False)}, gaps=GAPS)(edges)
+    implements(name=f"{kind}_spanning_tree", only=KRUSKAL, gaps=GAPS)(tree)
 
 
-def _tree(G: Any, weight: Any, minimum: bool) -> Any:
-    source, target, arc = _forest(G, weight, minimum)
-    keys = _keys(G, arc) if G.is_multigraph() else None
-    return rebuilt(G, G._tensors.nodes, source, target, arc, keys=keys)
-
-
-@implements(only={**KRUSKAL, "data": (True, False)}, gaps=GAPS)
-def minimum_spanning_edges(G, algorithm="kruskal", weight="weight", keys=True, data=True, ignore_nan=False):
-    yield from _edges(G, weight, keys, data, True)
-
-
-@implements(only={**KRUSKAL, "data": (True, False)}, gaps=GAPS)
-def maximum_spanning_edges(G, algorithm="kruskal", weight="weight", keys=True, data=True, ignore_nan=False):
-    yield from _edges(G, weight, keys, data, False)
-
-
-@implements(only=KRUSKAL, gaps=GAPS)
-def minimum_spanning_tree(G, weight="weight", algorithm="kruskal", ignore_nan=False):
-    return _tree(G, weight, True)
-
-
-@implements(only=KRUSKAL, gaps=GAPS)
-def maximum_spanning_tree(G, weight="weight", algorithm="kruskal", ignore_nan=False):
-    return _tree(G, weight, False)
+_register("minimum", True)
+_register("maximum", False)

@@ -12,6 +12,7 @@ from tgraph.networkx.functions._arcs import row_of_arcs, weighted_rows
 from tgraph.networkx.functions._nodes import by_node, chain, names, number, numbers
 from tgraph.networkx.functions._weights import require_one_kind
 from tgraph.networkx.functions.paths.weighted_paths import tree_paths
+from tgraph.networkx.functions.traversal.searches import dijkstra
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
 
@@ -137,8 +138,5 @@ def johnson(G, weight="weight"):
     lengths = weights + potential[row] - potential[neighbors]
     paths = {}
     for source, node in enumerate(G):
-        searched = search.dijkstra(offset, neighbors, lengths, torch.tensor([source]))
-        if searched is None:
-            raise ValueError("Contradictory paths found:", "negative weights?")
-        paths[node] = tree_paths(G, searched)
+        paths[node] = tree_paths(G, dijkstra(offset, neighbors, lengths, torch.tensor([source])))
     return paths

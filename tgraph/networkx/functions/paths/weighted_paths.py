@@ -13,6 +13,7 @@ from torch import Tensor
 from tgraph.networkx.functions._arcs import row_of_arcs, structure, weighted_rows
 from tgraph.networkx.functions._nodes import chain, names, node_pairs, number, numbers
 from tgraph.networkx.functions._weights import require_one_kind
+from tgraph.networkx.functions.traversal.searches import dijkstra, own_ends
 from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
@@ -30,10 +31,7 @@ def _search(
     elif cutoff is not None:
         cutoff = float(cutoff)
     end = None if target is None or target not in G else number(G, target)
-    found = search.dijkstra(offset, neighbors, weights, numbers(G, sources), cutoff=cutoff, target=end)
-    if found is None:
-        raise ValueError("Contradictory paths found:", "negative weights?")
-    return found
+    return dijkstra(offset, neighbors, weights, numbers(G, sources), cutoff=cutoff, target=end)
 
 
 def _distances(G: Any, sources: Iterable[Any], found: tuple[Tensor, ...], weight: Any) -> dict[Any, Any]:
@@ -160,11 +158,9 @@ def dijkstra_predecessor_and_distance(G, source, cutoff=None, weight="weight"):
 
 @implements()
 def bidirectional_dijkstra(G, source, target, weight="weight"):
-    ends = number(G, source), number(G, target)
+    ends = own_ends(G, source, target)
     if source == target:
         return 0, [source]
-    if G._given:
-        raise NoNode("an end may be met from the other one, or be as given")
     require_one_kind(G, weight)
     arcs, back = weighted_rows(G, weight), weighted_rows(G, weight, reverse=True)
     found = search.meet_weighted(*arcs, *back, *ends)

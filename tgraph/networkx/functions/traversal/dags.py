@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -12,7 +11,7 @@ from tgraph import algorithms
 from tgraph.networkx.caching import cached
 from tgraph.networkx.functions._arcs import rows, simple, structure, weighted_rows
 from tgraph.networkx.functions._building import build
-from tgraph.networkx.functions._nodes import names, numbers
+from tgraph.networkx.functions._nodes import names, numbers, slices
 from tgraph.networkx.functions._weights import require_one_kind
 from tgraph.networkx.registry import implements
 from tgraph.primitives.dag import topological
@@ -41,10 +40,7 @@ def topological_generations(G):
     if not G.is_directed():
         raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
     order, generation = _generations(G)
-    found = names(G, order)
-    ends = generation[order].bincount().cumsum(0).tolist()
-    for begin, end in pairwise([0, *ends]):
-        yield found[begin:end]
+    yield from slices(names(G, order), generation[order].bincount().cumsum(0).tolist())
     if len(order) < len(G):
         raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
 

@@ -15,6 +15,7 @@ from tgraph.networkx.functions._building import induced, listed_edges, rebuilt
 from tgraph.networkx.functions._nodes import bunch, by_node, marked, names, number
 from tgraph.networkx.functions._weights import comparable, refuse_rounding
 from tgraph.networkx.functions.centrality.centrality import received
+from tgraph.networkx.functions.groups.clustering import refuse_loops
 from tgraph.networkx.functions.paths import distances
 from tgraph.networkx.functions.paths.unweighted_paths import pairs_by_hops
 from tgraph.networkx.functions.traversal.mixing import kinds_of_degrees, parallel_weights
@@ -95,11 +96,7 @@ def node_redundancy(G, nodes=None):
 
 @implements(cost="superlinear")
 def k_truss(G, k):
-    if G.structure.num_self_loops:
-        raise nx.NetworkXNotImplemented(
-            "Input graph has self loops which is not permitted; Consider using "
-            "G.remove_edges_from(nx.selfloop_edges(G))."
-        )
+    refuse_loops(G)
     kept = truss_numbers(G.structure) >= comparable(k)
     source, target, listed = listed_edges(G)
     inside = kept[listed]
