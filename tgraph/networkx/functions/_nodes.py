@@ -59,7 +59,7 @@ def python_sums(values: Tensor) -> list[Any]:
     return [value or 0 for value in values.tolist()]
 
 
-def by_node(G: Any, values: Any, vertices: Tensor | None = None) -> dict[Any, Any]:
+def by_node(G: Any, values: Any, vertices: Tensor | list[int] | None = None) -> dict[Any, Any]:
     """The result of each vertex, or of each of some vertices, by node."""
     nodes = G.labels.names if vertices is None else names(G, vertices)
     return dict(zip(nodes, values if isinstance(values, list) else values.tolist(), strict=True))

@@ -14,7 +14,7 @@ from tgraph import algorithms
 from tgraph.networkx.functions._arcs import row_entries, simple, structure
 from tgraph.networkx.functions._nodes import answer, bunch, by_node, marked, python_sums
 from tgraph.networkx.registry import implements, made_of
-from tgraph.primitives.cohesion.triangle_edges import edge_triangles, triangle_products
+from tgraph.primitives.cohesion.triangle_edges import edge_triangles
 from tgraph.primitives.cohesion.triangle_edges import squares as squares_at
 from tgraph.primitives.row_similarity import common_neighbors
 
@@ -53,42 +53,23 @@ def triangles(G, nodes=None):
     return answer(G, nodes, chosen, python_sums(count))
 
 
-def _cube_roots(G: Any, weight: Any) -> tuple[tg.Graph, Tensor]:
-    """The undirected simple graph, and for each arc the cube root of its weight relative to the largest, those of both
-    directions added."""
-    arcs = structure(G, weight)
-    values = None if arcs.weights is None else arcs.decoded().weights
-    roots = torch.ones(arcs.num_arcs, dtype=torch.float64)
-    if values is not None and len(values):
-        if not values.max():
-            raise NotImplementedError(f"{weight!r}: the largest is 0")
-        roots = values.to(torch.float64) / values.max()
-        size = roots.abs() ** (1 / 3)
-        if bool(((size > 0) & ((size < FAR) | (size > 1 / FAR))).any()):
-            raise NotImplementedError(f"{weight!r}: products of three, in units of the largest, that are 0 or inf")
-        roots = roots.sign() * size
-    graph = tg.Graph(arcs.decoded().offset, arcs.decoded().neighbors, roots, directed=G.is_directed())
-    graph = graph.without_self_loops()
-    graph = graph.to_undirected(multi="sum") if G.is_directed() else graph
-    assert graph.weights is not None
-    return graph, graph.weights
-
-
 def _clustering(G: Any, nodes: Any, weight: Any) -> tuple[Tensor, Tensor]:
     """The vertices of some nodes, and the clustering of each."""
     _require_simple(G)
     if not G.is_directed() and weight is None:
         chosen, count, degree = _triangles(G, nodes)
         return chosen, torch.where(count == 0, 0.0, 2.0 * count.double() / (degree * (degree - 1)).clamp(min=1))
-    chosen = bunch(G, nodes)
-    graph, roots = _cube_roots(G, weight)
-    total, degree = triangle_products(graph, roots), simple(G).out_degree
-    pairs = degree * (degree - 1) / 2
-    if G.is_directed():
-        degree = degree + simple(G).in_degree
-        mutual = degree - graph.out_degree
-        pairs = degree * (degree - 1) - 2 * mutual
-    return chosen, torch.where(total == 0, 0.0, total / pairs)[chosen]
+    chosen, arcs = bunch(G, nodes), structure(G, weight)
+    joined = arcs.without_self_loops().decoded()
+    if joined.weights is None or not joined.num_arcs:
+        return chosen, algorithms.clustering(joined)[chosen]
+    largest = arcs.weight_range[1]  # networkx divides by it, be it the weight of a self-loop
+    if not largest:
+        raise NotImplementedError(f"{weight!r}: the largest is 0")
+    roots = (joined.weights.double() / largest).abs() ** (1 / 3)
+    if bool(((roots > 0) & ((roots < FAR) | (roots > 1 / FAR))).any()):
+        raise NotImplementedError(f"{weight!r}: products of three, in units of the largest, that are 0 or inf")
+    return chosen, algorithms.clustering(joined, weighted=True)[chosen] * (joined.weight_range[1] / largest)
 
 
 @implements(cost="superlinear", given={"nodes": "local"})
