@@ -27,7 +27,6 @@ from tgraph.cli.graphs import (
     load,
     parts,
     picture,
-    random_graph,
     read,
     recommend,
     save,
@@ -125,12 +124,8 @@ COMMANDS |= {
     "generate": group(
         "Make a graph and write it to a file.",
         {
-            "rmat": chain(random_graph("rmat"), save, help="A scale-free graph, as in Graph500 and GAP."),
-            "uniform": chain(random_graph("uniform"), save, help="A graph of uniformly random edges."),
-            **{
-                name: chain(help=model.help, more=lambda name=model.run: (generator(name), save))
-                for name, model in MODELS.items()
-            },
+            name: chain(help=model.help, more=lambda model=model: (generator(model), save))
+            for name, model in MODELS.items()
         },
     ),
     "store": group(

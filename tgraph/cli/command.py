@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -123,13 +122,13 @@ def call(
     output: Output = None,
 ) -> None:
     """Call the function, say what it found and cost, and write what was asked for."""
-    graph, start = graph.to(device), time.perf_counter()
+    graph, clock = graph.to(device), report.stopwatch()
     if "backend" in inspect.signature(function).parameters:
         function = partial(function, backend=backend)
     elif backend != "auto":
         raise ArgumentError(f"--backend: this algorithm has one implementation; leave {backend!r} out")
     values = function(graph)
-    say(f"time {report.duration(time.perf_counter() - start)}")
+    say(f"time {clock()}")
     _tell(result, graph, values, output)
 
 

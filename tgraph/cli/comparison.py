@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import time
 from pathlib import Path
 
 import tgraph as tg
@@ -21,19 +20,18 @@ HEADER = ("algorithm", "iterations", "switches", "time", "edges/s", "found")
 
 def generated() -> tg.Graph:
     """The graph of those who give none."""
-    start = time.perf_counter()
+    clock = report.stopwatch()
     graph = tg.generators.rmat(16, weighted=True)
-    took = report.duration(time.perf_counter() - start)
-    say(f"a generated scale-free graph (R-MAT): {size(graph)}, made in {took}")
+    say(f"a generated scale-free graph (R-MAT): {size(graph)}, made in {clock()}")
     return graph
 
 
 def compare(graph: tg.Graph, picture: Path) -> str:
     """Run BFS, SSSP, WCC, PageRank and HITS on the graph, draw what they did into `picture`, and return the table."""
-    start = time.perf_counter()
+    clock = report.stopwatch()
     with busy("transpose"):
         graph.transpose()  # once for all, so that the first pull does not pay for the others
-    prepared = report.duration(time.perf_counter() - start)
+    prepared = clock()
     hub = report.best_connected(graph)
     source = graph.index(hub)
     results = {
