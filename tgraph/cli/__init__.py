@@ -15,23 +15,11 @@ from typing import Annotated, Any
 import typer
 
 import tgraph as tg
-from tgraph.cli import completion, dynamic, pages, ranks, stores
+from tgraph.cli import completion, dynamic, graphs, pages, ranks, stores
 from tgraph.cli.chains import PLAIN, Entry, Group, chain, group, group_of
 from tgraph.cli.command import steps
 from tgraph.cli.conversion import convert
 from tgraph.cli.declared import summary
-from tgraph.cli.graphs import (
-    MODELS,
-    generator,
-    info,
-    load,
-    parts,
-    picture,
-    read,
-    recommend,
-    save,
-    verify,
-)
 from tgraph.cli.options import Device, Directed, Format, Weights, picture_file
 from tgraph.cli.saying import say
 from tgraph.cli.topics import TOPICS
@@ -85,7 +73,7 @@ def demo(
     from tgraph.cli.comparison import compare, generated, next_steps
 
     if file is not None:
-        graph = read(file=file, format=format, directed=directed, weights=weights)
+        graph = graphs.read(file=file, format=format, directed=directed, weights=weights)
     else:
         graph = generated()
     say(compare(graph.to(device), picture))
@@ -107,25 +95,27 @@ def doctor() -> None:
 # ---- commands -----------------------------------------------------------------------------------------------------
 
 COMMANDS: dict[str, Entry] = {
-    name: chain(load, help=partial(summary, algorithm.run), topic=topic, spreads=True, more=partial(steps, algorithm))
+    name: chain(
+        graphs.load, help=partial(summary, algorithm.run), topic=topic, spreads=True, more=partial(steps, algorithm)
+    )
     for topic, algorithms in TOPICS.items()
     for name, algorithm in algorithms.items()
 }
 COMMANDS |= {
-    "info": chain(load, info, spreads=True),
-    "report": chain(load, pages.report, spreads=True),
-    "advise": chain(read, recommend),
-    "partition": chain(read, parts),
-    "draw": chain(read, picture),
+    "info": chain(graphs.load, graphs.info, spreads=True),
+    "report": chain(graphs.load, pages.report, spreads=True),
+    "advise": chain(graphs.read, graphs.recommend),
+    "partition": chain(graphs.read, graphs.parts),
+    "draw": chain(graphs.read, graphs.picture),
     "convert": chain(convert, spreads=True),
-    "verify": chain(verify),
+    "verify": chain(graphs.verify),
     "demo": chain(demo),
     "doctor": chain(doctor, spreads=True),
     "generate": group(
         "Make a graph and write it to a file.",
         {
-            name: chain(help=model.help, more=lambda model=model: (generator(model), save))
-            for name, model in MODELS.items()
+            name: chain(help=model.help, more=lambda model=model: (graphs.generator(model), graphs.save))
+            for name, model in graphs.MODELS.items()
         },
     ),
     "store": group(
@@ -147,7 +137,7 @@ COMMANDS |= {
             "info": chain(dynamic.info),
             "compact": chain(dynamic.opened, dynamic.compact),
             "verify": chain(dynamic.verify),
-            "export": chain(dynamic.export, save, help="Write the graph that a store has now to a file."),
+            "export": chain(dynamic.export, graphs.save, help="Write the graph that a store has now to a file."),
         },
     ),
 }
