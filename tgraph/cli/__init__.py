@@ -1,4 +1,4 @@
-"""The `tgraph` command: read a graph, run an algorithm on it, show or write what it gave.
+"""The `tgraph` command: read a graph, run an algorithm on it, show or write the result.
 
 Nothing heavy is imported before a command runs: help, completion and mistakes answer at once.
 """
@@ -25,12 +25,12 @@ from tgraph.cli.saying import say
 from tgraph.cli.topics import TOPICS
 from tgraph.errors import TGraphError
 
-# The command line's own errors (an unknown option, a missing argument); typer exports only the heirs of this class.
+# The command line's own errors (an unknown option, a missing argument); typer exports only subclasses of this one.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 
 class OneLineErrors(Group):
-    """Says in one line on stderr what the user can put right; any other error is ours and keeps its traceback."""
+    """Prints mistakes of the user as one line on stderr; any other error is a fault of tgraph and has a traceback."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run the command and exit: 0 when done, 2 for a mistake of the user, 130 when interrupted."""

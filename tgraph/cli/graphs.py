@@ -1,4 +1,4 @@
-"""The steps of the command that read, make, examine, cut and write graphs."""
+"""Steps of commands: graphs read, made, examined, cut and written."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def read(
     given = named(directed=directed, multi=None if multi == "keep" else multi, **weight_options(weights))
     clock = report.stopwatch()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", tg.io.ColumnsLeftOut)  # the line below says it
+        warnings.simplefilter("ignore", tg.io.ColumnsLeftOut)  # the line below names them
         graph = tg.read(file, format=format, progress=progress, **given)
     took = clock()
     say(f"{file}: {size(graph)}, read in {took}; {_taken(graph, tg.io.columns_of(file, format=format, **given))}")
@@ -58,7 +58,7 @@ def read(
 
 
 def _taken(graph: tg.Graph, columns: Columns | None) -> str:
-    """The columns that were read of a file, and the options that read the others."""
+    """The columns read from a file, and the options that read the others."""
     if columns is None:
         return "no weights" if graph.weight_dtype is None else "with weights (--weights none: without)"
     from tgraph.io.text.names import named
@@ -116,7 +116,7 @@ def weight_options(column: str | None) -> dict[str, Any]:
 
 
 def named(**options: Any) -> dict[str, Any]:
-    """The options that were named: no format knows all of them."""
+    """The given options: no format takes all of them."""
     return {name: value for name, value in options.items() if value is not None}
 
 

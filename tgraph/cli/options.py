@@ -1,4 +1,4 @@
-"""The options of the command that several of its steps share, and what they mean, checked before any work is done."""
+"""Options that several commands share, checked before any work is done."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def writable(path: Path) -> Path:
 
 
 def usable_device(name: str) -> str:
-    """A device that is there; of one of several processes its own."""
+    """An available device, that of this process if there are several."""
     import torch
 
     if ranks.are_several():

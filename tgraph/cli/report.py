@@ -24,13 +24,13 @@ RATE_NOTE = (
 
 
 def stopwatch() -> Callable[[], str]:
-    """A function that tells the time since this call."""
+    """A function that gives the time since this call, in words."""
     start = time.perf_counter()
     return lambda: duration(time.perf_counter() - start)
 
 
 def verified(store: Any, damaged: Sequence[Any], took: str) -> None:
-    """Say what is damaged in a store, and exit with 1 if anything is."""
+    """Print the damage of a store, and exit with 1 if there is any."""
     for fault in damaged:
         say(str(fault))
     say(f"{store}: {len(damaged) or 'nothing'} damaged, verified in {took}")

@@ -1,4 +1,4 @@
-"""The steps of `tgraph store`: what a store holds, exchanged with files and other stores, and verified."""
+"""The steps of `tgraph store`: contents of a store, exchange with files and other stores, verification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graph, DiGraph, MultiGraph and MultiDiGraph: networkx's classes over tensors, to be read and not to be changed."""
+"""Graph, DiGraph, MultiGraph and MultiDiGraph: networkx's classes over tensors, read-only."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from tgraph.networkx.edges import listed
 from tgraph.networkx.nodes import Nodes
 from tgraph.networkx.views import NodeDicts, Rows, refuse
 
-MAPPINGS = ("_node", "_adj", "_succ", "_pred")  # that networkx's views put in place of a graph's own
-DERIVED = {  # what is kept of the mappings
+MAPPINGS = ("_node", "_adj", "_succ", "_pred")  # attributes that networkx's views assign
+DERIVED = {  # cached attributes that follow from the mappings
     *("_succ", "_tensors", "adj", "degree", "edges", "in_degree", "in_edges"),
     *("labels", "nodes", "out_degree", "out_edges", "pred", "succ"),
 }
@@ -34,7 +34,7 @@ G = TypeVar("G", bound="Graph")
 
 
 class Graph(nx.Graph):
-    """An undirected graph in tensors, with all that networkx's Graph has to read one.
+    """An undirected graph in tensors, with the methods of networkx's Graph that read it.
 
     incoming_graph_data : a `tg.Graph`, such as `tg.read(path)` gives, which is not copied, a graph of networkx,
     or what `networkx.Graph` takes. nodes : the names of the vertices of a `tg.Graph`, in order; without them the ids
@@ -92,7 +92,7 @@ class Graph(nx.Graph):
         return adjacency.read(self._as_plain(), None, None)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Views of networkx, such as `networkx.subgraph_view`, assign mappings: accept them and drop what is kept."""
+        """Views of networkx, such as `networkx.subgraph_view`, assign mappings: accept them and drop the caches."""
         if name in MAPPINGS:
             for each in DERIVED:
                 self.__dict__.pop(each, None)
@@ -137,9 +137,9 @@ class Graph(nx.Graph):
     def weighted(self, attribute: Any = None, default: Any = 1, multi: str = "keep") -> tg.Graph:
         """The structure with an attribute of the edges as weights, `default` where an edge has none.
 
-        `multi` : what becomes of parallel edges: "keep", or merge them by "first", "sum", "min" or "max". Without an
-        attribute there are no weights, but for the number of parallel edges where `multi` is "sum". Kept for the next
-        call. Raises NotImplementedError for values that are no numbers, or that a tensor cannot hold.
+        `multi` : "keep" parallel edges, or merge them by "first", "sum", "min" or "max". Without an attribute there are
+        no weights, except the number of parallel edges for "sum". The result is cached. Raises NotImplementedError for
+        values that are no numbers, or that a tensor cannot hold.
         """
         multi = multi if self.is_multigraph() else "keep"
         if attribute is None and multi != "sum":
@@ -197,7 +197,7 @@ class Graph(nx.Graph):
         """A copy in networkx's own class, which can be changed."""
         return adjacency.write(self._tensors, self._plain, dict(self.graph))
 
-    # ---- what networkx's views read ----------------------------------------------------------------------------
+    # ---- mappings that networkx's views read -------------------------------------------------------------------
 
     @cached_property
     def _node(self) -> Mapping[Any, Any]:
@@ -209,7 +209,7 @@ class Graph(nx.Graph):
         arcs = kept.graph.decoded()
         return Rows(arcs, self.labels, self.is_multigraph(), kept.order, None, kept.edge_columns, kept.keys)
 
-    # ---- what tensors answer at once ---------------------------------------------------------------------------
+    # ---- answers from tensors at once ------------------------------------------------------------------------
 
     def __contains__(self, n: Any) -> bool:
         try:
@@ -265,7 +265,7 @@ class Graph(nx.Graph):
         return _converted(self._as_plain().edge_subgraph(edges))
 
     def to_undirected(self, *args: Any, **options: Any) -> Graph:
-        """The undirected graph; what networkx gives as a view is a graph of its own."""
+        """The undirected graph, a graph of its own also with `as_view`."""
         return _converted(self._as_plain().to_undirected(*args, **options))
 
     def to_directed(self, as_view: bool = False) -> Graph:
@@ -289,7 +289,7 @@ class Graph(nx.Graph):
 
 
 class DiGraph(Graph, nx.DiGraph):
-    """A directed graph in tensors, with all that networkx's DiGraph has to read one; see `Graph`."""
+    """A directed graph in tensors, with the methods of networkx's DiGraph that read it; see `Graph`."""
 
     _plain = nx.DiGraph
 

@@ -51,7 +51,7 @@ class Entry:
     """A function of networkx that runs here.
 
     name : as networkx dispatches it. module : of `functions`, that it is in. only : the values that arguments may have:
-    one, a tuple of some, or a function that tells and is named for them. graphs : kinds of graphs that are left to
+    one, a tuple of some, or a predicate whose name describes them. graphs : kinds of graphs that are left to
     networkx. refuses : of the arguments that it names, the reason why a call is left to networkx. further : other calls
     that are left to it, for a reader. cost : one of `thresholds.COSTS`, that of networkx's own function; given : other
     costs, by the first of these arguments that is given. made_of : the functions that run here of which networkx's own
@@ -85,7 +85,7 @@ class Entry:
         return {name: (i, each.default) for i, (name, each) in enumerate(self.signature.parameters.items())}
 
     def argument(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """The value of an argument, or its default; None for what is none."""
+        """The value of an argument, or its default; None for an unknown name."""
         place, default = self._places.get(name, (-1, None))
         return args[place] if 0 <= place < len(args) else kwargs.get(name, default)
 

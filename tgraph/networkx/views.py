@@ -1,4 +1,4 @@
-"""Mappings that stand for networkx's dicts of nodes and of neighbours, read from tensors when they are asked."""
+"""Mappings that stand for networkx's dicts of nodes and of neighbours, read from tensors on demand."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ READ_ONLY = "this graph is in tensors and cannot be changed; change a copy in ne
 
 
 def refuse(*args: Any, **options: Any) -> NoReturn:
-    """The place of every method that changes a graph."""
+    """Replaces the methods that change a graph."""
     raise nx.NetworkXError(READ_ONLY)
 
 
 class ReadOnlyDict(dict[Any, Any]):
-    """A dict of attributes, or of parallel edges by key, which refuses to be changed; its copies do not."""
+    """A dict of attributes, or of parallel edges by key, read-only; its copies can be changed."""
 
     __slots__ = ()
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = refuse
@@ -44,7 +44,7 @@ class ReadOnlyDict(dict[Any, Any]):
 
 
 NOTHING = ReadOnlyDict()
-MANY = 1000  # new dicts that make Python look for garbage
+MANY = 1000  # new dicts that trigger Python's garbage collector
 
 
 def attributes_of(columns: Mapping[Any, Column], count: int, positions: Any = slice(None)) -> list[Any]:
@@ -66,7 +66,7 @@ class _Values(ValuesView):
 
 
 class _View(Mapping):
-    """A mapping whose values are found all at once, by `_every`, where all are wanted."""
+    """A mapping that finds all values at once, by `_every`."""
 
     __slots__ = ()
 
@@ -106,13 +106,13 @@ class NodeDicts(_View):
         return attributes_of(self._columns, len(self))
 
 
-BLOCK = 1 << 13  # arcs that are read at once where all are wanted
+BLOCK = 1 << 13  # arcs read at once in passes over all
 
 
 class Rows(_View):
     """The neighbours of each node: networkx's `_adj` or `_pred`.
 
-    graph : whose rows these are, in CSR. order : its arcs in the order of the dicts, None where that is its own.
+    graph : in CSR. order : its arcs in the order of the dicts, None where that is its own.
     arcs : the place of each arc among the columns, None where that is its own. columns, keys : of the edges; see
     `tgraph.io.adjacency.Adjacency`.
     """
@@ -165,9 +165,9 @@ class Rows(_View):
         return self._row(self, self.offset[vertex], self.offset[vertex + 1])
 
     def joins(self, u: Any, v: Any) -> bool:
-        """True where there is an arc from one node to another. May raise KeyError where one is no node."""
+        """True if there is an arc from one node to another. May raise KeyError if one is no node."""
         if type(u) is type(v) is int and self._is_numbered:
-            return self.lookup.arc(u, v) >= 0  # -1 for what is no vertex
+            return self.lookup.arc(u, v) >= 0  # -1 for a number that is no vertex
         index = self.nodes.index
         return self.lookup.arc(index(u), index(v)) >= 0
 
@@ -227,7 +227,7 @@ def _buffer(tensor: Tensor) -> memoryview:
 
 
 class Block:
-    """Consecutive arcs in the order of the dicts, which are read together when the first is wanted."""
+    """Consecutive arcs in the order of the dicts, read together on first use."""
 
     begin: int
 
@@ -246,7 +246,7 @@ class Block:
 
 
 class Row(_View):
-    """The edges of one node: neighbour to attributes. block : of the arcs that are wanted together, None for one."""
+    """The edges of one node: neighbour to attributes. block : arcs read together with these, or None."""
 
     __slots__ = ("_begin", "_block", "_end", "_rows")
 

@@ -67,7 +67,7 @@ def _sampled(study: Study) -> Section:
 
 
 def _are_joined(offset: Tensor, neighbors: Tensor, u: Tensor, v: Tensor) -> Tensor:
-    """Whether each row u has v, by binary search in all ascending rows at once."""
+    """True for each row u that has v, by binary search in all ascending rows at once."""
     low, high = offset[u], offset[u + 1]
     end = high
     while bool((low < high).any()):

@@ -18,8 +18,8 @@ Lists = list[list[int]]
 
 
 def structure(G: Any, weight: Any = None, default: Any = 1, multi: str = "keep") -> tg.Graph:
-    """The arcs, with an attribute as weights where one is named, which must be finite: what becomes of others depends
-    on the order in which networkx computes. Raises NotImplementedError."""
+    """The arcs, with an attribute as weights if one is named. Raises ArgumentError unless these are finite: results of
+    others depend on networkx's order of operations."""
     if weight is None:
         return G.structure
     return summable(of_kind("numbers", G.weighted(weight, default, multi)), weight)

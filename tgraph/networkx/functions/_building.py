@@ -86,7 +86,7 @@ def arcs_of(G: Graph) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def first_of_each(source: Tensor, target: Tensor, n: int, directed: bool) -> tuple[Tensor, Tensor]:
-    """(the places of the edges that are not like one before, the number among these of each edge)"""
+    """(the places of first occurrences of edges, the number of the first occurrence of each edge)"""
     low, high = (source, target) if directed else (torch.minimum(source, target), torch.maximum(source, target))
     _, group = (low * n + high).unique(return_inverse=True)
     first = torch.full((int(group.max()) + 1 if len(group) else 0,), len(group))
@@ -98,8 +98,8 @@ def first_of_each(source: Tensor, target: Tensor, n: int, directed: bool) -> tup
 
 
 def merged(columns: Iterable[tuple[Columns, Tensor | None, Sequence[int]]], count: int) -> dict[Any, Column]:
-    """Columns of `count` values out of several, given as (columns, positions in them, where these go): later ones
-    prevail."""
+    """Columns of `count` values out of several, given as (columns, positions in them, places in the result): later
+    values prevail."""
     found: dict[Any, list[Any]] = {}
     for each, positions, places in columns:
         for name, column in each.items():
@@ -187,7 +187,7 @@ def _arcs_within(G: Graph, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     source, arc = row_entries(graph.offset, vertices)
     if order is not None:
         arc = order[arc]
-    number = torch.from_numpy(np.zeros(len(G), dtype=np.int64))  # pages that nothing touches cost nothing
+    number = torch.from_numpy(np.zeros(len(G), dtype=np.int64))  # untouched pages are never allocated
     number[vertices] = torch.arange(1, len(vertices) + 1)
     target = number[graph.neighbors[arc].to(torch.int64)] - 1
     inside = target >= 0

@@ -95,13 +95,13 @@ def nodes_in(G: Any, mask: Tensor) -> list[Any]:
 
 
 def bunch(G: Any, nodes: Any) -> Tensor:
-    """The vertices of those of `nodes` that are nodes, int64 [k]; of all for None."""
+    """The vertices of `nodes`, int64 [k], all for None; other objects are skipped."""
     if nodes is None:
         return torch.arange(len(G))
     if isinstance(nodes, (list, set)):
         try:
             return numbers(G, nodes)
-        except NoNode:  # some are no nodes
+        except NoNode:  # some objects are no nodes
             pass
     try:
         return torch.tensor([G.labels.index(node) for node in G.nbunch_iter(nodes)], dtype=torch.int64)
@@ -119,19 +119,19 @@ def known(G: Any, nodes: Iterable[Any]) -> list[Any]:
 
 
 def mask(G: Any, nodes: Iterable[Any]) -> Tensor:
-    """Mask of the vertices among `nodes`, bool [n]; others are passed over."""
+    """Mask of the vertices of `nodes`, bool [n]; other objects are skipped."""
     return marked(G, chosen(G, nodes))
 
 
 def marked(G: Any, vertices: Tensor) -> Tensor:
     """Mask of these vertices, bool [n]."""
-    found = torch.from_numpy(np.zeros(len(G), dtype=bool))  # pages that nothing touches cost nothing, unlike torch's
+    found = torch.from_numpy(np.zeros(len(G), dtype=bool))  # untouched pages are never allocated, unlike with torch
     found[vertices] = True
     return found
 
 
 def chosen(G: Any, nodes: Iterable[Any]) -> Tensor:
-    """The vertices of `nodes`, each once, in ascending order; what is no node is passed over."""
+    """The vertices of `nodes`, each once, in ascending order; other objects are skipped."""
     nodes = _listed(nodes)
     try:
         return numbers(G, nodes).unique()

@@ -10,12 +10,12 @@ from torch import Tensor
 
 import tgraph as tg
 
-EXTREME = 1e-75  # squares of squares of smaller numbers, or of those beyond the inverse, lose digits, or are 0 or inf
+EXTREME = 1e-75  # fourth powers of smaller numbers, or of numbers beyond the inverse, lose digits, or are 0 or inf
 
 
 def summable(graph: tg.Graph, weight: Any) -> tg.Graph:
-    """The graph, whose sums of weights are finite where these are. Raises NotImplementedError: of sums that are inf, or
-    inf - inf, the order of the summands decides."""
+    """The graph. Raises NotImplementedError if sums of finite weights may be inf: the order of the
+    summands decides then."""
     low, high = graph.weight_range
     if graph.weight_dtype is not None and -torch.inf < low and high < torch.inf == 4 * max(-low, high) * graph.num_arcs:
         raise NotImplementedError(f"{weight!r}: sums of weights as large as {max(-low, high)} that may be inf")
@@ -23,7 +23,7 @@ def summable(graph: tg.Graph, weight: Any) -> tg.Graph:
 
 
 def of_kind(kind: str, graph: tg.Graph) -> tg.Graph:
-    """The graph, whose weights are of a kind of `tgraph.primitives.weights`. Raises ArgumentError."""
+    """The graph. Raises ArgumentError unless its weights are of this kind of `tgraph.primitives.weights`."""
     tg.primitives.weights.check(graph, kind, "results as those of networkx")
     return graph
 
@@ -38,25 +38,24 @@ def require_one_kind(G: Any, weight: Any, default: Any = 1) -> bool:
 
 
 def refuse_beyond(largest: int, most: int, weight: Any) -> None:
-    """Leave integers as large as this to networkx, whose numbers have no limit."""
+    """Leave sums up to `largest` to networkx if they may exceed `most`: its integers have no limit."""
     if largest > most:
         raise NotImplementedError(f"{weight!r}: integers that sum up to {largest} may not fit")
 
 
 def comparable(number: Any) -> Any:
-    """A number to compare small integers of a tensor with, which holds no larger ones."""
+    """The number, within the range of int64, to compare small integers of a tensor with."""
     return max(-(2**62), min(number, 2**62))
 
 
 def refuse_rounding(graph: tg.Graph, weight: Any, times: int = 1) -> None:
-    """Leave integer weights to networkx whose sums, each so many times, float64 would round."""
+    """Leave integer weights to networkx if float64 would round their sums, added up `times`."""
     if graph.weight_dtype is not None and not graph.weight_dtype.is_floating_point:
         refuse_beyond(int(max(map(abs, graph.weight_range))) * graph.num_arcs * times, 2**53, weight)
 
 
 def refuse_extreme(graph: tg.Graph, weight: Any) -> tg.Graph:
-    """The graph; float weights are left to networkx the largest of which has a square whose square float64 takes
-    for 0 or inf."""
+    """The graph. Float weights are left to networkx if the fourth power of the largest is 0 or inf in float64."""
     if graph.weight_dtype is not None and graph.weight_dtype.is_floating_point:
         largest = max(map(abs, graph.weight_range))
         if not EXTREME < largest < 1 / EXTREME:

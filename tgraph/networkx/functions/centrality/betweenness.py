@@ -15,7 +15,7 @@ from tgraph.networkx.functions._building import listed_edges
 from tgraph.networkx.functions._nodes import by_node, mask, node_pairs, numbers
 from tgraph.networkx.registry import implements, made_of
 
-COUNTABLE = 1e300  # beyond so many paths their number loses digits
+COUNTABLE = 1e300  # paths, beyond which their number loses digits
 
 
 def _sweeps(graph: tg.Graph, sources: Tensor, ends: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:

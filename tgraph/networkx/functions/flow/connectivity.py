@@ -71,7 +71,7 @@ def weakest(
     """The cut `between` the nodes s and t, or the least of the graph where none are given, None where it is not
     connected.
 
-    around : the cut around a node. candidates : pairs of nodes of which a smaller cut separates one, given a node of
+    around : the cut around a node. candidates : pairs of nodes, one of which a smaller cut separates, given a node of
     least degree. size : of a cut. capped : `between` takes the least size so far as `cutoff`.
     """
     if (s is None) != (t is None):
@@ -100,8 +100,8 @@ def of_all_pairs(G: Any, nbunch: Any, between: Callable[..., int], **options: An
 
 
 def separated(G: Any, v: Any) -> Pairs:
-    """The pairs of nodes of which some smallest cut separates one, where `v` is of least degree: those of v and a node
-    not around it, and of two of its neighbours."""
+    """Pairs of nodes, one of which a smallest cut separates, for a node `v` of least degree: v and a node not around
+    it, and two of its neighbours."""
     around = list(chain(G.predecessors(v), G.successors(v)) if G.is_directed() else G.neighbors(v))
     for w in set(G) - set(around) - {v}:
         yield v, w

@@ -1,7 +1,7 @@
 """Maximum flow and minimum cut between two nodes.
 
 All algorithms of networkx find flows of one value, and its cut is always the one nearest to the target: `flow_func` is
-a choice of speed, and the one here serves for each of networkx's own.
+a choice of speed: the solver here replaces each of networkx's own.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ LIMITS: dict[str, Any] = {
 
 @cached
 def _capacities(G: Any, capacity: Any) -> tg.Graph:
-    """The arcs with their capacities, infinite where an edge has none; what is not above 0 carries nothing."""
+    """The arcs with their capacities, infinite for an edge without one, and 0 for one not above 0."""
     graph = G.weighted(capacity, math.inf).decoded()
     weights = torch.where(graph.weights > 0, graph.weights, torch.zeros_like(graph.weights))
     return tg.Graph(graph.offset, graph.neighbors, weights, directed=G.is_directed())
@@ -60,7 +60,7 @@ def require_nodes(G: Any, *nodes: Any) -> None:
 
 
 def require_apart(G: Any, s: Any, t: Any) -> tuple[int, int]:
-    """The vertices of two nodes. Raises NetworkXError for what is no node, and for equal ones."""
+    """The vertices of two nodes. Raises NetworkXError for an object that is no node, and for equal nodes."""
     require_nodes(G, s, t)
     if s == t:
         raise nx.NetworkXError("source and sink are the same node")
@@ -93,7 +93,7 @@ def whole(G: Any, capacity: Any) -> bool:
 
 
 def number_of(value: float, integer: bool) -> int | float:
-    """A flow, which is an integer where capacities are, or where there is none."""
+    """A flow, an integer if capacities are, or if it is 0."""
     return int(value) if integer or not value else value
 
 

@@ -99,7 +99,7 @@ def labels_of(G: Any, partition: Iterable[Iterable[Any]]) -> Tensor | None:
     parts = [set(part) for part in partition]
     try:
         vertices = numbers(G, chain.from_iterable(parts))
-    except NoNode:  # what is no node is passed over
+    except NoNode:  # skip objects that are no nodes
         parts = [{node for node in part if node in G} for part in parts]
         vertices = numbers(G, chain.from_iterable(parts))
     number_of = torch.arange(len(parts)).repeat_interleave(torch.tensor(list(map(len, parts)), dtype=torch.int64))

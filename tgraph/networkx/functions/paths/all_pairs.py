@@ -18,7 +18,7 @@ from tgraph.networkx.registry import implements, made_of
 
 made_of("to_numpy_array", cost="superlinear")("floyd_warshall_numpy")
 
-BLOCK = 64  # up to so many vertices the compiled kernel tries one after the other, as networkx does
+BLOCK = 64  # vertices up to which the compiled kernel tries one after the other, as networkx does
 
 
 def _arcs(G: Any, weight: Any) -> tuple[Tensor, Tensor, np.ndarray]:
@@ -46,8 +46,8 @@ def _arcs(G: Any, weight: Any) -> tuple[Tensor, Tensor, np.ndarray]:
 
 
 def _find(distance: Tensor, since: np.ndarray) -> None:
-    """Note the least vertex at which each pair without an edge is found: those that a path leads through are tried in
-    ascending order."""
+    """Set `since` of each pair without an edge to the least vertex at which a path is found; inner vertices are tried
+    in ascending order."""
     reached = (distance < torch.inf).numpy()
     for w in range(len(reached)):
         rows = reached[:, w].nonzero()[0]

@@ -35,8 +35,8 @@ def eccentricity(G, v=None, sp=None, weight=None):
 
 
 def _in_hops(G, weight, question):
-    """The answer of a function of `tg.algorithms`, which bounds the eccentricities of all by few searches; None where
-    distances are sums of an attribute, or a path is missing, which networkx's order of searches names."""
+    """The answer of a function of `tg.algorithms`, which bounds the eccentricities of all by few searches; None for
+    sums of an attribute, and for a missing path: the error names that of networkx's first search."""
     if weight is not None or not len(G):
         return None
     try:
@@ -46,8 +46,8 @@ def _in_hops(G, weight, question):
 
 
 def _extreme(G, e, weight, question, best):
-    """The least or the largest eccentricity, or the nodes that have it: by the `question` to `tg.algorithms`, or from
-    the eccentricities `e`, of which the `best` is min or max."""
+    """The least or the largest eccentricity, or the nodes that have it: by the `question` to `tg.algorithms`, or as
+    the `best`, min or max, of the eccentricities `e`."""
     found = _in_hops(G, weight, question) if e is None else None
     if found is not None:
         return names(G, found) if isinstance(found, Tensor) else found

@@ -20,7 +20,7 @@ SEARCHED_AT_ONCE = 1 << 12
 
 
 def _search(G: Any, source: Any, cutoff: float | None, reverse: bool = False) -> tuple[Tensor, Tensor, Tensor]:
-    """The vertices in the order in which they are found, who found each, and its depth."""
+    """The vertices in the order of the search, their parents, and their depths."""
     limit = None if cutoff is None or cutoff == math.inf else max(math.ceil(cutoff), 0)
     return search.breadth_first(*rows(G, reverse=reverse), numbers(G, [source]), limit)
 

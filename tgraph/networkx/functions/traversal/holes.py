@@ -18,7 +18,7 @@ from tgraph.networkx.functions._weights import of_kind
 from tgraph.networkx.registry import implements
 
 ROWS_AT_ONCE = 1024
-LEAST = 1e-300  # of which the inverse is a number
+LEAST = 1e-300  # with a finite inverse
 
 
 def _mutual(G: Any, weight: Any) -> Any:
@@ -58,7 +58,9 @@ def constraint(G, nodes=None, weight=None):
         return joined.multiply(joined).multiply(rows > 0).sum(axis=1)
 
     found = _by_rows(share, value)
-    found[mutual.sum(axis=1) - 2 * share.diagonal() == 0] = np.nan  # as networkx tells who has no edge to another
+    found[mutual.sum(axis=1) - 2 * share.diagonal() == 0] = (
+        np.nan
+    )  # networkx's test for a node without an edge to another
     return by_node(G, found)
 
 

@@ -19,7 +19,7 @@ from tgraph.primitives.paths import search
 
 
 def tree(G: Any, source: Any, reverse: bool, depth_limit: int | None) -> Iterator[tuple[Any, Any]]:
-    """The arcs of the tree of a search, (who found, whom), in order."""
+    """The arcs of the tree of a search, (parent, child), in order."""
     arcs = rows(G, reverse=reverse)
     order, parent, _ = search.breadth_first(*arcs, numbers(G, [source]), depth_limit)
     return node_pairs(G, parent[1:], order[1:])
@@ -69,7 +69,7 @@ def ancestors(G, source):
 
 
 def reached(G: Any, source: int, distance: Any = None, *, reverse: bool = False) -> tuple[Tensor, Tensor]:
-    """The vertices that one reaches, or that reach it, and how far each is, by hops or by an attribute."""
+    """The vertices that one reaches, or that reach it, and their distances, by hops or by an attribute."""
     if distance is None:
         order, _, depth = search.breadth_first(*rows(G, reverse=reverse), torch.tensor([source]))
         return order, depth
