@@ -198,6 +198,14 @@ class Rows(_View):
         arcs = torch.arange(first, last) if self.order is None else self.order[first:last]
         return source, self.targets[first:last], arcs
 
+    def places(self, begin: int, end: int) -> Any:
+        """The places in the columns of the arcs from `begin` to `end` in the order of the dicts."""
+        return slice(begin, end) if self.order is None else self.order[begin:end].numpy()
+
+    def attributes(self, begin: int, end: int) -> list[ReadOnlyDict]:
+        """The attributes of these arcs."""
+        return attributes_of(self.columns, end - begin, self.places(begin, end))
+
     def one(self, place: int) -> ReadOnlyDict:
         """The attributes of one arc, by its place in ascending order."""
         if self.arcs is not None:
@@ -240,9 +248,7 @@ class Block:
 
     @cached_property
     def attributes(self) -> list[ReadOnlyDict]:
-        order = self._rows.order
-        places = slice(self.begin, self._end) if order is None else order[self.begin : self._end].numpy()
-        return attributes_of(self._rows.columns, self._end - self.begin, places)
+        return self._rows.attributes(self.begin, self._end)
 
 
 class Row(_View):
@@ -269,10 +275,13 @@ class Row(_View):
             return False
 
     def __getitem__(self, node: Any) -> ReadOnlyDict:
+        return self._rows.one(self._first(node))
+
+    def _first(self, node: Any) -> int:
         first = self._find(node)
         if first < 0:
             raise KeyError(node)
-        return self._rows.one(first)
+        return first
 
     def _find(self, node: Any) -> int:
         """The first arc to a node, in the ascending order; -1 where there is none."""
@@ -284,22 +293,9 @@ class Row(_View):
         before = self._block.begin
         return self._block.neighbours[self._begin - before : self._end - before]
 
-    def _places(self, begin: int, end: int) -> Any:
-        """The places in the columns of the arcs from `begin` to `end` of the ascending order."""
-        arcs = self._rows.arcs
-        return slice(begin, end) if arcs is None else arcs[begin:end].numpy()
-
-    def _listed_places(self) -> Any:
-        order = self._rows.order
-        return slice(self._begin, self._end) if order is None else order[self._begin : self._end].numpy()
-
-    def _attributes(self, places: Any) -> list[ReadOnlyDict]:
-        count = places.stop - places.start if isinstance(places, slice) else len(places)
-        return attributes_of(self._rows.columns, count, places)
-
     def _every(self) -> list[Any]:
         if self._block is None:
-            return self._attributes(self._listed_places())
+            return self._rows.attributes(self._begin, self._end)
         before = self._block.begin
         return self._block.attributes[self._begin - before : self._end - before]
 
@@ -316,19 +312,17 @@ class MultiRow(Row):
         return iter(dict.fromkeys(self._neighbours()))
 
     def __getitem__(self, node: Any) -> ReadOnlyDict:
-        first = self._find(node)
-        if first < 0:
-            raise KeyError(node)
-        ascending = self._rows.ascending
-        places = self._places(first, bisect_right(ascending, ascending[first], first, self._end))
-        edges = self._attributes(places)
-        keys = range(len(edges)) if self._rows.edge_keys is None else self._rows.edge_keys[places].tolist()
+        rows, first = self._rows, self._first(node)
+        end = bisect_right(rows.ascending, rows.ascending[first], first, self._end)
+        places: Any = slice(first, end) if rows.arcs is None else rows.arcs[first:end].numpy()
+        edges = attributes_of(rows.columns, end - first, places)
+        keys = range(len(edges)) if rows.edge_keys is None else rows.edge_keys[places].tolist()
         return ReadOnlyDict(zip(keys, edges, strict=True))
 
     def _every(self) -> list[Any]:
         neighbours, arcs = self._neighbours(), super()._every()
         own = self._rows.edge_keys
-        keys = repeat(None) if own is None else own[self._listed_places()].tolist()
+        keys = repeat(None) if own is None else own[self._rows.places(self._begin, self._end)].tolist()
         edges: dict[Any, dict[Any, Any]] = {neighbour: {} for neighbour in neighbours}
         for neighbour, key, attributes in zip(neighbours, keys, arcs, strict=False):
             parallel = edges[neighbour]

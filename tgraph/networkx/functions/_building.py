@@ -112,7 +112,7 @@ def merged(columns: Iterable[tuple[Columns, Tensor | None, Sequence[int]]], coun
 
 
 def column_of(values: list[Any]) -> Column:
-    """A column of these values, MISSING where there is none."""
+    """A column of these values, some of them MISSING."""
     kinds = set(map(type, values))
     if len(kinds) == 1 and (dtype := DTYPES.get(kinds.pop())) is not None and all(map(eq, values, values)):
         try:

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tgraph.io.dicts import MISSING
 from tgraph.networkx.nodes import NoNode
 
 
@@ -27,7 +28,7 @@ def names(G: Any, vertices: Tensor | list[int]) -> list[Any]:
 
 
 def number(G: Any, node: Any) -> int:
-    """The vertex of a node. Raises NoNode where it is none."""
+    """The vertex of a node. Raises NoNode for another object."""
     try:
         return G.labels.index(node)
     except (KeyError, TypeError):
@@ -35,7 +36,7 @@ def number(G: Any, node: Any) -> int:
 
 
 def numbers(G: Any, nodes: Iterable[Any]) -> Tensor:
-    """The vertices of nodes, int64 [k]. Raises NoNode where one is none."""
+    """The vertices of nodes, int64 [k]. Raises NoNode for another object."""
     nodes = _listed(nodes)
     try:
         if isinstance(G.labels.names, range) and set(map(type, nodes)) <= {int}:
@@ -55,7 +56,7 @@ def _listed(nodes: Iterable[Any]) -> list[Any]:
 
 
 def python_sums(values: Tensor) -> list[Any]:
-    """Sums as Python's `sum` has them: without a summand the integer 0."""
+    """Sums as Python's `sum` gives them: without a summand the integer 0."""
     return [value or 0 for value in values.tolist()]
 
 
@@ -66,8 +67,16 @@ def by_node(G: Any, values: Any, vertices: Tensor | list[int] | None = None) -> 
 
 
 def answer(G: Any, nodes: Any, vertices: Tensor, values: list[Any]) -> Any:
-    """The results of the vertices of `nodes`, by node; the only one where `nodes` is a node."""
+    """The results of the vertices of `nodes`, by node, or the only one if `nodes` is a node."""
     return values[0] if nodes is not None and nodes in G else by_node(G, values, vertices)
+
+
+def node_values(G: Any, attribute: Any, default: Any) -> list[Any]:
+    """The values of an attribute of the nodes, `default` for a node without one."""
+    column = G.node_column(attribute)
+    if column is None:
+        return [default] * len(G)
+    return [default if value is MISSING else value for value in column.tolist()]
 
 
 def node_pairs(G: Any, source: Tensor, target: Tensor) -> Iterator[tuple[Any, Any]]:
@@ -81,7 +90,7 @@ def slices(items: list[Any], ends: Iterable[int]) -> Iterator[list[Any]]:
 
 
 def chain(above: Any, v: int) -> list[int]:
-    """A vertex, the one above it, and so on up to one that has none, -1; `above` by vertex."""
+    """A vertex and its ancestors; `above` has the parent of each vertex, -1 for a root."""
     path = []
     while v >= 0:
         path.append(v)
@@ -110,8 +119,8 @@ def bunch(G: Any, nodes: Any) -> Tensor:
 
 
 def known(G: Any, nodes: Iterable[Any]) -> list[Any]:
-    """The `nodes` that the graph has. Raises NoNode for one that cannot be looked up, and for `nodes` that are not
-    several."""
+    """The `nodes` that are in the graph. Raises NoNode for an object without a hash, and for `nodes`
+    that cannot be iterated."""
     try:
         return [node for node in nodes if node in G.labels]
     except TypeError as fault:

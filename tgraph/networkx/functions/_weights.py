@@ -14,8 +14,8 @@ EXTREME = 1e-75  # fourth powers of smaller numbers, or of numbers beyond the in
 
 
 def summable(graph: tg.Graph, weight: Any) -> tg.Graph:
-    """The graph. Raises NotImplementedError if sums of finite weights may be inf: the order of the
-    summands decides then."""
+    """The graph. Raises NotImplementedError if sums of finite weights may be inf: the order of the summands
+    decides then."""
     low, high = graph.weight_range
     if graph.weight_dtype is not None and -torch.inf < low and high < torch.inf == 4 * max(-low, high) * graph.num_arcs:
         raise NotImplementedError(f"{weight!r}: sums of weights as large as {max(-low, high)} that may be inf")
@@ -29,8 +29,8 @@ def of_kind(kind: str, graph: tg.Graph) -> tg.Graph:
 
 
 def require_one_kind(G: Any, weight: Any, default: Any = 1) -> bool:
-    """True where the weights are integers. Raises NotImplementedError for integers among floats: the type of a sum
-    depends on its summands."""
+    """True if the weights are integers. Raises NotImplementedError for integers among floats: the type of a sum depends
+    on its summands."""
     kinds = {issubclass(kind, (int, np.integer)) for kind in G._kinds_of(weight, default)}
     if len(kinds) > 1:
         raise NotImplementedError(f"the attribute {weight!r} of the edges: integers among floats")
@@ -64,8 +64,8 @@ def refuse_extreme(graph: tg.Graph, weight: Any) -> tg.Graph:
 
 
 def refuse_cancelled(graph: tg.Graph, weight: Any, totals: Tensor) -> None:
-    """Leave weights of both signs to networkx where one of their `totals` is near 0: how near depends on the order of
-    the summands, unless float64 rounds none of them."""
+    """Leave weights of both signs to networkx if one of their `totals` is near 0: its value depends on the order of the
+    summands, unless float64 rounds none of them."""
     if graph.weight_dtype is None:
         return
     low, high = graph.weight_range

@@ -37,7 +37,7 @@ def _sweeps(graph: tg.Graph, sources: Tensor, ends: Tensor) -> Iterator[tuple[Te
 
 
 def arcs_for_paths(G: Any, weight: Any) -> tg.Graph:
-    """The arcs by which shortest paths go, the shortest of parallel ones."""
+    """The arcs for shortest paths, the shortest of parallel ones."""
     return structure(G, weight, multi="min")
 
 

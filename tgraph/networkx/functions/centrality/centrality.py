@@ -71,7 +71,8 @@ def received(arcs: tg.Graph, x: Tensor) -> Tensor:
 
 
 def converged(step: Callable[[Tensor], Tensor], x: Tensor, max_iter: int, tol: float) -> Tensor:
-    """The vector that hardly changes in a step any more. Raises PowerIterationFailedConvergence after `max_iter`."""
+    """The vector that a step changes by less than `tol` per node (L1). Raises PowerIterationFailedConvergence after
+    `max_iter` steps."""
     for _ in range(max_iter):
         x, before = step(x), x
         if (x - before).abs().sum() < len(x) * tol:

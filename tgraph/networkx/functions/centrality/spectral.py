@@ -10,9 +10,8 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
-from tgraph.io.dicts import MISSING
 from tgraph.networkx.functions._arcs import structure
-from tgraph.networkx.functions._nodes import bunch, by_node, number
+from tgraph.networkx.functions._nodes import bunch, by_node, node_values, number
 from tgraph.networkx.functions._weights import refuse_cancelled, refuse_extreme
 from tgraph.networkx.functions.centrality.betweenness import arcs_for_paths
 from tgraph.networkx.functions.groups import components
@@ -76,14 +75,14 @@ def laplacian_centrality(G, normalized=True, nodelist=None, weight="weight", wal
 
 
 def _refuses_zeros(G):
-    """networkx's code takes an edge of weight 0 for none, and its dispatch does not pass weights on."""
+    """networkx's code ignores edges of weight 0, and its dispatch does not pass weights on."""
     if isinstance(G, Graph):
         return None
     return "edges of weight 0" if any(w == 0 for *_, w in G.edges(data="weight", default=1)) else None
 
 
 def _joined(G: Any) -> tg.Graph:
-    """The arcs that networkx's matrix has an entry for: those whose weight, where they have any, is not 0."""
+    """The arcs with an entry in networkx's matrix: without weights, or with one other than 0."""
     if G.edge_column("weight") is None:
         return structure(G)
     graph = G.weighted("weight").decoded()
@@ -112,8 +111,7 @@ def percolation_centrality(G, attribute="percolation", states=None, weight=None)
     if len(G) < 3:
         raise NotImplementedError("fewer than three nodes")
     if states is None:
-        column = G.node_column(attribute)
-        values = [1] * len(G) if column is None else [1 if v is MISSING else v for v in column.tolist()]
+        values = node_values(G, attribute, 1)
     else:
         if set(states) != set(G):
             raise NotImplementedError("states of other nodes")

@@ -16,7 +16,7 @@ from tgraph.networkx.registry import implements
 
 
 def _path(onward: Lists, back: Lists, s: int, t: int, used: set[int]) -> list[int]:
-    """The vertices of a path from s to t by none of those used; empty where there is none."""
+    """The vertices of a path from s to t past the `used` ones; empty without a path."""
     before, after = {s: -1}, {t: -1}
     found, other, arcs, others = before, after, onward, back
     fringe, other_fringe = [s], [t]

@@ -25,7 +25,7 @@ def _places(G: Any, nodelist: Any) -> np.ndarray | None:
 
 
 def _are_bool(G: Any, weight: Any, part: bool) -> bool:
-    """True where all weights are bools. Raises NotImplementedError where those of a part of the graph alone may be."""
+    """True if all weights are bools. Raises NotImplementedError if only those of a part of the graph may be."""
     kinds = G._kinds_of(weight)
     if part and bool in kinds and len(kinds) > 1:
         raise NotImplementedError(f"the attribute {weight!r} of the edges: bools among other numbers")

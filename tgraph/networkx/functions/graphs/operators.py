@@ -56,7 +56,7 @@ def _check_kinds(graphs: Sequence[Graph]) -> None:
 
 
 def _together(graphs: Sequence[Graph], labels: Sequence[Sequence[Any]]) -> Graph:
-    """The nodes and edges of all graphs, whose nodes have these labels; attributes of later ones prevail."""
+    """The nodes and edges of all graphs, the nodes by these labels; attributes of later graphs prevail."""
     _check_kinds(graphs)
     directed, multigraph = graphs[0].is_directed(), graphs[0].is_multigraph()
     index: dict[Any, int] = {}

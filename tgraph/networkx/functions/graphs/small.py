@@ -146,7 +146,7 @@ def get_edge_attributes(G, name, default=None):
 
 
 def _attributes(values: Iterable[tuple[Any, Any]], default: Any) -> dict[Any, Any]:
-    """The value of each owner, `default` where it is absent; where there is no default, of those that have one."""
+    """The value of each owner, `default` if it is absent; without a default only owners with a value."""
     if default is None:
         return {owner: value for owner, value in values if value is not ABSENT}
     return {owner: default if value is ABSENT else value for owner, value in values}

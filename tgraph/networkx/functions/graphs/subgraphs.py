@@ -45,8 +45,8 @@ def ego_graph(G, n, radius=1, center=True, undirected=False, distance=None):
 
 
 def _by_core_number(name: str, compare: Callable[[Any, Any], bool], below: int = 0) -> None:
-    """Register a function: the graph of the nodes whose core numbers compare with k so, by default with the largest
-    core number, or one so far `below`."""
+    """Register a function: the graph of the nodes by a comparison of their core numbers with k, by default the largest
+    core number minus `below`."""
 
     def run(G, k=None, core_number=None):
         core = clustering.core_number(G) if core_number is None else core_number

@@ -19,12 +19,16 @@ WEDGES_AT_ONCE = 1 << 22
 
 
 @implements(cost="superlinear", only={"nodes": None})
-@implements(cost="superlinear", only={"nodes": None}, name="find_cliques_recursive")
 def find_cliques(G, nodes=None):
     if not len(G):
         return
     offset, members = algorithms.maximal_cliques(simple(G))
     yield from slices(names(G, members), offset[1:].tolist())
+
+
+@implements(cost="superlinear", only={"nodes": None})
+def find_cliques_recursive(G, nodes=None):
+    return find_cliques(G) if len(G) else iter([])
 
 
 @implements(cost="superlinear", only={"nodes": None, "cliques": None, "separate_nodes": False})

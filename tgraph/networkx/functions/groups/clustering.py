@@ -18,7 +18,7 @@ from tgraph.primitives.cohesion.triangle_edges import edge_triangles
 from tgraph.primitives.cohesion.triangle_edges import squares as squares_at
 from tgraph.primitives.row_similarity import common_neighbors
 
-FAR = 1e-33  # numbers whose cube roots lie between this and its inverse have products of three of all digits
+FAR = 1e-33  # between this and its inverse, products of three numbers lose no digits
 
 
 def _require_simple(G: Any) -> None:
@@ -27,8 +27,8 @@ def _require_simple(G: Any) -> None:
 
 
 def _around(G: Any, nodes: Any, hops: int = 1) -> tuple[tg.Graph, Tensor, Tensor]:
-    """A graph that has the triangles of some nodes, or with two hops the squares, their vertices in it, and in G: the
-    one that they and those so near induce, where that is small."""
+    """A graph with the triangles of some nodes, or with two hops the squares, and their vertices in it and in G: the
+    graph induced by their neighbourhoods if that is small."""
     graph, chosen = simple(G), bunch(G, nodes)
     inside, vertices = marked(G, chosen), chosen
     for _ in range(hops):

@@ -22,8 +22,8 @@ from tgraph.networkx.registry import implements
 
 
 def _sides(G: Any) -> Tensor:
-    """1 for the first node of each component that has successors and those on its side, 0 for isolated nodes and those
-    on the other side, int64 [n]. Raises NetworkXError where there are no two sides."""
+    """The side of each vertex, int64 [n]: 1 for the side of the first vertex with successors in a component, 0 for the
+    other side and for isolated vertices. Raises NetworkXError for a graph that is not bipartite."""
     graph = structure(G)
     if not algorithms.is_bipartite(graph):
         raise nx.NetworkXError("Graph is not bipartite.")

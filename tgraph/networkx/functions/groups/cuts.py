@@ -24,14 +24,14 @@ def _leaving(graph: tg.Graph, vertices: Tensor) -> Arcs:
 
 
 def _sum(graph: tg.Graph, arcs: Tensor) -> Any:
-    """The sum of their weights as Python's `sum` has it: without a summand the integer 0."""
+    """The sum of their weights as Python's `sum` gives it: without a summand the integer 0."""
     return len(arcs) if graph.weights is None or not len(arcs) else sums.total(graph.weights[arcs])
 
 
 @implements(cost="light", given={"S": "local"})
 def cut_size(G, S, T=None, weight=None):
-    """The weight of the edges between S and T, or the rest; of a directed graph both ways, each counted. Only the rows
-    of these are looked at."""
+    """The weight of the edges between S and T, or the rest; in a directed graph of both ways. Only the rows of S and T
+    are read."""
     require_one_kind(G, weight)
     graph, left = structure(G, weight).decoded(), chosen(G, S)
     inside = marked(G, left)
@@ -76,7 +76,7 @@ def node_boundary(G, nbunch1, nbunch2=None):
     inside = chosen(G, nbunch1)
     _, found, _ = _leaving(G.structure.decoded(), inside)
     boundary = set(G.labels.of(found[~marked(G, inside)[found]].unique()))
-    return boundary if nbunch2 is None else boundary & set(nbunch2)  # equal objects are those of the smaller set
+    return boundary if nbunch2 is None else boundary & set(nbunch2)  # equal objects come from the smaller set
 
 
 made_of("node_boundary", cost="light", given={"S": "local"})("boundary_expansion")

@@ -57,7 +57,7 @@ def _find(distance: Tensor, since: np.ndarray) -> None:
 
 
 def _shorten(distance: Tensor, before: Tensor | None = None) -> None:
-    """Replace the lengths of edges by distances, and predecessors by those of the first of equally long paths."""
+    """Replace the lengths of edges by distances, and predecessors by those on the first of equally long paths."""
     if before is None or len(distance) <= BLOCK:
         if tg.primitives.all_pairs.shorten(distance, before) >= 0:
             raise NotImplementedError("a negative cycle")
@@ -73,7 +73,7 @@ def _shorten(distance: Tensor, before: Tensor | None = None) -> None:
 
 
 def _distances(G: Any, weight: Any, distance: Tensor, since: np.ndarray) -> dict[Any, dict[Any, float]]:
-    """By node and node: itself first, then those that an edge leads to, then all others."""
+    """Distances by node and node: a node itself first, then its neighbours, then all others."""
     whole = G.edge_column(weight) is not None and require_one_kind(G, weight, 1.0)
     rank = np.minimum(since, 0)
     np.fill_diagonal(rank, rank.min(initial=0) - 1)

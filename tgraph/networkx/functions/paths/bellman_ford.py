@@ -28,7 +28,7 @@ def _search(G: Any, sources: list[Any], weight: Any, early: bool = True) -> Foun
 
 
 def _finite_rows(G: Any, weight: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """Rows without the arcs of weight inf, by which no distance falls."""
+    """Rows without the arcs of weight inf, which shorten no path."""
     offset, neighbors, weights = weighted_rows(G, weight)
     if not weights.is_floating_point() or not bool((infinite := weights.isinf()).any()):
         return offset, neighbors, weights

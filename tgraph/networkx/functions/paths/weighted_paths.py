@@ -41,8 +41,7 @@ def _distances(G: Any, sources: Iterable[Any], found: tuple[Tensor, ...], weight
 
 
 def lengths(G: Any, order: Tensor, parent: Tensor, distance: Tensor, weight: Any) -> list[Any]:
-    """The distances of vertices, each after its parent, as sums of what the arcs to them weigh: integers where these
-    all are."""
+    """The distances of vertices, each after its parent: integers if all weights on the path are."""
     found = distance[order].tolist()
     whole = G._whole_of(weight)
     if not distance.is_floating_point() or not whole.any():

@@ -13,7 +13,7 @@ from tgraph import algorithms
 from tgraph.io.dicts import MISSING
 from tgraph.networkx.functions._arcs import degrees, ends_of_rows, structure
 from tgraph.networkx.functions._building import arcs_of
-from tgraph.networkx.functions._nodes import bunch, marked, mask
+from tgraph.networkx.functions._nodes import bunch, marked, mask, node_values
 from tgraph.networkx.functions._weights import refuse_cancelled, refuse_extreme, refuse_rounding, require_one_kind
 from tgraph.networkx.functions.centrality.centrality import received
 from tgraph.networkx.nodes import NoNode
@@ -100,9 +100,8 @@ def degree_mixing_dict(G, x="out", y="in", weight=None, nodes=None, normalized=F
 def _labels(G: Any, attribute: Any, kinds: bool = False) -> tuple[list[Any], Tensor]:
     """The distinct values of an attribute, None where a node has none, and the place of that of each vertex; with
     `kinds`, equal values of several classes, such as 1 and True, are distinct."""
-    column = G.node_column(attribute)
-    values = [None] * len(G) if column is None else [None if v is MISSING else v for v in column.tolist()]
     places: dict[Any, int] = {}
+    values = node_values(G, attribute, None)
     label = [places.setdefault((value, type(value)) if kinds else value, len(places)) for value in values]
     return [value for value, _ in places] if kinds else list(places), torch.tensor(label, dtype=torch.int64)
 
