@@ -191,9 +191,10 @@ def test_values_are_those_of_the_algorithm(name, option):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_options_are_those_of_the_generator(name):
-    known = inspect.signature(getattr(tg.generators, MODELS[name].run), eval_str=True).parameters
-    options = options_of(generator(MODELS[name].run))
+    model = MODELS[name]
+    known = inspect.signature(getattr(tg.generators, model.run), eval_str=True).parameters
+    options = options_of(generator(model))
     assert {option: shown.default for option, shown in options.items()} == {
-        option: each.default for option, each in known.items()
+        option: model.defaults.get(option, each.default) for option, each in known.items()
     }
     assert [get_args(shown.annotation)[0] for shown in options.values()] == [each.annotation for each in known.values()]

@@ -1,4 +1,4 @@
-"""The `tgraph` command: read a graph, run an algorithm on it, show or write what it gave.
+"""The `tgraph` command: read a graph, run an algorithm on it, show or write the result.
 
 Nothing heavy is imported before a command runs: help, completion and mistakes answer at once.
 """
@@ -15,35 +15,22 @@ from typing import Annotated, Any
 import typer
 
 import tgraph as tg
-from tgraph.cli import completion, dynamic, pages, ranks, stores
+from tgraph.cli import completion, dynamic, graphs, pages, ranks, stores
 from tgraph.cli.chains import PLAIN, Entry, Group, chain, group, group_of
 from tgraph.cli.command import steps
 from tgraph.cli.conversion import convert
 from tgraph.cli.declared import summary
-from tgraph.cli.graphs import (
-    MODELS,
-    generator,
-    info,
-    load,
-    parts,
-    picture,
-    random_graph,
-    read,
-    recommend,
-    save,
-    verify,
-)
 from tgraph.cli.options import Device, Directed, Format, Weights, picture_file
 from tgraph.cli.saying import say
 from tgraph.cli.topics import TOPICS
 from tgraph.errors import TGraphError
 
-# The command line's own errors (an unknown option, a missing argument); typer exports only the heirs of this class.
+# The command line's own errors (an unknown option, a missing argument); typer exports only subclasses of this one.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 
 class OneLineErrors(Group):
-    """Says in one line on stderr what the user can put right; any other error is ours and keeps its traceback."""
+    """Prints mistakes of the user as one line on stderr; any other error is a fault of tgraph and has a traceback."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run the command and exit: 0 when done, 2 for a mistake of the user, 130 when interrupted."""
@@ -86,7 +73,7 @@ def demo(
     from tgraph.cli.comparison import compare, generated, next_steps
 
     if file is not None:
-        graph = read(file=file, format=format, directed=directed, weights=weights)
+        graph = graphs.read(file=file, format=format, directed=directed, weights=weights)
     else:
         graph = generated()
     say(compare(graph.to(device), picture))
@@ -108,29 +95,27 @@ def doctor() -> None:
 # ---- commands -----------------------------------------------------------------------------------------------------
 
 COMMANDS: dict[str, Entry] = {
-    name: chain(load, help=partial(summary, algorithm.run), topic=topic, spreads=True, more=partial(steps, algorithm))
+    name: chain(
+        graphs.load, help=partial(summary, algorithm.run), topic=topic, spreads=True, more=partial(steps, algorithm)
+    )
     for topic, algorithms in TOPICS.items()
     for name, algorithm in algorithms.items()
 }
 COMMANDS |= {
-    "info": chain(load, info, spreads=True),
-    "report": chain(load, pages.report, spreads=True),
-    "advise": chain(read, recommend),
-    "partition": chain(read, parts),
-    "draw": chain(read, picture),
+    "info": chain(graphs.load, graphs.info, spreads=True),
+    "report": chain(graphs.load, pages.report, spreads=True),
+    "advise": chain(graphs.read, graphs.recommend),
+    "partition": chain(graphs.read, graphs.parts),
+    "draw": chain(graphs.read, graphs.picture),
     "convert": chain(convert, spreads=True),
-    "verify": chain(verify),
+    "verify": chain(graphs.verify),
     "demo": chain(demo),
     "doctor": chain(doctor, spreads=True),
     "generate": group(
         "Make a graph and write it to a file.",
         {
-            "rmat": chain(random_graph("rmat"), save, help="A scale-free graph, as in Graph500 and GAP."),
-            "uniform": chain(random_graph("uniform"), save, help="A graph of uniformly random edges."),
-            **{
-                name: chain(help=model.help, more=lambda name=model.run: (generator(name), save))
-                for name, model in MODELS.items()
-            },
+            name: chain(help=model.help, more=lambda model=model: (graphs.generator(model), graphs.save))
+            for name, model in graphs.MODELS.items()
         },
     ),
     "store": group(
@@ -152,7 +137,7 @@ COMMANDS |= {
             "info": chain(dynamic.info),
             "compact": chain(dynamic.opened, dynamic.compact),
             "verify": chain(dynamic.verify),
-            "export": chain(dynamic.export, save, help="Write the graph that a store has now to a file."),
+            "export": chain(dynamic.export, graphs.save, help="Write the graph that a store has now to a file."),
         },
     ),
 }

@@ -1,8 +1,8 @@
-"""Commands that are chains of steps, and groups of commands, each of which is made when it is asked for.
+"""Commands that are chains of steps, and groups of commands, each made on first use.
 
 Each step gets what the steps before it returned, by position; its keyword-only parameters are options of the command.
-Making all commands takes longer than to run one, and so does importing what they need: a group knows the names and
-texts of its commands, which is all that its help and the completion of a shell show.
+Making all commands, or importing their dependencies, takes longer than running one: a group has the names and texts of
+its commands, enough for its help and the completion of a shell.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tgraph.errors import TGraphError
 
 
 class CommandError(TGraphError):
-    """An error of the library, told in the words of the command line."""
+    """An error of the library, in the words of the command line."""
 
 
 class Entry(NamedTuple):
@@ -98,7 +98,7 @@ def chained(name: str, steps: tuple[Callable[..., Any], ...], spreads: bool) -> 
         import tgraph.kernels  # noqa: F401  first, since steps tell how long they took
 
         collecting_again()
-        logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it tells of a home that it cannot write to
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it warns of a home that it cannot write to
         results: list[Any] = []
         try:
             with ranks.together(spreads, given.get("device", "cpu")), progress.shown(), progress.busy(name):
@@ -113,7 +113,8 @@ def chained(name: str, steps: tuple[Callable[..., Any], ...], spreads: bool) -> 
 
 
 def options_of(step: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """The keyword-only parameters of a step. Other annotations are left alone: they name what is not imported yet."""
+    """The keyword-only parameters of a step. Other annotations may name modules that are
+    not imported yet, and are not evaluated."""
     function = step.func if isinstance(step, functools.partial) else step
     return {
         name: option.replace(annotation=eval(option.annotation, function.__globals__))
@@ -125,7 +126,7 @@ def options_of(step: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 
 def collecting_again() -> None:
-    """End the pause of the garbage collector that `main` began: while torch is imported it finds nothing to collect,
+    """End the pause of the garbage collector that `main` began: during the import of torch it finds nothing to collect,
     and takes a sixth of the time."""
     if not gc.isenabled():
         gc.freeze()
@@ -133,15 +134,15 @@ def collecting_again() -> None:
 
 
 class Command(TyperCommand):
-    """A command, of which a shell completes options by their names alone, without reading the values before them."""
+    """A command whose options a shell completes by their names alone, without reading the values before them."""
 
     def parse_args(self, context: Any, args: list[str]) -> list[str]:
-        """Set the parameters of the context, and return what is left."""
+        """Set the parameters of the context, and return the remaining arguments."""
         return [] if context.resilient_parsing else super().parse_args(context, args)
 
 
 class _Commands(dict[str, Any]):
-    """The commands of a group by name, made when they are asked for."""
+    """The commands of a group by name, made on first use."""
 
     def __init__(self, entries: Mapping[str, Entry]):
         super().__init__(dict.fromkeys(entries))
@@ -189,14 +190,14 @@ class Group(TyperGroup):
 
     def shell_complete(self, context: Any, incomplete: str) -> list[Any]:
         """The commands and options that begin so; a command by its name and text, without being made."""
-        kept, self.commands = (
+        commands, self.commands = (
             self.commands,
             {name: TyperCommand(name=name, help=entry.help) for name, entry in self.entries.items()},
         )
         try:
             return super().shell_complete(context, incomplete)
         finally:
-            self.commands = kept
+            self.commands = commands
 
 
 def group_of(kind: type[Group], entries: Mapping[str, Entry]) -> type[Group]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -29,7 +28,7 @@ class Algorithm(NamedTuple):
     """A command that runs an algorithm, without importing it.
 
     run : the function of `tgraph.algorithms`, whose docstring is the help of the command. result : the line and the
-    table of what it finds. options : names of its parameters that the command has; `cli.options.OPTIONS` explains them.
+    table of its results. options : names of its parameters that the command has; `cli.options.OPTIONS` explains them.
     values : of options that are one of a few texts. given : arguments that are the same in every call.
     """
 
@@ -67,7 +66,7 @@ def steps(algorithm: Algorithm) -> tuple[Callable[..., Any], Callable[..., None]
 
 
 def _vertex(graph: tg.Graph, option: str, name: str | None) -> int:
-    """The index of the vertex that the user named, or of the best connected one to start from, and say which."""
+    """The index of the named vertex, or of the best connected one for a source; prints which."""
     import numpy as np
 
     if name is None:
@@ -99,7 +98,7 @@ def execute(
     checkpoint: Annotated[Path | None, typer.Option(help="Keep the state of the run there, and go on from it.")] = None,
     progress: Progress = False,
 ) -> None:
-    """Run the program, say what it found and cost, and write what was asked for."""
+    """Run the program, print its result and cost, and write the files of the options."""
     graph = graph.to(device)
     run = tg.run(program, graph, mode=mode.value, backend=backend, trace=True, progress=progress, checkpoint=checkpoint)
     iterations, switches, seconds, rate = report.cost(run)
@@ -122,14 +121,14 @@ def call(
     device: Device = "cpu",
     output: Output = None,
 ) -> None:
-    """Call the function, say what it found and cost, and write what was asked for."""
-    graph, start = graph.to(device), time.perf_counter()
+    """Call the function, print its result and cost, and write the file of the option."""
+    graph, clock = graph.to(device), report.stopwatch()
     if "backend" in inspect.signature(function).parameters:
         function = partial(function, backend=backend)
     elif backend != "auto":
         raise ArgumentError(f"--backend: this algorithm has one implementation; leave {backend!r} out")
     values = function(graph)
-    say(f"time {report.duration(time.perf_counter() - start)}")
+    say(f"time {clock()}")
     _tell(result, graph, values, output)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import time
 from pathlib import Path
 
 import tgraph as tg
@@ -21,19 +20,18 @@ HEADER = ("algorithm", "iterations", "switches", "time", "edges/s", "found")
 
 def generated() -> tg.Graph:
     """The graph of those who give none."""
-    start = time.perf_counter()
+    clock = report.stopwatch()
     graph = tg.generators.rmat(16, weighted=True)
-    took = report.duration(time.perf_counter() - start)
-    say(f"a generated scale-free graph (R-MAT): {size(graph)}, made in {took}")
+    say(f"a generated scale-free graph (R-MAT): {size(graph)}, made in {clock()}")
     return graph
 
 
 def compare(graph: tg.Graph, picture: Path) -> str:
-    """Run BFS, SSSP, WCC, PageRank and HITS on the graph, draw what they did into `picture`, and return the table."""
-    start = time.perf_counter()
+    """Run BFS, SSSP, WCC, PageRank and HITS on the graph, draw their iterations into `picture`; returns the table."""
+    clock = report.stopwatch()
     with busy("transpose"):
         graph.transpose()  # once for all, so that the first pull does not pay for the others
-    prepared = report.duration(time.perf_counter() - start)
+    prepared = clock()
     hub = report.best_connected(graph)
     source = graph.index(hub)
     results = {
@@ -69,7 +67,7 @@ def _run(program: tg.Program, graph: tg.Graph) -> tg.Run:
     try:
         with busy(type(program).__name__):
             return tg.run(program, graph, trace=True)
-    except tg.errors.NotConvergedError as stopped:  # what it has found so far is worth a row too
+    except tg.errors.NotConvergedError as stopped:  # the values so far have a row, too
         return stopped.run
 
 
@@ -78,9 +76,9 @@ def next_steps(file: Path | None, options: dict[str, str | bool | None]) -> str:
 
     options : those that it was read with, by name; None where they were left out.
     """
-    told = [f"--{name}" if value else f"--un{name}" for name, value in options.items() if isinstance(value, bool)]
-    told += [f"--{name} {shlex.quote(value)}" for name, value in options.items() if isinstance(value, str)]
-    graph = " ".join([shlex.quote(str(file or "graph.tg")), *told])
+    given = [f"--{name}" if value else f"--un{name}" for name, value in options.items() if isinstance(value, bool)]
+    given += [f"--{name} {shlex.quote(value)}" for name, value in options.items() if isinstance(value, str)]
+    graph = " ".join([shlex.quote(str(file or "graph.tg")), *given])
     commands = [
         (f"tgraph report {graph}", "a page on it: degrees, distances, communities, a drawing"),
         (f"tgraph pagerank {graph} --output ranks.csv", "a result for every vertex, by its id"),

@@ -1,6 +1,6 @@
 """Completion of commands, options, their values and file names by the tab key in bash, zsh and fish.
 
-The shell runs `tgraph` with the line in the environment, and shows what it prints: typer's scripts and protocol.
+The shell runs `tgraph` with the line in the environment, and shows its output: typer's scripts and protocol.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +9,7 @@ import typer
 
 import tgraph as tg
 from tgraph.cli import ranks, report
-from tgraph.cli.graphs import Layout, Out, Reorder, read, save, weight_options
+from tgraph.cli.graphs import Layout, Out, Reorder, named, read, save, weight_options
 from tgraph.cli.options import Directed, Format, Multi, Progress, Weights
 from tgraph.cli.saying import say
 from tgraph.errors import ArgumentError
@@ -52,14 +51,13 @@ def convert(
             "--format, --reorder: blocks are made of edge lists and CSV files as they are; leave them out"
         )
     options: dict[str, Any] = {"parts": parts, "memory": memory or MEMORY, "layout": layout, "progress": progress}
-    given = {"directed": directed, "multi": multi, **weight_options(weights)}
-    options |= {name: value for name, value in given.items() if value is not None}
-    start = time.perf_counter()
+    options |= named(directed=directed, multi=multi, **weight_options(weights))
+    clock = report.stopwatch()
     if ranks.are_several():
         tg.distributed.convert(file, out, **options)
     else:
         tg.stream.convert(file, out, **options)
-    took = report.duration(time.perf_counter() - start)
+    took = clock()
     from tgraph.stream.file.blocks import BlockFile
 
     with BlockFile(out) as made:

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-# In a package, the names that it takes from a module of it.
+# Imports in the `__init__` of a package from its modules.
 IMPORT = re.compile(r"^from tgraph\.(?:algorithms|generators)\.(\S+) import (?:\(([^)]*)\)|(.*))", re.M)
 # After the name of a function: its parameters and type, and the first paragraph of its docstring.
 DECLARATION = re.compile(r'(\(.*?\) -> .*?:)\n    """(.*?)(?:\n\n|""")', re.S)
@@ -33,7 +33,7 @@ def _homes(package: str) -> dict[str, Path]:
 
 @functools.cache
 def program_of(function: str) -> str | None:
-    """The class of the program that a function runs, None for one that is no program."""
+    """The class of the program that a function runs, or None."""
     plain = function.replace("_", "")
     return next((name for name in _homes("algorithms") if name.lower() == plain and name[0].isupper()), None)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import shutil
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ import typer
 import tgraph as tg
 from tgraph.cli import report
 from tgraph.cli.choices import one_of
-from tgraph.cli.graphs import weight_options
+from tgraph.cli.graphs import named, weight_options
 from tgraph.cli.options import Directed, Format, Progress, Weights, picture_file
 from tgraph.cli.saying import say
 from tgraph.core.system.text import table
@@ -55,7 +54,7 @@ def import_(
 
     if store.exists() and any(store.iterdir()):
         raise ArgumentError(f"{store} is there already; tgraph dynamic insert adds edges to it")
-    start, edges = time.perf_counter(), _edges(file, format, weights, directed=directed)
+    clock, edges = report.stopwatch(), _edges(file, format, weights, directed=directed)
 
     def made(chunks: Iterator[Chunk]) -> StoreOfFolder:
         shutil.rmtree(store, ignore_errors=True)  # of an attempt with integers, before the first fraction came
@@ -69,7 +68,7 @@ def import_(
             opened.compact()
         return opened
 
-    _say(edges.fold(made, progress), f"made of {file}", start)
+    _say(edges.fold(made, progress), f"made of {file}", clock())
 
 
 def opened(*, store: Folder, timeout: Timeout = 0.0) -> StoreOfFolder:
@@ -93,12 +92,12 @@ def insert(
 ) -> None:
     """Insert the edges in a file."""
     keeps = "weights" in store.columns
-    start, edges = time.perf_counter(), _edges(file, format, weights if keeps else "none")
+    clock, edges = report.stopwatch(), _edges(file, format, weights if keeps else "none")
     with store, tg.dynamic.History(store) as history:
         edges.fold(_once(lambda chunks: store.insert_from(chunks)), progress)
     if picture is not None:
         history.plot(picture)
-    _say(store, f"{file} inserted", start)
+    _say(store, f"{file} inserted", clock())
 
 
 def delete(
@@ -110,7 +109,7 @@ def delete(
     progress: Progress = False,
 ) -> None:
     """Delete the edges in a file, and all parallel ones."""
-    start, edges = time.perf_counter(), _edges(file, format, "none")
+    clock, edges = report.stopwatch(), _edges(file, format, "none")
 
     def deleted(chunks: Iterator[Chunk]) -> None:
         for src, dst, _ in chunks:
@@ -118,7 +117,7 @@ def delete(
 
     with store:
         edges.fold(_once(deleted), progress)
-    _say(store, f"{file} deleted", start)
+    _say(store, f"{file} deleted", clock())
 
 
 def info(*, store: Folder) -> None:
@@ -130,23 +129,18 @@ def info(*, store: Folder) -> None:
 
 def compact(store: StoreOfFolder, /) -> None:
     """Merge all changes into the arcs now, and empty the log."""
-    start = time.perf_counter()
+    clock = report.stopwatch()
     with store:
         store.compact()
-    _say(store, "compacted", start)
+    _say(store, "compacted", clock())
 
 
 def verify(*, store: Folder) -> None:
     """Read all of a store and compare it with its checksums."""
     _check(store)
-    start = time.perf_counter()
+    clock = report.stopwatch()
     damaged = tg.dynamic.verify(store)
-    for fault in damaged:
-        say(str(fault))
-    took = report.duration(time.perf_counter() - start)
-    say(f"{store}: {len(damaged) or 'nothing'} damaged, verified in {took}")
-    if damaged:
-        raise typer.Exit(1)
+    report.verified(store, damaged, clock())
 
 
 def export(*, store: Folder) -> tg.Graph:
@@ -158,7 +152,7 @@ def export(*, store: Folder) -> tg.Graph:
 def _edges(file: Path, format: str | None, weights: str | None, **options: Any) -> EdgeFile:
     from tgraph.io.chunks import open_edges
 
-    given = {name: value for name, value in (options | weight_options(weights)).items() if value is not None}
+    given = named(**options, **weight_options(weights))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", tg.io.ColumnsLeftOut)
         return open_edges(file, format=format, **given)
@@ -192,9 +186,9 @@ def _check(store: Path) -> None:
         raise ArgumentError(f"{store} is no store; tgraph dynamic import makes one")
 
 
-def _say(store: StoreOfFolder, done: str, start: float) -> None:
+def _say(store: StoreOfFolder, done: str, took: str) -> None:
     """Print a change and the present size of the store."""
-    facts, took = store.info(), report.duration(time.perf_counter() - start)
+    facts = store.info()
     arcs = facts["arcs in CSR"] + facts["changes in runs"]
     about = "about " if facts["changes in runs"] else ""
     disk = report.scaled(facts["bytes of files"] + facts["bytes of log"])

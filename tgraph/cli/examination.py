@@ -1,4 +1,4 @@
-"""The report of `tgraph doctor`: versions, devices, the backends that serve them, and remedies for missing ones."""
+"""The report of `tgraph doctor`: versions, devices, their backends, and remedies for missing ones."""
 
 from __future__ import annotations
 
@@ -99,23 +99,23 @@ def limits() -> tuple[int, float]:
 
 
 def served(backend: Backend) -> str:
-    """The devices on which a backend sums float32 messages, and why it does not on the others."""
+    """The devices on which a backend sums float32 messages, and the reasons against others."""
     refusals = {device: refusal(backend, device) for device in devices()}
-    serves = [device for device, reason in refusals.items() if reason is None]
+    supported = [device for device, reason in refusals.items() if reason is None]
     reasons = [f"not {device}: {reason}" for device, reason in refusals.items() if reason is not None]
-    if serves:
+    if supported:
         only = ["graphs in a layout of their own alone"] if backend.name == LAYOUT else []
-        return "; ".join([", ".join(serves), *only, *reasons])
+        return "; ".join([", ".join(supported), *only, *reasons])
     missing = backend.unavailable()
     return f"nothing here: {missing}" if missing else "; ".join(reasons)
 
 
 def refusal(backend: Backend, device: str) -> str | None:
-    """Why a backend does not serve a plain call on a device, None where it does."""
+    """The reason why a backend does not support a plain call on a device, or None."""
     try:
         call = plain_call(device, layout=backend.name == LAYOUT)
         return kernels.find(backend.name, call).refused.get(backend.name)
-    except (TGraphError, RuntimeError, AssertionError) as fault:  # what torch says of a device it cannot use
+    except (TGraphError, RuntimeError, AssertionError) as fault:  # torch's message about a device that it cannot use
         return str(fault).strip().partition("\n")[0]
 
 

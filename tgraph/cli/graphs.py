@@ -1,12 +1,12 @@
-"""The steps of the command that read, make, examine, cut and write graphs."""
+"""Steps of commands: graphs read, made, examined, cut and written."""
 
 from __future__ import annotations
 
 import inspect
-import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -24,7 +24,6 @@ from tgraph.cli.options import (
     Multi,
     Progress,
     Seed,
-    Weighted,
     Weights,
     blocks_file,
     graph_file,
@@ -48,19 +47,18 @@ def read(
     progress: Progress = False,
 ) -> tg.Graph:
     """The graph in a file."""
-    options = {"directed": directed, "multi": None if multi == "keep" else multi, **weight_options(weights)}
-    given = {name: value for name, value in options.items() if value is not None}  # not all formats know all options
-    start = time.perf_counter()
+    given = named(directed=directed, multi=None if multi == "keep" else multi, **weight_options(weights))
+    clock = report.stopwatch()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", tg.io.ColumnsLeftOut)  # the line below says it
+        warnings.simplefilter("ignore", tg.io.ColumnsLeftOut)  # the line below names them
         graph = tg.read(file, format=format, progress=progress, **given)
-    took = report.duration(time.perf_counter() - start)
+    took = clock()
     say(f"{file}: {size(graph)}, read in {took}; {_taken(graph, tg.io.columns_of(file, format=format, **given))}")
     return graph
 
 
 def _taken(graph: tg.Graph, columns: Columns | None) -> str:
-    """The columns that were read of a file, and the options that read the others."""
+    """The columns read from a file, and the options that read the others."""
     if columns is None:
         return "no weights" if graph.weight_dtype is None else "with weights (--weights none: without)"
     from tgraph.io.text.names import named
@@ -78,10 +76,8 @@ def _taken(graph: tg.Graph, columns: Columns | None) -> str:
 
 def verify(*, file: File) -> None:
     """Compare a .tg file with its checksums."""
-    start = time.perf_counter()
-    nbytes = tg.verify(file)
-    took = report.duration(time.perf_counter() - start)
-    say(f"{file}: {report.scaled(nbytes)}B as they were written, verified in {took}")
+    clock = report.stopwatch()
+    say(f"{file}: {report.scaled(tg.verify(file))}B as they were written, verified in {clock()}")
 
 
 def load(
@@ -117,6 +113,11 @@ def weight_options(column: str | None) -> dict[str, Any]:
     if column is None or column == "none":
         return {"weights": None if column is None else False}
     return {"weights": int(column)} if column.isdecimal() else {"weight": column}
+
+
+def named(**options: Any) -> dict[str, Any]:
+    """The given options: no format takes all of them."""
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def size(graph: tg.Graph) -> str:
@@ -166,6 +167,8 @@ def _ids(graph: tg.Graph) -> str:
 
 # Parameters of generators as options of the command, by name.
 MODEL_OPTIONS: dict[str, Any] = {
+    "scale": typer.Option(help="The graph has 2**scale vertices."),
+    "edge_factor": typer.Option(help="Edges per vertex, before parallel ones are dropped."),
     "n": typer.Option(min=0, help="Vertices."),
     "m": typer.Option(min=0, help="Edges, or those of each new vertex."),
     "p": typer.Option(min=0, max=1, help="The probability that a pair is joined, or an edge moved."),
@@ -190,13 +193,16 @@ MODEL_OPTIONS: dict[str, Any] = {
 
 
 class Model(NamedTuple):
-    """A generator: its name in `tgraph.generators`, all whose parameters are options, and a sentence."""
+    """A generator: its name in `tgraph.generators`, whose parameters are the options, a sentence, and defaults."""
 
     run: str
     help: str
+    defaults: Mapping[str, Any] = MappingProxyType({})
 
 
 MODELS = {
+    "rmat": Model("rmat", "A scale-free graph, as in Graph500 and GAP.", {"scale": 16}),
+    "uniform": Model("uniform", "A graph of uniformly random edges.", {"scale": 16}),
     "grid": Model("grid2d", "A grid in which each vertex has four neighbours."),
     "erdos-renyi": Model("erdos_renyi", "Each pair of vertices is joined with one probability."),
     "random-edges": Model("random_edges", "So many random edges."),
@@ -211,28 +217,11 @@ MODELS = {
 KINDS: dict[str, Any] = {"int": int, "float": float, "bool": bool, "int | None": int | None}
 
 
-def random_graph(generator: str) -> Callable[..., tg.Graph]:
-    """A step that makes a graph with one of the random generators, by its name."""
-
-    def make(
-        *,
-        scale: Annotated[int, typer.Option(help="The graph has 2**scale vertices.")] = 16,
-        edge_factor: Annotated[int, typer.Option(help="Edges per vertex, before parallel ones are dropped.")] = 16,
-        seed: Seed = 0,
-        directed: Annotated[bool, typer.Option("--directed", help="Edges point one way.")] = False,
-        weighted: Weighted = False,
-    ) -> tg.Graph:
-        make = getattr(tg.generators, generator)
-        return make(scale, edge_factor, seed, directed=directed, weighted=weighted)
-
-    return make
-
-
-def generator(name: str) -> Callable[..., tg.Graph]:
-    """A step that makes a graph with a generator of that name."""
+def generator(model: Model) -> Callable[..., tg.Graph]:
+    """A step that makes a graph with a generator."""
 
     def make(**given: Any) -> tg.Graph:
-        made = getattr(tg.generators, name)(**given)
+        made = getattr(tg.generators, model.run)(**given)
         return made[0] if isinstance(made, tuple) else made
 
     make.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -240,10 +229,10 @@ def generator(name: str) -> Callable[..., tg.Graph]:
             inspect.Parameter(
                 option,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=default,
+                default=model.defaults.get(option, default),
                 annotation=Annotated[KINDS[kind], MODEL_OPTIONS[option]],
             )
-            for option, (kind, default) in parameters(name, "generators").items()
+            for option, (kind, default) in parameters(model.run, "generators").items()
         ]
     )
     return make
@@ -293,9 +282,9 @@ def parts(
     ] = None,
 ) -> None:
     """Cut a graph into parts of equally many arcs, few of which lead to others."""
-    start = time.perf_counter()
+    clock = report.stopwatch()
     found = tg.stream.partition(graph, parts, method, seed)
-    took = report.duration(time.perf_counter() - start)
+    took = clock()
     held = found.apply(graph)
     between = found.arcs_between(held)
     counted = f"{parts:,} {'part' if parts == 1 else 'parts'}"

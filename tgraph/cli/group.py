@@ -26,7 +26,7 @@ REPEATED = 9
 class Rank:
     """Facts about a rank.
 
-    host : the name of its machine. versions, kernels : of what is installed, and what each backend serves. threads :
+    host : the name of its machine. versions : of packages. kernels : the devices of each backend. threads :
     those of the compiled kernels, or of torch without them. cores : the numbers of the processors that it may run on.
     quota : how many processors control groups allow it, 0 without a limit.
     """
@@ -57,7 +57,7 @@ class Rank:
 
 
 def described() -> dict[str, list[tuple[str, str]]]:
-    """{title: (what, what is said of it)} of the default process group; to be called by all ranks."""
+    """{title: (subject, facts)} of the default process group; called by all ranks."""
     ranks: list[Rank] = [Rank.here()] * dist.get_world_size()
     dist.all_gather_object(ranks, ranks[0])
     return {"process group": [("backend", dist.get_backend()), *compared(ranks), *measured()]}
@@ -85,8 +85,8 @@ def alike(given: Sequence[dict[str, str]], remedy: str, shown: bool = True) -> s
         for number, each in enumerate(given):
             holders.setdefault(each.get(name, "missing"), []).append(number)
         if len(holders) > 1:
-            told = ", ".join(f"{value!r} on {_numbers(numbers)}" for value, numbers in holders.items())
-            differences.append(f"{name} is {told}")
+            values = ", ".join(f"{value!r} on {_numbers(numbers)}" for value, numbers in holders.items())
+            differences.append(f"{name} is {values}")
     if differences:
         return f"different: {'; '.join(differences)}; {remedy}"
     return "the same" + (f": {', '.join(f'{name} {value}' for name, value in given[0].items())}" if shown else "")
@@ -116,7 +116,7 @@ def measured() -> Iterator[tuple[str, str]]:
 
 
 def _exchange(nbytes: int) -> Callable[[], None]:
-    """A function that sends so many bytes from each rank to each other, and none to itself."""
+    """A function that sends `nbytes` from each rank to each other."""
     ranks, own = dist.get_world_size(), dist.get_rank()
     sizes = [0 if rank == own else nbytes for rank in range(ranks)]
     sent = torch.zeros(sum(sizes), dtype=torch.uint8)

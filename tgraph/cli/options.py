@@ -1,7 +1,8 @@
-"""The options of the command that several of its steps share, and what they mean, checked before any work is done."""
+"""Options that several commands share, checked before any work is done."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -33,34 +34,24 @@ def graph_file(path: Path) -> Path:
     return writable(path)
 
 
-def table_file(path: Path | None) -> Path | None:
-    """A file in which a table can be written."""
-    if path is not None and path.suffix.lower() not in TABLES:
-        raise ArgumentError(f"--output: {path} has none of the extensions {', '.join(TABLES)}")
-    return path and writable(path)
+def file_with(extensions: Iterable[str], wrong: str) -> Callable[[Path | None], Path | None]:
+    """The callback of an option: a file with one of these extensions, which can be written. `wrong` is the error for
+    another `path`."""
+    listed = ", ".join(extensions)
+
+    def check(path: Path | None) -> Path | None:
+        if path is not None and path.suffix.lower() not in extensions:
+            raise ArgumentError(wrong.format(path=path, name=path.name, extensions=listed))
+        return path and writable(path)
+
+    return check
 
 
-def picture_file(path: Path | None) -> Path | None:
-    """A file in which a picture can be drawn."""
-    if path is not None and path.suffix.lower() not in PICTURES:
-        raise ArgumentError(f"{path} has none of the extensions of a picture, {', '.join(PICTURES)}")
-    return path and writable(path)
-
-
-def trace_file(path: Path | None) -> Path | None:
-    """A file in which a trace can be drawn, or written as a page."""
-    if path is not None and path.suffix.lower() in PAGES:
-        return writable(path)
-    if path is not None and path.suffix.lower() not in PICTURES:
-        raise ArgumentError(f"{path} has none of the extensions of a picture or page, {', '.join(PICTURES + PAGES)}")
-    return path and writable(path)
-
-
-def page_file(path: Path) -> Path:
-    """A file in which a page can be written."""
-    if path.suffix.lower() not in PAGES:
-        raise ArgumentError(f"--output: {path} has none of the extensions of a page, {', '.join(PAGES)}")
-    return writable(path)
+table_file = file_with(TABLES, "--output: {path} has none of the extensions {extensions}")
+picture_file = file_with(PICTURES, "{path} has none of the extensions of a picture, {extensions}")
+trace_file = file_with(PICTURES + PAGES, "{path} has none of the extensions of a picture or page, {extensions}")
+page_file = file_with(PAGES, "--output: {path} has none of the extensions of a page, {extensions}")
+blocks_file = file_with((".tg",), "--output: a partitioned graph is a .tg file, not {name}")
 
 
 def writable(path: Path) -> Path:
@@ -73,7 +64,7 @@ def writable(path: Path) -> Path:
 
 
 def usable_device(name: str) -> str:
-    """A device that is there; of one of several processes its own."""
+    """An available device, that of this process if there are several."""
     import torch
 
     if ranks.are_several():
@@ -86,13 +77,6 @@ def usable_device(name: str) -> str:
         reason = str(fault).strip().partition("\n")[0]
         raise ArgumentError(f"--device: {name!r} cannot be used here: {reason}") from fault
     return name
-
-
-def blocks_file(path: Path | None) -> Path | None:
-    """A file in which a partitioned graph can be written."""
-    if path is not None and path.suffix.lower() != ".tg":
-        raise ArgumentError(f"--output: a partitioned graph is a .tg file, not {path.name}")
-    return path and writable(path)
 
 
 class Mode(str, Enum):
@@ -127,7 +111,6 @@ Target = Annotated[str | None, typer.Option(help="Where to go, by original id.")
 Backend = Annotated[str, typer.Option(autocompletion=one_of(BACKENDS), help="Which kernels compute.")]
 Output = Annotated[Path | None, typer.Option(callback=table_file, help="Write the result, .parquet or .csv.")]
 Seed = Annotated[int, typer.Option(help="Another seed gives another graph.")]
-Weighted = Annotated[bool, typer.Option("--weighted", help="Draw integer weights from 1 to 255.")]
 
 # Parameters of algorithms as options of the command, by name.
 OPTIONS: dict[str, Any] = {

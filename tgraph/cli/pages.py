@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated
 
@@ -27,6 +26,6 @@ def report(
     seed: Annotated[int, typer.Option(help="Another seed draws other samples.")] = 0,
 ) -> None:
     """A page on a graph: sizes, degrees, distances, communities, a drawing ..."""
-    start = time.perf_counter()
+    clock = lines.stopwatch()
     tg.report(graph, title=title or file.name, seed=seed).save(output)
-    say(f"{output}: written in {lines.duration(time.perf_counter() - start)}")
+    say(f"{output}: written in {clock()}")

@@ -1,4 +1,4 @@
-"""The command in several processes: each that torchrun has started is a rank, and the first one speaks for all."""
+"""The command in several processes: each process of torchrun is a rank, and the first one prints for all."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def number() -> int:
 
 @contextmanager
 def only_first_speaks() -> Iterator[None]:
-    """A context in which what other processes than the first print is dropped, unless they fail unexpectedly: the first
-    one learns of what others fail of, and prints it."""
+    """A context that drops the output of all processes but the first, which also prints the errors of the others. An
+    unexpected failure is printed by its own process."""
     with ExitStack() as stack:
         if are_several() and int(os.environ["RANK"]):
             nowhere = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))
@@ -36,8 +36,8 @@ def only_first_speaks() -> Iterator[None]:
 def together(spreads: bool, device: str = "cpu") -> Iterator[None]:
     """The context of a command, in which there is a process group where there are several processes.
 
-    spreads : whether the command knows what to do with several. device : where each computes. Raises
-    ArgumentError where it does not.
+    spreads : True for a command of several processes. device : of each process. Raises ArgumentError for a command of
+    one process.
     """
     if not are_several():
         yield

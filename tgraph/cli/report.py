@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 import tgraph as tg
+from tgraph.cli.saying import say
 from tgraph.core.system.text import duration, scaled, table
 
 if TYPE_CHECKING:
@@ -16,6 +21,21 @@ RATE_NOTE = (
     "edges/s: the edges that leave the active vertices, summed over the iterations, per second of iterations; "
     "an undirected edge counts in each direction"
 )
+
+
+def stopwatch() -> Callable[[], str]:
+    """A function that gives the time since this call, in words."""
+    start = time.perf_counter()
+    return lambda: duration(time.perf_counter() - start)
+
+
+def verified(store: Any, damaged: Sequence[Any], took: str) -> None:
+    """Print the damage of a store, and exit with 1 if there is any."""
+    for fault in damaged:
+        say(str(fault))
+    say(f"{store}: {len(damaged) or 'nothing'} damaged, verified in {took}")
+    if damaged:
+        raise typer.Exit(1)
 
 
 def cost(run: tg.Run) -> tuple[str, str, str, str]:

@@ -1,4 +1,4 @@
-"""Text on the terminal: what labels, paths and messages hold cannot steer it."""
+"""Text on the terminal, without control characters of labels, paths and messages."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The steps of `tgraph store`: what a store holds, exchanged with files and other stores, and verified."""
+"""The steps of `tgraph store`: contents of a store, exchange with files and other stores, verification."""
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -65,14 +64,9 @@ def get(
 
 def verify(*, store: Store, key: Beginning = "", progress: Progress = False) -> None:
     """Compare every block of a store with its checksum."""
-    opened, start = tg.stores.open(store), time.perf_counter()
+    opened, clock = tg.stores.open(store), report.stopwatch()
     damaged = tg.stores.maintenance.verify(opened, key, progress)
-    for fault in damaged:
-        say(str(fault))
-    took = report.duration(time.perf_counter() - start)
-    say(f"{opened!r}: {len(damaged) or 'nothing'} damaged, verified in {took}")
-    if damaged:
-        raise typer.Exit(1)
+    report.verified(repr(opened), damaged, clock())
 
 
 def copy(
@@ -83,10 +77,9 @@ def copy(
     progress: Progress = False,
 ) -> None:
     """Copy the tensors of a store to another, one after the other, each wholly or not at all."""
-    source, goal, start = tg.stores.open(store), tg.stores.open(target), time.perf_counter()
+    source, goal, clock = tg.stores.open(store), tg.stores.open(target), report.stopwatch()
     nbytes = tg.stores.maintenance.copy(source, goal, key, progress)
-    took = report.duration(time.perf_counter() - start)
-    say(f"{goal!r}: {report.scaled(nbytes)}B copied in {took}")
+    say(f"{goal!r}: {report.scaled(nbytes)}B copied in {clock()}")
 
 
 def _dtype(stat: Stat) -> str:

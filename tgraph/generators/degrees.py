@@ -13,7 +13,7 @@ from tgraph.core.building import inputs
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.generators.classic import complete
-from tgraph.generators.simple import EDGES, check_count, on_cpu, simple
+from tgraph.generators.simple import EDGES, check_count, first_occurrences, on_cpu, simple
 
 PATIENCE = 50
 
@@ -122,18 +122,10 @@ def _exchange(
     among = torch.zeros(len(src), dtype=torch.bool)
     among[wrong] = True
     chosen = (~bad.any(0) & ~among[other]).nonzero()[:, 0]
-    chosen = chosen[_first_occurrences(other[chosen])]
-    twice = ~_first_occurrences(made[:, chosen].T.flatten()).reshape(-1, 2)
+    chosen = chosen[first_occurrences(other[chosen])]
+    twice = ~first_occurrences(made[:, chosen].T.flatten()).reshape(-1, 2)
     chosen = chosen[~twice.any(1)]
     dst[wrong[chosen]], dst[other[chosen]] = mixed[1][0, chosen], mixed[1][1, chosen]
-
-
-def _first_occurrences(values: Tensor) -> Tensor:
-    """Mask of first occurrences, bool [k], of values [k]."""
-    ordered, position = values.sort(stable=True)
-    first = torch.ones(len(values), dtype=torch.bool)
-    first[position[1:]] = ordered[1:] != ordered[:-1]
-    return first
 
 
 def _paired(stubs: Tensor, key: int, group: Tensor) -> tuple[Tensor, Tensor]:
@@ -145,7 +137,7 @@ def _paired(stubs: Tensor, key: int, group: Tensor) -> tuple[Tensor, Tensor]:
 
 def _wrong(src: Tensor, dst: Tensor, n: int, unwanted: Callable[[Tensor, Tensor], Tensor] | None) -> Tensor:
     """The positions of self-loops, repetitions of pairs, and unwanted pairs."""
-    wrong = (src == dst) | ~_first_occurrences(_keys(src, dst, n))
+    wrong = (src == dst) | ~first_occurrences(_keys(src, dst, n))
     if unwanted is not None:
         wrong |= unwanted(src, dst)
     return wrong.nonzero()[:, 0]

@@ -12,7 +12,7 @@ from tgraph.core.random import Words
 from tgraph.errors import ArgumentError
 from tgraph.generators.chunks import in_chunks
 from tgraph.generators.kronecker import count_edges
-from tgraph.generators.simple import EDGES, check_count, check_probability, on_cpu, simple
+from tgraph.generators.simple import EDGES, check_count, check_probability, first_occurrences, on_cpu, simple
 
 GAP_BITS = 62  # of the longest gap between two joined pairs
 
@@ -132,11 +132,9 @@ def _distinct(key: int, count: int, total: int) -> Tensor:
     drawn = count + count // 8 + 16
     while True:
         number = random.below(key, torch.arange(drawn), total)
-        value, position = number.sort(stable=True)
-        first = torch.ones(drawn, dtype=torch.bool)
-        first[1:] = value[1:] != value[:-1]
-        if int(first.sum()) >= count:
-            return number[position[first].sort().values[:count]]
+        found = number[first_occurrences(number)]
+        if len(found) >= count:
+            return found[:count]
         drawn *= 2
 
 

@@ -75,3 +75,11 @@ def check_probability(value: float, name: str) -> float:
     if not 0 <= value <= 1:
         raise ArgumentError(f"{name}: {value} is not a probability; give a number in 0..1")
     return float(value)
+
+
+def first_occurrences(values: Tensor) -> Tensor:
+    """Mask of first occurrences, bool [k], of values [k]."""
+    ordered, position = values.sort(stable=True)
+    first = torch.ones(len(values), dtype=torch.bool)
+    first[position[1:]] = ordered[1:] != ordered[:-1]
+    return first

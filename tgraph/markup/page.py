@@ -39,7 +39,7 @@ class Table:
     bars: int | None = None
 
     def numeric(self, column: int) -> bool:
-        """Whether a column holds numbers."""
+        """True if a column holds numbers."""
         return any(isinstance(row[column], int | float) for row in self.rows)
 
     def share(self, row: Sequence[Any]) -> int:

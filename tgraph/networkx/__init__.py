@@ -1,8 +1,8 @@
 """networkx's interface to graphs in tensors.
 
 `Graph`, `DiGraph`, `MultiGraph` and `MultiDiGraph` are read as networkx's classes of the same names are, and cannot be
-changed. `convert_from_nx` and `convert_to_nx` translate to and from networkx's own. `explain` tells which calls of
-networkx's functions ran on tgraph, and why others did not.
+changed. `convert_from_nx` and `convert_to_nx` translate to and from networkx's own. `explain` lists the calls of
+networkx's functions that ran on tgraph, and the reasons against others.
 """
 
 import networkx as nx

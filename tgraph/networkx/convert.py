@@ -1,7 +1,7 @@
-"""To and from networkx's own graphs, as networkx asks of a backend.
+"""Conversion to and from networkx's own graphs, as networkx calls it.
 
-networkx keeps what it converted in `G.__networkx_cache__`, for each set of attributes that calls ask for, and empties
-this cache in every method that changes a graph (`add_edge`, `remove_node`, `update`, `clear` ...) and in
+networkx caches converted graphs in `G.__networkx_cache__`, for each set of attributes in calls, and empties this cache
+in every method that changes a graph (`add_edge`, `remove_node`, `update`, `clear` ...) and in
 `set_edge_attributes` and `set_node_attributes`. It does not see changes of a dict of attributes, such as
 `G[u][v]["weight"] = 2` or `G.nodes[v]["size"] = 1`, nor `remove_edge_attributes`: after these, empty it by hand, with
 `G.__networkx_cache__.clear()`, set the attribute by `G.add_edge(u, v, weight=2)` or `networkx.set_edge_attributes`, or
@@ -32,10 +32,10 @@ def convert_from_nx(
     name: str | None = None,
     graph_name: str | None = None,
 ) -> Graph:
-    """The graph in tensors, with the attributes that a call needs.
+    """The graph in tensors, with the attributes for a call.
 
     edge_attrs, node_attrs : these by name; the defaults are those of the call, which fills them in itself.
-    preserve_edge_attrs, preserve_node_attrs : all of them. Raises TypeError for what is no graph of networkx.
+    preserve_edge_attrs, preserve_node_attrs : all of them. Raises TypeError for an object that is no graph of networkx.
     """
     if isinstance(graph, Graph):
         return graph
@@ -49,7 +49,7 @@ def convert_from_nx(
     edges = None if preserve_edge_attrs else tuple(edge_attrs or ())
     nodes = None if preserve_node_attrs else tuple(node_attrs or ())
     cls = CLASSES[graph.is_directed(), graph.is_multigraph()]
-    if type(graph).adj is not cls._plain.adj:  # a class whose neighbours are not those in its dicts
+    if type(graph).adj is not cls._plain.adj:  # a class whose neighbours differ from its dicts
         graph = _listed(graph, cls)
     with threads_for(graph):
         tensors = adjacency.read(graph, edges, nodes)
@@ -67,5 +67,5 @@ def _listed(graph: nx.Graph, cls: type[Graph]) -> nx.Graph:
 
 
 def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
-    """A graph of networkx's own where `obj` is one of tensors; all else as it is."""
+    """A graph of networkx's own for one of tensors; other objects as they are."""
     return obj.to_networkx() if isinstance(obj, Graph) else obj

@@ -10,7 +10,7 @@ from networkx.classes import reportviews
 from torch import Tensor
 
 from tgraph.errors import ArgumentError
-from tgraph.networkx.functions._shared import degrees
+from tgraph.networkx.functions._arcs import degrees
 from tgraph.networkx.views import Rows
 
 _INWARD = (reportviews.InDegreeView, reportviews.InMultiDegreeView)
@@ -18,7 +18,7 @@ _OUTWARD = (reportviews.OutDegreeView, reportviews.OutMultiDegreeView)
 
 
 def counted(view: Any) -> Any:
-    """The same view of networkx, quicker where it lists the edges of every node."""
+    """The same view of networkx, quicker for all nodes at once."""
     view.__class__ = _counting(view.__class__)
     return view
 
@@ -58,7 +58,7 @@ class _Counting:
         return _viewed, (self._graph, kind, nodes, self._weight)
 
     def _totals(self) -> Tensor | None:
-        """The degree of each node; None where a tensor does not hold the sums."""
+        """The degree of each node; None if a tensor cannot hold the sums."""
         if self._weight is None:
             return self._counts()
         kind = "in" if isinstance(self, _INWARD) else "out" if isinstance(self, _OUTWARD) else "both"

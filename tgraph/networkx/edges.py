@@ -18,7 +18,7 @@ _INWARD = (reportviews.InEdgeView, reportviews.InMultiEdgeView)
 
 
 def listed(view: Any) -> Any:
-    """The same view of networkx, quicker where it lists the edges of every node, if these are in tensors."""
+    """The same view of networkx, quicker for the edges of all nodes, if these are in tensors."""
     if not isinstance(view._adjdict, Rows):
         return view
     view.__class__ = _listing(view.__class__)
@@ -52,7 +52,7 @@ class _Listing:
 
 
 class _ListingData:
-    """The edges with what networkx's `_report` tells of each."""
+    """The edges with the attributes that networkx's `_report` gives."""
 
     __slots__ = ()
     _viewer: Any
@@ -79,7 +79,7 @@ def _viewed(state: dict[str, Any]) -> Any:
 def _tuples(view: Any, keys: bool, data: Any, default: Any) -> Iterator[Any]:
     """A tuple for each edge, in networkx's order: the ends, the key, and the attributes or the value of one."""
     rows, inward = view._adjdict, isinstance(view, _INWARD)
-    twice = not view._graph.is_directed()  # each edge is two arcs, of which it is listed with the first
+    twice = not view._graph.is_directed()  # an edge is listed with the first of its two arcs
 
     def some(begin: int, end: int) -> Iterator[Any]:
         source, target, arcs = rows.arcs_of(begin, end)

@@ -1,7 +1,7 @@
 """Nodes as they are given: objects that equal a node of the graph, and objects that are none.
 
-networkx puts a source into its results as it was given, `2.0` or `np.int64(2)` for the node 2. What becomes of an
-object that is no node, networkx's own code tells: an exception, its message, or a result after all.
+networkx puts a source into its results as it was given, `2.0` or `np.int64(2)` for the node 2. For an object that
+is no node networkx's own code runs, and gives an exception, its message, or a result.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from tgraph.errors import ArgumentError
 from tgraph.networkx.graph import Graph
 from tgraph.networkx.nodes import NoNode
 
-# Parameters whose nodes are in results as they are given, and those of functions that give the graph's own.
+# Parameters whose nodes results have as they are given; OWN and ALSO are exceptions by function.
 GIVEN = ("source", "sources", "nodes", "nbunch", "n", "v", "u", "target", "targets")
-# Parameters that are one node each, which networkx looks up.
+# Parameters of one node, which networkx looks up.
 ONE = {"_s", "_t", "n", "node", "node1", "node2", "root", "s", "source", "start_with", "t", "target", "u"}
 OWN = {("bellman_ford_predecessor_and_distance", "target")}
 ALSO = {("laplacian_centrality", "nodelist"), ("minimum_cut", "_t")}
@@ -59,8 +59,8 @@ def as_networkx(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def begun(results: Iterator[Any]) -> Iterator[Any]:
-    """The results, the first of which is computed at once, so that networkx hears while it can still do so itself of
-    a call that is left to it. Another exception comes with the first result, as in networkx."""
+    """The results, the first of them computed at once, so that networkx can still run a call that is left to it. Other
+    exceptions come with the first result, as in networkx."""
     try:
         first = list(islice(results, 1))
     except (NoNode, NotImplementedError, ArgumentError):
@@ -78,7 +78,7 @@ def _resumed(first: list[Any], results: Iterator[Any], fault: Exception | None =
 
 
 def _require_hashable(nodes: Sequence[Any]) -> None:
-    """Raises NoNode for what cannot be looked up as a node."""
+    """Raises NoNode for an object that cannot be hashed."""
     try:
         for node in nodes:
             hash(node)
@@ -121,7 +121,7 @@ def _unlike(graph: Graph, given: Mapping[int, Any]) -> dict[int, Any]:
 def _is_node(graph: Graph, value: Any) -> bool:
     try:
         return value in graph.labels
-    except TypeError:  # what cannot be hashed
+    except TypeError:  # it cannot be hashed
         return False
 
 

@@ -1,8 +1,8 @@
-"""Graph, DiGraph, MultiGraph and MultiDiGraph: networkx's classes over tensors, to be read and not to be changed."""
+"""Graph, DiGraph, MultiGraph and MultiDiGraph: networkx's classes over tensors, read-only."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
@@ -19,14 +19,14 @@ from tgraph.io import adjacency
 from tgraph.io.adjacency import Adjacency
 from tgraph.io.columns import Column
 from tgraph.io.dicts import DTYPES, MISSING
+from tgraph.networkx.caching import cached
 from tgraph.networkx.degrees import counted
 from tgraph.networkx.edges import listed
 from tgraph.networkx.nodes import Nodes
 from tgraph.networkx.views import NodeDicts, Rows, refuse
 
-T = TypeVar("T")
-MAPPINGS = ("_node", "_adj", "_succ", "_pred")  # that networkx's views put in place of a graph's own
-DERIVED = {  # what is kept of the mappings
+MAPPINGS = ("_node", "_adj", "_succ", "_pred")  # attributes that networkx's views assign
+DERIVED = {  # cached attributes that follow from the mappings
     *("_succ", "_tensors", "adj", "degree", "edges", "in_degree", "in_edges"),
     *("labels", "nodes", "out_degree", "out_edges", "pred", "succ"),
 }
@@ -34,7 +34,7 @@ G = TypeVar("G", bound="Graph")
 
 
 class Graph(nx.Graph):
-    """An undirected graph in tensors, with all that networkx's Graph has to read one.
+    """An undirected graph in tensors, with the methods of networkx's Graph that read it.
 
     incoming_graph_data : a `tg.Graph`, such as `tg.read(path)` gives, which is not copied, a graph of networkx,
     or what `networkx.Graph` takes. nodes : the names of the vertices of a `tg.Graph`, in order; without them the ids
@@ -55,7 +55,7 @@ class Graph(nx.Graph):
     frozen = True  # as `networkx.is_frozen` asks
     _given: Mapping[int, Any] = {}  # names of vertices in results, instead of the nodes
     graph: dict[Any, Any]
-    _kept: dict[Any, Any]
+    _cached: dict[Any, Any]
 
     def __new__(cls, *args: Any, **options: Any) -> Any:
         return object.__new__(cls)
@@ -81,13 +81,10 @@ class Graph(nx.Graph):
         return found
 
     def _hold(self, tensors: Adjacency, attributes: dict[Any, Any]) -> None:
-        self.__dict__.update(graph=attributes, _tensors=tensors, _kept={}, __networkx_cache__={})
+        self.__dict__.update(graph=attributes, _tensors=tensors, _cached={}, __networkx_cache__={})
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"graph": self.graph, "_tensors": self._tensors, "_kept": {}, "__networkx_cache__": {}}
-
-    def _keep(self, name: Any, compute: Callable[[], T]) -> T:
-        return self._kept[name] if name in self._kept else self._kept.setdefault(name, compute())
+        return {"graph": self.graph, "_tensors": self._tensors, "_cached": {}, "__networkx_cache__": {}}
 
     @cached_property
     def _tensors(self) -> Adjacency:
@@ -95,11 +92,11 @@ class Graph(nx.Graph):
         return adjacency.read(self._as_plain(), None, None)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Views of networkx, such as `networkx.subgraph_view`, assign mappings: accept them and drop what is kept."""
+        """Views of networkx, such as `networkx.subgraph_view`, assign mappings: accept them and drop the caches."""
         if name in MAPPINGS:
             for each in DERIVED:
                 self.__dict__.pop(each, None)
-            self.__dict__.update({"_kept": {}, "_adj" if name == "_succ" else name: value})
+            self.__dict__.update({"_cached": {}, "_adj" if name == "_succ" else name: value})
         else:
             super().__setattr__(name, value)
 
@@ -122,9 +119,12 @@ class Graph(nx.Graph):
         return found
 
     @property
+    @cached
     def loops(self) -> Tensor:
         """The number of self-loops of each vertex, int64 [n]."""
-        return self._keep("loops", lambda: _loops(self.structure.decoded()))
+        arcs = self.structure.decoded()
+        rows = sorting.expand_rows(arcs.offset, arcs.neighbors.dtype)
+        return torch.bincount(rows[rows == arcs.neighbors], minlength=arcs.num_vertices)
 
     def edge_column(self, attribute: Any) -> Column | None:
         """The values of an attribute for each arc of `structure`; None where no edge has it."""
@@ -137,17 +137,18 @@ class Graph(nx.Graph):
     def weighted(self, attribute: Any = None, default: Any = 1, multi: str = "keep") -> tg.Graph:
         """The structure with an attribute of the edges as weights, `default` where an edge has none.
 
-        `multi` : what becomes of parallel edges: "keep", or merge them by "first", "sum", "min" or "max". Without an
-        attribute there are no weights, but for the number of parallel edges where `multi` is "sum". Kept for the next
-        call. Raises NotImplementedError for values that are no numbers, or that a tensor cannot hold.
+        `multi` : "keep" parallel edges, or merge them by "first", "sum", "min" or "max". Without an attribute there are
+        no weights, except the number of parallel edges for "sum". The result is cached. Raises NotImplementedError for
+        values that are no numbers, or that a tensor cannot hold.
         """
         multi = multi if self.is_multigraph() else "keep"
         if attribute is None and multi != "sum":
             if multi == "keep":
                 return self.structure
             attribute = _NO_ATTRIBUTE
-        return self._keep((attribute, default, type(default), multi), lambda: self._weigh(attribute, default, multi))
+        return self._weigh(attribute, default, multi)
 
+    @cached
     def _weigh(self, attribute: Any, default: Any, multi: str) -> tg.Graph:
         arcs = self.structure.decoded()
         weights = None if attribute is _NO_ATTRIBUTE else self._weights(attribute, default)
@@ -156,11 +157,9 @@ class Graph(nx.Graph):
             tensors = sorting.merge_parallel(*tensors, multi)  # type: ignore[arg-type]
         return tg.Graph(*tensors, directed=self.is_directed())
 
+    @cached
     def _kinds_of(self, attribute: Any, default: Any = 1) -> set[type]:
         """The classes of the values of an attribute, and that of `default` where an edge has none."""
-        return self._keep(("kinds", attribute, type(default)), lambda: self._kinds(attribute, default))
-
-    def _kinds(self, attribute: Any, default: Any) -> set[type]:
         column = self.edge_column(attribute)
         if column is None:
             return {type(default)}
@@ -169,11 +168,9 @@ class Graph(nx.Graph):
             return {*(kind for kind, dtype in DTYPES.items() if dtype == column.values.dtype), *[type(default)] * some}
         return {type(default if value is MISSING else value) for value in column.values.tolist()}
 
+    @cached
     def _whole_of(self, attribute: Any, default: Any = 1) -> Tensor:
         """Mask of the arcs whose attribute is an integer, bool [m], or [1] where it is the same for all."""
-        return self._keep(("whole", attribute, type(default)), lambda: self._whole(attribute, default))
-
-    def _whole(self, attribute: Any, default: Any) -> Tensor:
         column = self.edge_column(attribute)
         whole = torch.tensor([isinstance(default, int)])
         if column is None:
@@ -200,7 +197,7 @@ class Graph(nx.Graph):
         """A copy in networkx's own class, which can be changed."""
         return adjacency.write(self._tensors, self._plain, dict(self.graph))
 
-    # ---- what networkx's views read ----------------------------------------------------------------------------
+    # ---- mappings that networkx's views read -------------------------------------------------------------------
 
     @cached_property
     def _node(self) -> Mapping[Any, Any]:
@@ -212,7 +209,7 @@ class Graph(nx.Graph):
         arcs = kept.graph.decoded()
         return Rows(arcs, self.labels, self.is_multigraph(), kept.order, None, kept.edge_columns, kept.keys)
 
-    # ---- what tensors answer at once ---------------------------------------------------------------------------
+    # ---- answers from tensors at once ------------------------------------------------------------------------
 
     def __contains__(self, n: Any) -> bool:
         try:
@@ -268,7 +265,7 @@ class Graph(nx.Graph):
         return _converted(self._as_plain().edge_subgraph(edges))
 
     def to_undirected(self, *args: Any, **options: Any) -> Graph:
-        """The undirected graph; what networkx gives as a view is a graph of its own."""
+        """The undirected graph, a graph of its own also with `as_view`."""
         return _converted(self._as_plain().to_undirected(*args, **options))
 
     def to_directed(self, as_view: bool = False) -> Graph:
@@ -292,7 +289,7 @@ class Graph(nx.Graph):
 
 
 class DiGraph(Graph, nx.DiGraph):
-    """A directed graph in tensors, with all that networkx's DiGraph has to read one; see `Graph`."""
+    """A directed graph in tensors, with the methods of networkx's DiGraph that read it; see `Graph`."""
 
     _plain = nx.DiGraph
 
@@ -375,11 +372,6 @@ _NO_ATTRIBUTE = object()
 def _converted(plain: nx.Graph) -> Graph:
     tensors = adjacency.read(plain, None, None)
     return CLASSES[plain.is_directed(), plain.is_multigraph()].of(tensors, plain.graph)
-
-
-def _loops(arcs: tg.Graph) -> Tensor:
-    rows = sorting.expand_rows(arcs.offset, arcs.neighbors.dtype)
-    return torch.bincount(rows[rows == arcs.neighbors], minlength=arcs.num_vertices)
 
 
 def _directed(arcs: tg.Graph) -> tg.Graph:

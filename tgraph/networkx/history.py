@@ -12,13 +12,13 @@ _left: Counter[tuple[str, str]] = Counter()
 
 
 def ran(name: str) -> None:
-    """Note a call that runs here."""
+    """Count a call that runs here."""
     _ran[name] += 1
     logger.debug("%s runs on tgraph", name)
 
 
 def left(name: str, reason: str) -> None:
-    """Note a call that is left to networkx."""
+    """Count a call that is left to networkx."""
     _left[name, reason] += 1
     logger.debug("%s is left to networkx: %s", name, reason)
 
@@ -37,6 +37,6 @@ def calls() -> dict[str, int]:
 
 
 def forget() -> None:
-    """Begin anew."""
+    """Reset the counts."""
     _ran.clear()
     _left.clear()

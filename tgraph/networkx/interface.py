@@ -1,4 +1,4 @@
-"""The object behind the entry point `networkx.backends`: what networkx's dispatch asks a backend."""
+"""The object behind the entry point `networkx.backends`: the questions of networkx's dispatch to a backend."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class BackendInterface:
         return sorted([*super().__dir__(), *FUNCTIONS])
 
     def can_run(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> bool | str:
-        """True, or why the function does not serve these arguments."""
+        """True, or the reason to leave these arguments to networkx."""
         if any(type(graph).adjacency is not nx.Graph.adjacency for graph in _graphs(args, kwargs)):
             reason: str | None = "a class of graphs that computes its neighbours"
         else:
@@ -38,7 +38,7 @@ class BackendInterface:
         return _noted(name, reason)
 
     def should_run(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> bool | str:
-        """True, or why the call is as quick in networkx; see `thresholds`."""
+        """True, or the reason why the call is as quick in networkx; see `thresholds`."""
         return _noted(name, FUNCTIONS[name].declined(args, kwargs, _graphs(args, kwargs)))
 
     def on_start_tests(self, items: Sequence[Any]) -> None:

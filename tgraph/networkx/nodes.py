@@ -38,7 +38,8 @@ class Nodes:
         return dict(zip(self.names, range(len(self.names)), strict=True))
 
     def index(self, name: Any) -> int:
-        """The vertex of a node. Raises KeyError for what is no node, TypeError for what cannot be one."""
+        """The vertex of a node. Raises KeyError for an object that is no node, TypeError for one without a
+        hash."""
         if type(name) is int and 0 <= name < self._count:
             return name
         if not isinstance(self.names, range):

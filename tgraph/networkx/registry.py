@@ -2,8 +2,8 @@
 
 A function registers itself with `@implements`. It has the signature, the results and the exceptions of networkx's; its
 graphs are those of `tgraph.networkx.graph`. `only` has the values that arguments may have here, `directed` and
-`multigraphs` say whether graphs may be. `refuses` takes the same arguments, before any graph is converted, and returns
-None or the reason why the call is networkx's.
+`multigraphs` say whether graphs may be. `refuses` takes some of the arguments, by name, before any graph is converted,
+and returns None or the reason why the call is networkx's.
 """
 
 from __future__ import annotations
@@ -29,25 +29,6 @@ LISTS = {  # arguments that are some nodes, or pairs of them
 Function = Callable[..., Any]
 
 
-@dataclass(frozen=True)
-class Limits:
-    """The calls of a function that run here.
-
-    only : the values of arguments: one, a tuple of some, or a function that tells and is named for them. graphs : kinds
-    of graphs that are left to networkx. refuses : of all arguments, the reason why a call is left to it. gaps : further
-    calls that are left to it, for a reader.
-    """
-
-    only: Mapping[str, Any] = field(default_factory=dict)
-    graphs: tuple[str, ...] = ()
-    refuses: Function | None = None
-    gaps: str = ""
-
-    def described(self) -> list[str]:
-        """The calls that are left to networkx, for a reader."""
-        return [*(_but(name, allowed) for name, allowed in self.only.items()), *self.graphs, *filter(None, [self.gaps])]
-
-
 def _is_among(value: Any, allowed: Any) -> bool:
     if inspect.isfunction(allowed):
         return bool(allowed(value))
@@ -69,15 +50,21 @@ def _but(name: str, allowed: Any) -> str:
 class Entry:
     """A function of networkx that runs here.
 
-    name : as networkx dispatches it. module : of `functions`, that it is in. limits : of arguments and graphs. cost :
-    one of `thresholds.COSTS`, that of networkx's own function; given : other costs, by the first of these arguments
-    that is given. made_of : the functions that run here of which networkx's own code is made, where that is what runs.
+    name : as networkx dispatches it. module : of `functions`, that it is in. only : the values that arguments may have:
+    one, a tuple of some, or a predicate whose name describes them. graphs : kinds of graphs that are left to
+    networkx. refuses : of the arguments that it names, the reason why a call is left to networkx. further : other calls
+    that are left to it, for a reader. cost : one of `thresholds.COSTS`, that of networkx's own function; given : other
+    costs, by the first of these arguments that is given. made_of : the functions that run here of which networkx's own
+    code is made, where that is what runs.
     """
 
     name: str
     run: Function
     module: str
-    limits: Limits
+    only: Mapping[str, Any] = field(default_factory=dict)
+    graphs: tuple[str, ...] = ()
+    refuses: Function | None = None
+    further: str = ""
     cost: str = "linear"
     made_of: tuple[str, ...] = ()
     given: Mapping[str, str] = field(default_factory=dict)
@@ -85,7 +72,8 @@ class Entry:
     @property
     def gaps(self) -> str:
         """The calls that are left to networkx, for a reader."""
-        return "; ".join(self.limits.described())
+        words = [*(_but(name, allowed) for name, allowed in self.only.items()), *self.graphs, self.further]
+        return "; ".join(filter(None, words))
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:
@@ -97,7 +85,7 @@ class Entry:
         return {name: (i, each.default) for i, (name, each) in enumerate(self.signature.parameters.items())}
 
     def argument(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """The value of an argument, or its default; None for what is none."""
+        """The value of an argument, or its default; None for an unknown name."""
         place, default = self._places.get(name, (-1, None))
         return args[place] if 0 <= place < len(args) else kwargs.get(name, default)
 
@@ -109,42 +97,28 @@ class Entry:
         for name in LISTS & self._places.keys():
             if isinstance(self.argument(name, args, kwargs), Iterator):
                 return f"{name} is an iterator, of which networkx may see a part, or see it twice"
-        for name, allowed in self.limits.only.items():
+        for name, allowed in self.only.items():
             if not _is_among(self.argument(name, args, kwargs), allowed):
                 return _but(name, allowed)
         for kind, is_left in (("multigraphs", "is_multigraph"), ("directed graphs", "is_directed")):
-            if kind in self.limits.graphs and any(getattr(G, is_left)() for G in self._graphs(args, kwargs)):
+            if kind in self.graphs and any(getattr(G, is_left)() for G in self._graphs(args, kwargs)):
                 return kind
-        refuses = self.limits.refuses
-        if refuses is None:
+        if self.refuses is None:
             return None
-        if (bound := self._bound(args, kwargs)) is not None:
-            return refuses(*bound)
-        slow = self.signature.bind(*args, **kwargs)
-        slow.apply_defaults()
-        return refuses(*slow.args, **slow.kwargs)
+        asked = {name: self.argument(name, args, kwargs) for name in self._asked}
+        if "kwargs" in asked:  # options that the signature does not name
+            asked["kwargs"] = [name for name in kwargs if name not in self._places]
+        return self.refuses(**asked)
+
+    @functools.cached_property
+    def _asked(self) -> tuple[str, ...]:
+        """The arguments that `refuses` takes."""
+        return tuple(inspect.signature(self.refuses).parameters) if self.refuses else ()
 
     def _graphs(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[Any]:
         """The graphs among the arguments."""
         named = nx.utils.backends._registered_algorithms[self.name].graphs
         return (self.argument(name, args, kwargs) for name in named if self.argument(name, args, kwargs) is not None)
-
-    @functools.cached_property
-    def _is_positional(self) -> bool:
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        return all(each.kind is kind for each in self.signature.parameters.values())
-
-    def _bound(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any] | None:
-        """All arguments in order, defaults included, as `signature.bind` finds them in many times as long; None where
-        they are not that simple, or wrong."""
-        places = self._places
-        if not self._is_positional or not kwargs.keys() <= places.keys() or len(args) + len(kwargs) > len(places):
-            return None
-        missing = inspect.Parameter.empty
-        rest = [kwargs.get(name, default) for name, (place, default) in places.items() if place >= len(args)]
-        if any(value is missing for value in rest) or any(places[name][0] < len(args) for name in kwargs):
-            return None
-        return [*args, *rest]
 
     def cost_of(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[str, Any]:
         """The class of cost with these arguments, and the one that decides it, None where none does."""
@@ -179,64 +153,50 @@ def implements(
     multigraphs: bool = True,
     refuses: Function | None = None,
     gaps: str = "",
+    module: str = "",
+    parts: tuple[str, ...] = (),
 ) -> Callable[[Function], Function]:
-    """Register the decorated function as networkx's of the same name, or of the name that networkx dispatches."""
+    """Register the decorated function as networkx's of the same name, or of the name that networkx dispatches.
+
+    The parameters are those of `Entry`. Returns the function itself, for calls from other functions.
+    """
+    for each in (cost, *(given or {}).values()):
+        if each not in thresholds.COSTS:
+            raise ValueError(f"cost: {each!r} is not one of {thresholds.COSTS}")
     kinds = {"multigraphs": multigraphs, "directed graphs": directed}
-    limits = Limits(only or {}, tuple(kind for kind, allowed in kinds.items() if not allowed), refuses, gaps)
+    limits = only or {}, tuple(kind for kind, allowed in kinds.items() if not allowed), refuses, gaps
 
     def register(function: Function) -> Function:
-        return _register(name or function.__name__, function, function.__module__, limits, cost, given=given)
+        named = name or function.__name__
+        call = function if parts else as_networkx(named, function)
+
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            history.ran(named)
+            is_local = entry.cost_of(args, kwargs)[0] == "local"
+            with thresholds.threads_for(args[0] if args else None, is_local), paused_collections():
+                try:
+                    found = call(*args, **kwargs)
+                    return begun(found) if parts and inspect.isgenerator(found) else found
+                except ArgumentError as fault:  # such as integers whose sums fit Python alone
+                    raise NotImplementedError(str(fault)) from fault
+
+        entry = Entry(named, run, module or function.__module__, *limits, cost, parts, given or {})
+        if named in nx.utils.backends._registered_algorithms:  # not every release has all
+            FUNCTIONS[named] = entry
+        return function
 
     return register
 
 
-def made_of(
-    *parts: str,
-    cost: str = "linear",
-    given: Mapping[str, str] | None = None,
-    only: Mapping[str, Any] | None = None,
-    refuses: Function | None = None,
-    gaps: str = "",
-) -> Callable[..., None]:
+def made_of(*parts: str, **options: Any) -> Callable[..., None]:
     """Register networkx's own code for the functions named, given our graphs: it is made of `parts`, which run here,
-    and of views, so that nothing in it walks the arcs in Python."""
-
+    and of views, so that nothing in it walks the arcs in Python. The options are those of `implements`."""
     module = sys._getframe(1).f_globals["__name__"]
 
     def register(*names: str) -> None:
         for name in names:
             function = nx.utils.backends._registered_algorithms[name].orig_func
-            _register(name, function, module, Limits(only or {}, (), refuses, gaps), cost, parts, given)
+            implements(name=name, parts=parts, module=module, **options)(function)
 
     return register
-
-
-def _register(
-    name: str,
-    function: Function,
-    module: str,
-    limits: Limits,
-    cost: str,
-    parts: tuple[str, ...] = (),
-    given: Mapping[str, str] | None = None,
-) -> Function:
-    for each in (cost, *(given or {}).values()):
-        if each not in thresholds.COSTS:
-            raise ValueError(f"cost: {each!r} is not one of {thresholds.COSTS}")
-
-    @functools.wraps(function)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        history.ran(name)
-        is_local = entry.cost_of(args, kwargs)[0] == "local"
-        with thresholds.threads_for(args[0] if args else None, is_local), paused_collections():
-            try:
-                found = call(*args, **kwargs)
-                return begun(found) if parts and inspect.isgenerator(found) else found
-            except ArgumentError as fault:  # such as integers whose sums fit Python alone
-                raise NotImplementedError(str(fault)) from fault
-
-    call = function if parts else as_networkx(name, function)
-    entry = Entry(name, run, module, limits, cost, parts, given or {})
-    if name in nx.utils.backends._registered_algorithms:  # not every release has all
-        FUNCTIONS[name] = entry
-    return run

@@ -8,7 +8,7 @@ Each function has a class of cost, that of networkx's own code, or several by th
     "superlinear"  costs more for each edge the more edges there are
 
 A call pays from a size on, its nodes and arcs added, which is smaller where networkx has the converted graph in its
-cache. Graphs of `tgraph.networkx` are not asked about: networkx's dispatch runs them here.
+cache. Calls with graphs of `tgraph.networkx` always run here.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ CONVERTED = {"light": 6_000, "linear": 2_000, "superlinear": 2_000}
 UNCONVERTED = {"linear": 20_000, "superlinear": 6_000}
 MANY = 100, 1 / 20  # nodes or pairs that a local call names, at least, and for each node of the graph
 
-# On smaller graphs torch's own threads wait for each other longer than they compute, where the processors are busy.
+# On smaller graphs and busy processors torch's threads wait for each other longer than they compute.
 ONE_THREAD = 200_000
 
 
 def declined(cost: str, part: Any, weight: Any, graphs: Sequence[Any]) -> str | None:
-    """Why a call is as quick in networkx, or None.
+    """The reason why a call is as quick in networkx, or None.
 
     part : what makes a call local, as given; None where all of the graph counts. weight : the attribute that the call
     takes from the edges.
@@ -47,7 +47,7 @@ def declined(cost: str, part: Any, weight: Any, graphs: Sequence[Any]) -> str | 
         if cost not in UNCONVERTED:
             return "converting the graph takes longer than the call"
         least, what = UNCONVERTED[cost], "converting it takes longer than the call"
-    if all(_is_smaller(kept or graph, least) for kept, graph in zip(found, graphs, strict=True)):
+    if all(_is_smaller(held or graph, least) for held, graph in zip(found, graphs, strict=True)):
         return f"the graph has less than {least:,} nodes and arcs: {what}"
     return None
 
@@ -58,13 +58,13 @@ def _names_many(part: Any, graphs: Sequence[Any]) -> bool:
 
 
 def converted(graph: Any, weight: Any = None) -> Graph | None:
-    """The graph in tensors, where networkx has it, with this attribute of the edges."""
+    """The converted graph in networkx's cache, with this attribute of the edges; None without one."""
     if isinstance(graph, Graph):
         return graph
     cache: Mapping[str, Any] = getattr(graph, "__networkx_cache__", None) or {}
-    for key, kept in cache.get("backends", {}).get("tgraph", {}).items():
-        if isinstance(kept, Graph) and (weight is None or _has(key[0], weight)):
-            return kept
+    for key, held in cache.get("backends", {}).get("tgraph", {}).items():
+        if isinstance(held, Graph) and (weight is None or _has(key[0], weight)):
+            return held
     return None
 
 
@@ -80,7 +80,7 @@ def _is_smaller(graph: nx.Graph, least: int) -> bool:
 
 
 def threads_for(graph: Any, is_local: bool = False) -> AbstractContextManager[None]:
-    """A `with` block in which torch has the threads that pay on a graph, or on what is none; `is_local` says that only
-    the neighbourhoods of some nodes are looked at."""
+    """A `with` block with the number of threads of torch that pays on a graph, or on another argument. `is_local` : the
+    call looks at the neighbourhoods of some nodes only."""
     small = isinstance(graph, nx.Graph) and (is_local or _is_smaller(graph, ONE_THREAD))
     return tg.one_torch_thread() if small else nullcontext()

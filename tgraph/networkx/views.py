@@ -1,4 +1,4 @@
-"""Mappings that stand for networkx's dicts of nodes and of neighbours, read from tensors when they are asked."""
+"""Mappings that stand for networkx's dicts of nodes and of neighbours, read from tensors on demand."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ READ_ONLY = "this graph is in tensors and cannot be changed; change a copy in ne
 
 
 def refuse(*args: Any, **options: Any) -> NoReturn:
-    """The place of every method that changes a graph."""
+    """Replaces the methods that change a graph."""
     raise nx.NetworkXError(READ_ONLY)
 
 
 class ReadOnlyDict(dict[Any, Any]):
-    """A dict of attributes, or of parallel edges by key, which refuses to be changed; its copies do not."""
+    """A dict of attributes, or of parallel edges by key, read-only; its copies can be changed."""
 
     __slots__ = ()
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = refuse
@@ -44,7 +44,7 @@ class ReadOnlyDict(dict[Any, Any]):
 
 
 NOTHING = ReadOnlyDict()
-MANY = 1000  # new dicts that make Python look for garbage
+MANY = 1000  # new dicts that trigger Python's garbage collector
 
 
 def attributes_of(columns: Mapping[Any, Column], count: int, positions: Any = slice(None)) -> list[Any]:
@@ -66,7 +66,7 @@ class _Values(ValuesView):
 
 
 class _View(Mapping):
-    """A mapping whose values are found all at once, by `_every`, where all are wanted."""
+    """A mapping that finds all values at once, by `_every`."""
 
     __slots__ = ()
 
@@ -106,13 +106,13 @@ class NodeDicts(_View):
         return attributes_of(self._columns, len(self))
 
 
-BLOCK = 1 << 13  # arcs that are read at once where all are wanted
+BLOCK = 1 << 13  # arcs read at once in passes over all
 
 
 class Rows(_View):
     """The neighbours of each node: networkx's `_adj` or `_pred`.
 
-    graph : whose rows these are, in CSR. order : its arcs in the order of the dicts, None where that is its own.
+    graph : in CSR. order : its arcs in the order of the dicts, None where that is its own.
     arcs : the place of each arc among the columns, None where that is its own. columns, keys : of the edges; see
     `tgraph.io.adjacency.Adjacency`.
     """
@@ -165,9 +165,9 @@ class Rows(_View):
         return self._row(self, self.offset[vertex], self.offset[vertex + 1])
 
     def joins(self, u: Any, v: Any) -> bool:
-        """True where there is an arc from one node to another. May raise KeyError where one is no node."""
+        """True if there is an arc from one node to another. May raise KeyError if one is no node."""
         if type(u) is type(v) is int and self._is_numbered:
-            return self.lookup.arc(u, v) >= 0  # -1 for what is no vertex
+            return self.lookup.arc(u, v) >= 0  # -1 for a number that is no vertex
         index = self.nodes.index
         return self.lookup.arc(index(u), index(v)) >= 0
 
@@ -198,6 +198,14 @@ class Rows(_View):
         arcs = torch.arange(first, last) if self.order is None else self.order[first:last]
         return source, self.targets[first:last], arcs
 
+    def places(self, begin: int, end: int) -> Any:
+        """The places in the columns of the arcs from `begin` to `end` in the order of the dicts."""
+        return slice(begin, end) if self.order is None else self.order[begin:end].numpy()
+
+    def attributes(self, begin: int, end: int) -> list[ReadOnlyDict]:
+        """The attributes of these arcs."""
+        return attributes_of(self.columns, end - begin, self.places(begin, end))
+
     def one(self, place: int) -> ReadOnlyDict:
         """The attributes of one arc, by its place in ascending order."""
         if self.arcs is not None:
@@ -227,7 +235,7 @@ def _buffer(tensor: Tensor) -> memoryview:
 
 
 class Block:
-    """Consecutive arcs in the order of the dicts, which are read together when the first is wanted."""
+    """Consecutive arcs in the order of the dicts, read together on first use."""
 
     begin: int
 
@@ -240,13 +248,11 @@ class Block:
 
     @cached_property
     def attributes(self) -> list[ReadOnlyDict]:
-        order = self._rows.order
-        places = slice(self.begin, self._end) if order is None else order[self.begin : self._end].numpy()
-        return attributes_of(self._rows.columns, self._end - self.begin, places)
+        return self._rows.attributes(self.begin, self._end)
 
 
 class Row(_View):
-    """The edges of one node: neighbour to attributes. block : of the arcs that are wanted together, None for one."""
+    """The edges of one node: neighbour to attributes. block : arcs read together with these, or None."""
 
     __slots__ = ("_begin", "_block", "_end", "_rows")
 
@@ -269,10 +275,13 @@ class Row(_View):
             return False
 
     def __getitem__(self, node: Any) -> ReadOnlyDict:
+        return self._rows.one(self._first(node))
+
+    def _first(self, node: Any) -> int:
         first = self._find(node)
         if first < 0:
             raise KeyError(node)
-        return self._rows.one(first)
+        return first
 
     def _find(self, node: Any) -> int:
         """The first arc to a node, in the ascending order; -1 where there is none."""
@@ -284,22 +293,9 @@ class Row(_View):
         before = self._block.begin
         return self._block.neighbours[self._begin - before : self._end - before]
 
-    def _places(self, begin: int, end: int) -> Any:
-        """The places in the columns of the arcs from `begin` to `end` of the ascending order."""
-        arcs = self._rows.arcs
-        return slice(begin, end) if arcs is None else arcs[begin:end].numpy()
-
-    def _listed_places(self) -> Any:
-        order = self._rows.order
-        return slice(self._begin, self._end) if order is None else order[self._begin : self._end].numpy()
-
-    def _attributes(self, places: Any) -> list[ReadOnlyDict]:
-        count = places.stop - places.start if isinstance(places, slice) else len(places)
-        return attributes_of(self._rows.columns, count, places)
-
     def _every(self) -> list[Any]:
         if self._block is None:
-            return self._attributes(self._listed_places())
+            return self._rows.attributes(self._begin, self._end)
         before = self._block.begin
         return self._block.attributes[self._begin - before : self._end - before]
 
@@ -316,19 +312,17 @@ class MultiRow(Row):
         return iter(dict.fromkeys(self._neighbours()))
 
     def __getitem__(self, node: Any) -> ReadOnlyDict:
-        first = self._find(node)
-        if first < 0:
-            raise KeyError(node)
-        ascending = self._rows.ascending
-        places = self._places(first, bisect_right(ascending, ascending[first], first, self._end))
-        edges = self._attributes(places)
-        keys = range(len(edges)) if self._rows.edge_keys is None else self._rows.edge_keys[places].tolist()
+        rows, first = self._rows, self._first(node)
+        end = bisect_right(rows.ascending, rows.ascending[first], first, self._end)
+        places: Any = slice(first, end) if rows.arcs is None else rows.arcs[first:end].numpy()
+        edges = attributes_of(rows.columns, end - first, places)
+        keys = range(len(edges)) if rows.edge_keys is None else rows.edge_keys[places].tolist()
         return ReadOnlyDict(zip(keys, edges, strict=True))
 
     def _every(self) -> list[Any]:
         neighbours, arcs = self._neighbours(), super()._every()
         own = self._rows.edge_keys
-        keys = repeat(None) if own is None else own[self._listed_places()].tolist()
+        keys = repeat(None) if own is None else own[self._rows.places(self._begin, self._end)].tolist()
         edges: dict[Any, dict[Any, Any]] = {neighbour: {} for neighbour in neighbours}
         for neighbour, key, attributes in zip(neighbours, keys, arcs, strict=False):
             parallel = edges[neighbour]

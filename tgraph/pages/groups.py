@@ -11,7 +11,7 @@ import tgraph as tg
 from tgraph.markup.charts import Chart
 from tgraph.markup.page import Fact, Figure, Section, Table, number
 from tgraph.markup.scales import Scale
-from tgraph.pages.paths import sizes_chart
+from tgraph.pages.paths import sizes_chart, sizes_of
 from tgraph.pages.study import DETAILED, Study
 
 WEDGES = 200_000  # drawn pairs of neighbours
@@ -67,7 +67,7 @@ def _sampled(study: Study) -> Section:
 
 
 def _are_joined(offset: Tensor, neighbors: Tensor, u: Tensor, v: Tensor) -> Tensor:
-    """Whether each row u has v, by binary search in all ascending rows at once."""
+    """True for each row u that has v, by binary search in all ascending rows at once."""
     low, high = offset[u], offset[u + 1]
     end = high
     while bool((low < high).any()):
@@ -125,8 +125,7 @@ def cores(study: Study) -> Section:
 def communities(study: Study) -> Section:
     """Communities, their sizes, and their modularity."""
     graph, community = study.graph, study.community
-    sizes = community.bincount().cpu()
-    sizes = sizes[sizes > 0].sort(descending=True).values
+    sizes = sizes_of(community)
     quality = tg.algorithms.modularity(graph, community)
     values = {"communities": len(sizes), "largest": int(sizes[0]), "modularity": quality}
     facts = [

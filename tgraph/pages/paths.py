@@ -20,7 +20,7 @@ AT_ONCE = 1 << 24  # depths of searches in memory at once
 def components(study: Study) -> Section:
     """Weakly and strongly connected components, and their sizes."""
     graph, n = study.graph, study.graph.num_vertices
-    weak = _sizes(study.component)
+    weak = sizes_of(study.component)
     values = {"weak": len(weak), "largest weak": int(weak[0])}
     name = "Weak components" if graph.directed else "Components"
     facts = [
@@ -31,7 +31,7 @@ def components(study: Study) -> Section:
     if graph.directed and study.streams:
         notes.append("Strong components are left out: they need the whole graph in memory.")
     elif graph.directed:
-        strong = _sizes(tg.algorithms.scc(graph))
+        strong = sizes_of(tg.algorithms.scc(graph))
         values |= {"strong": len(strong), "largest strong": int(strong[0])}
         facts.append(Fact("Strong components", f"{len(strong):,}", "reached in both directions"))
         facts.append(Fact("Largest strong", f"{int(strong[0]) / n:.1%}", f"{int(strong[0]):,} vertices"))
@@ -143,7 +143,7 @@ def _histogram(count: Tensor) -> Figure:
     return Figure(title, {"": chart.svg()}, "Among pairs with a path.")
 
 
-def _sizes(group: Tensor) -> Tensor:
+def sizes_of(group: Tensor) -> Tensor:
     """The sizes of groups, largest first."""
     size = group.bincount().cpu()
     return size[size > 0].sort(descending=True).values

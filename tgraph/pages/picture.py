@@ -59,7 +59,7 @@ def picture(study: Study) -> Section:
 
 
 def _is_deep(study: Study) -> bool:
-    """Whether vertices are many hops apart, as in a road network: an embedding by distances unfolds it, and a few
+    """True if vertices are many hops apart, as in a road network: an embedding by distances unfolds it, and a few
     iterations of forces would only blur that."""
     hub = int(study.simple.out_degree.argmax())
     return int(tg.algorithms.bfs(study.simple, hub).max()) > DEEP

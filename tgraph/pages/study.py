@@ -26,12 +26,12 @@ class Study:
 
     @property
     def streams(self) -> bool:
-        """Whether the arcs are read block by block, within a budget of memory."""
+        """True if the arcs are read block by block, within a budget of memory."""
         return self.graph.layout is not None and self.graph.layout.streams
 
     @property
     def is_large(self) -> bool:
-        """Whether slow measurements are sampled."""
+        """True if slow measurements are sampled."""
         return self.graph.num_arcs > FAST_ENOUGH
 
     @cached_property

@@ -172,7 +172,7 @@ def _with_layouts(
 
 
 def _sums_in_layout(held: Graph, layer: MessagePassing, arguments: Arguments) -> bool:
-    """Whether a layer computes in the layout of a graph without decoding it; False for users' layers."""
+    """True if a layer computes in the layout of a graph without decoding it; False for users' layers."""
     if not isinstance(layer, MessagePassing):
         return False
     moved = on_graph(arguments, layer, held)
@@ -182,7 +182,7 @@ def _sums_in_layout(held: Graph, layer: MessagePassing, arguments: Arguments) ->
 
 
 def _fits(advice: ModelAdvice, square: Adjacency) -> bool:
-    """Whether the rows of all vertices fit the cache, so that their order does not matter."""
+    """True if the rows of all vertices fit the cache, so that their order does not matter."""
     return square.num_sources * advice.columns * advice.dtype.itemsize <= advice.cache
 
 

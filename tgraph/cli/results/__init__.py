@@ -1,1 +1,1 @@
-"""Kinds of results: the line in which the command tells each, and the table that --output writes of it."""
+"""Kinds of results: the line that the command prints of each, and the table that --output writes."""

@@ -18,7 +18,7 @@ def by_vertex(name: str, line: Line) -> Result:
 
 
 def scores(name: str) -> Result:
-    """Scores [n], of which the line has the highest."""
+    """Scores [n]; the line has the highest."""
     return by_vertex(name, top)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from operator import eq
 from typing import Any
 
@@ -15,7 +16,8 @@ import tgraph as tg
 from tgraph.io.adjacency import Adjacency
 from tgraph.io.columns import Column
 from tgraph.io.dicts import DTYPES, MISSING
-from tgraph.networkx.functions._shared import known, row_entries
+from tgraph.networkx.functions._arcs import row_entries, row_of_arcs, rows
+from tgraph.networkx.functions._nodes import known
 from tgraph.networkx.graph import CLASSES, Graph
 
 Columns = Mapping[Any, Column]
@@ -49,7 +51,7 @@ def build(
     offset, neighbors, arcs, order = _rows(source, target, n)
     back_order = _rows(target, source, n)[3] if directed else None
     graph = tg.Graph(offset, neighbors, directed=directed)
-    columns = {name: column.take(edge[arcs]) for name, column in (edge_columns or {}).items()}
+    columns = taken(edge_columns or {}, edge[arcs])
     keys = None if keys is None else keys[edge[arcs].numpy()]
     tensors = Adjacency(graph, nodes, order, back_order, columns, node_columns or {}, keys)
     return CLASSES[directed, multigraph].of(tensors, attributes)
@@ -69,18 +71,22 @@ def _rows(row: Tensor, other: Tensor, n: int) -> tuple[Tensor, Tensor, Tensor, T
 
 def listed_edges(G: Graph) -> tuple[Tensor, Tensor, Tensor]:
     """(source, target, arc) of each edge in the order of `G.edges`; `arc` is its place among the columns."""
-    graph, order = G.structure.decoded(), G._tensors.order
-    arc = torch.arange(graph.num_arcs) if order is None else order
-    source = torch.repeat_interleave(torch.arange(len(G)), graph.offset.diff())
-    target = graph.neighbors[arc].to(torch.int64)
-    if graph.directed:
+    source, target, arc = arcs_of(G)
+    if G.is_directed():
         return source, target, arc
     once = target >= source
     return source[once], target[once], arc[once]
 
 
+def arcs_of(G: Graph) -> tuple[Tensor, Tensor, Tensor]:
+    """(source, target, arc) of each arc in networkx's order."""
+    offset, neighbors = rows(G)
+    arc = torch.arange(len(neighbors)) if G._tensors.order is None else G._tensors.order
+    return row_of_arcs(offset), neighbors.to(torch.int64), arc
+
+
 def first_of_each(source: Tensor, target: Tensor, n: int, directed: bool) -> tuple[Tensor, Tensor]:
-    """(the places of the edges that are not like one before, the number among these of each edge)"""
+    """(the places of first occurrences of edges, the number of the first occurrence of each edge)"""
     low, high = (source, target) if directed else (torch.minimum(source, target), torch.maximum(source, target))
     _, group = (low * n + high).unique(return_inverse=True)
     first = torch.full((int(group.max()) + 1 if len(group) else 0,), len(group))
@@ -92,8 +98,8 @@ def first_of_each(source: Tensor, target: Tensor, n: int, directed: bool) -> tup
 
 
 def merged(columns: Iterable[tuple[Columns, Tensor | None, Sequence[int]]], count: int) -> dict[Any, Column]:
-    """Columns of `count` values out of several, given as (columns, positions in them, where these go): later ones
-    prevail."""
+    """Columns of `count` values out of several, given as (columns, positions in them, places in the result): later
+    values prevail."""
     found: dict[Any, list[Any]] = {}
     for each, positions, places in columns:
         for name, column in each.items():
@@ -106,7 +112,7 @@ def merged(columns: Iterable[tuple[Columns, Tensor | None, Sequence[int]]], coun
 
 
 def column_of(values: list[Any]) -> Column:
-    """A column of these values, MISSING where there is none."""
+    """A column of these values, some of them MISSING."""
     kinds = set(map(type, values))
     if len(kinds) == 1 and (dtype := DTYPES.get(kinds.pop())) is not None and all(map(eq, values, values)):
         try:
@@ -132,18 +138,47 @@ def induced(G: Graph, nodes: Iterable[Any]) -> Graph:
     if not G.is_directed():
         once = target >= source
         source, target, arc = source[once], target[once], arc[once]
-    tensors = G._tensors
+    return rebuilt(G, compact(names), source, target, arc, vertices)
+
+
+def rebuilt(
+    G: Graph,
+    nodes: Sequence[Any],
+    source: Tensor,
+    target: Tensor,
+    arc: Tensor,
+    vertices: Tensor | None = None,
+    keys: np.ndarray | None = None,
+) -> Graph:
+    """A graph with the attributes of G, of the edges that are these arcs of it.
+
+    nodes : the names of all vertices, or of the chosen `vertices`. source, target : numbers of these nodes. keys : of
+    the edges, by default those that they have in G.
+    """
+    kept = G._tensors
+    if keys is None and kept.keys is not None:
+        keys = kept.keys[arc.numpy()]
     return build(
         G.is_directed(),
-        compact(names),
+        nodes,
         source,
         target,
         multigraph=G.is_multigraph(),
-        edge_columns={name: column.take(arc) for name, column in tensors.edge_columns.items()},
-        node_columns={name: column.take(vertices) for name, column in tensors.node_columns.items()},
-        keys=None if tensors.keys is None else tensors.keys[arc.numpy()],
+        edge_columns=taken(kept.edge_columns, arc),
+        node_columns=kept.node_columns if vertices is None else taken(kept.node_columns, vertices),
+        keys=keys,
         attributes=dict(G.graph),
     )
+
+
+def with_columns(G: Graph, columns: Columns) -> Graph:
+    """The graph with further attributes of its nodes."""
+    return type(G).of(replace(G._tensors, node_columns={**G._tensors.node_columns, **columns}), G.graph)
+
+
+def taken(columns: Columns, places: Tensor) -> Columns:
+    """The columns at some places."""
+    return {name: column.take(places) for name, column in columns.items()}
 
 
 def _arcs_within(G: Graph, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -152,7 +187,7 @@ def _arcs_within(G: Graph, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     source, arc = row_entries(graph.offset, vertices)
     if order is not None:
         arc = order[arc]
-    number = torch.from_numpy(np.zeros(len(G), dtype=np.int64))  # pages that nothing touches cost nothing
+    number = torch.from_numpy(np.zeros(len(G), dtype=np.int64))  # untouched pages are never allocated
     number[vertices] = torch.arange(1, len(vertices) + 1)
     target = number[graph.neighbors[arc].to(torch.int64)] - 1
     inside = target >= 0
@@ -177,14 +212,6 @@ def _as_views_of_multigraphs(
         return source, target, arc
     order = (source * len(vertices) + torch.where(crowded[source], target, 0)).argsort(stable=True)
     return source[order], target[order], arc[order]
-
-
-def arcs_of(G: Graph) -> tuple[Tensor, Tensor, Tensor]:
-    """(source, target, arc) of each arc in networkx's order."""
-    graph, order = G.structure.decoded(), G._tensors.order
-    arc = torch.arange(graph.num_arcs) if order is None else order
-    source = torch.repeat_interleave(torch.arange(len(G)), graph.offset.diff())
-    return source, graph.neighbors[arc].to(torch.int64), arc
 
 
 def compact(nodes: list[Any]) -> Sequence[Any]:

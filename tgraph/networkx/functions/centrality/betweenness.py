@@ -10,11 +10,12 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
+from tgraph.networkx.functions._arcs import simple, structure
 from tgraph.networkx.functions._building import listed_edges
-from tgraph.networkx.functions._shared import by_node, mask, names, numbers, simple, structure
+from tgraph.networkx.functions._nodes import by_node, mask, node_pairs, numbers
 from tgraph.networkx.registry import implements, made_of
 
-COUNTABLE = 1e300  # beyond so many paths their number loses digits
+COUNTABLE = 1e300  # paths, beyond which their number loses digits
 
 
 def _sweeps(graph: tg.Graph, sources: Tensor, ends: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
@@ -36,7 +37,7 @@ def _sweeps(graph: tg.Graph, sources: Tensor, ends: Tensor) -> Iterator[tuple[Te
 
 
 def arcs_for_paths(G: Any, weight: Any) -> tg.Graph:
-    """The arcs by which shortest paths go, the shortest of parallel ones."""
+    """The arcs for shortest paths, the shortest of parallel ones."""
     return structure(G, weight, multi="min")
 
 
@@ -61,20 +62,12 @@ def _rescaled(
     return found * scales
 
 
-def by_tensors(compute: Any, *arguments: Any, **options: Any) -> Tensor:
-    """The result of an algorithm. Raises NotImplementedError where it does not take the weights."""
-    try:
-        return compute(*arguments, **options)
-    except tg.errors.ArgumentError as fault:
-        raise NotImplementedError(str(fault)) from fault
-
-
 @implements(cost="superlinear", gaps="weights that are not positive")
 def betweenness_centrality(G, k=None, normalized=True, weight=None, endpoints=False, seed=None):
     n = len(G)
     sources = None if k is None or k == n else seed.sample(list(range(n)), k)
     options = {"normalized": False, "weighted": weight is not None, "endpoints": endpoints}
-    found = by_tensors(algorithms.betweenness, arcs_for_paths(G, weight), sources, **options)
+    found = algorithms.betweenness(arcs_for_paths(G, weight), sources, **options)
     if not G.is_directed() and (n if endpoints else n - 1) >= 2:
         found = found * 2
     return by_node(G, _rescaled(found, n, normalized, G.is_directed(), endpoints, sources))
@@ -83,21 +76,17 @@ def betweenness_centrality(G, k=None, normalized=True, weight=None, endpoints=Fa
 made_of("betweenness_centrality", cost="superlinear")("bipartite_betweenness_centrality")
 
 
-@implements(
-    cost="superlinear",
-    multigraphs=False,
-    gaps="weights that are not positive",
-)
+@implements(cost="superlinear", multigraphs=False, gaps="weights that are not positive")
 def edge_betweenness_centrality(G, k=None, normalized=True, weight=None, seed=None):
     n = len(G)
     sources = None if k is None else seed.sample(list(range(n)), k)
     graph = arcs_for_paths(G, weight)
-    found = by_tensors(algorithms.edge_betweenness, graph, sources, normalized=False, weighted=weight is not None)
+    found = algorithms.edge_betweenness(graph, sources, normalized=False, weighted=weight is not None)
     if not G.is_directed() and n >= 2:
         found = found * 2
     found = _rescaled(found, n, normalized, G.is_directed(), sources=sources)
     u, v, arc = listed_edges(G)
-    return dict(zip(zip(names(G, u), names(G, v), strict=True), found[arc].tolist(), strict=True))
+    return dict(zip(node_pairs(G, u, v), found[arc].tolist(), strict=True))
 
 
 @implements(cost="superlinear", only={"weight": None})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
@@ -11,16 +12,9 @@ from torch import Tensor
 import tgraph as tg
 from tgraph import algorithms
 from tgraph.core import sums
-from tgraph.networkx.functions._shared import (
-    by_node,
-    degrees,
-    number,
-    numbers,
-    of_kind,
-    python_sums,
-    refuse_extreme,
-    structure,
-)
+from tgraph.networkx.functions._arcs import degrees, structure
+from tgraph.networkx.functions._nodes import by_node, number, numbers, python_sums
+from tgraph.networkx.functions._weights import of_kind, refuse_extreme
 from tgraph.networkx.functions.traversal.searches import reached
 from tgraph.networkx.registry import implements, made_of
 
@@ -48,70 +42,62 @@ def out_degree_centrality(G):
 
 @implements()
 def eigenvector_centrality(G, max_iter=100, tol=1.0e-6, nstart=None, weight=None):
-    n = len(G)
-    if n == 0:
+    if len(G) == 0:
         raise nx.NetworkXPointlessConcept("cannot compute centrality for the null graph")
-    x = torch.ones(n, dtype=torch.float64)
-    if nstart is not None:
-        if all(value == 0 for value in nstart.values()):
-            raise nx.NetworkXError("initial vector cannot have all zero values")
-        _check_start(G, nstart)
-        x = torch.tensor([nstart[node] for node in G], dtype=torch.float64)
-    x = x / x.sum()
+    if nstart is not None and all(value == 0 for value in nstart.values()):
+        raise nx.NetworkXError("initial vector cannot have all zero values")
+    x = _start(G, nstart, 1)
     arcs = refuse_extreme(structure(G, weight), weight)
-    for _ in range(max_iter):
-        before = x
-        x = before + _received(arcs, before)
-        norm = float(x.norm()) or 1
-        x = x / norm
-        if (x - before).abs().sum() < n * tol:
-            return by_node(G, x)
-    raise nx.PowerIterationFailedConvergence(max_iter)
+
+    def step(x: Tensor) -> Tensor:
+        x = x + received(arcs, x)
+        return x / (float(x.norm()) or 1)
+
+    return by_node(G, converged(step, x / x.sum(), max_iter, tol))
 
 
-def _check_start(G: Any, nstart: Any) -> None:
+def _start(G: Any, nstart: Any, default: float) -> Tensor:
+    """The first vector of an iteration."""
+    if nstart is None:
+        return torch.full((len(G),), default, dtype=torch.float64)
     if list(nstart) != list(G):
         raise NotImplementedError("nstart has other nodes than the graph, or in another order")
+    return torch.tensor(list(nstart.values()), dtype=torch.float64)
 
 
-def _received(arcs: tg.Graph, x: Tensor) -> Tensor:
+def received(arcs: tg.Graph, x: Tensor) -> Tensor:
+    """The sum of the values that the arcs bring to each vertex, times their weights."""
     return tg.aggregate(arcs, x, "sum", edge="copy" if arcs.weights is None else "mul")
+
+
+def converged(step: Callable[[Tensor], Tensor], x: Tensor, max_iter: int, tol: float) -> Tensor:
+    """The vector that a step changes by less than `tol` per node (L1). Raises PowerIterationFailedConvergence after
+    `max_iter` steps."""
+    for _ in range(max_iter):
+        x, before = step(x), x
+        if (x - before).abs().sum() < len(x) * tol:
+            return x
+    raise nx.PowerIterationFailedConvergence(max_iter)
 
 
 @implements()
 def katz_centrality(G, alpha=0.1, beta=1.0, max_iter=1000, tol=1.0e-6, nstart=None, normalized=True, weight=None):
-    n = len(G)
-    if n == 0:
+    if len(G) == 0:
         return {}
-    x = torch.zeros(n, dtype=torch.float64)
-    if nstart is not None:
-        _check_start(G, nstart)
-        x = torch.tensor([nstart[node] for node in G], dtype=torch.float64)
+    x = _start(G, nstart, 0)
     try:
-        bias = torch.full((n,), float(beta), dtype=torch.float64)
+        bias = torch.full((len(G),), float(beta), dtype=torch.float64)
     except (TypeError, ValueError, AttributeError) as fault:
         if set(beta) != set(G):
             raise nx.NetworkXError("beta dictionary must have a value for every node") from fault
         bias = torch.tensor([beta[node] for node in G], dtype=torch.float64)
     arcs = refuse_extreme(structure(G, weight), weight)
-    for _ in range(max_iter):
-        before = x
-        x = alpha * _received(arcs, before) + bias
-        if (x - before).abs().sum() < n * tol:
-            if normalized and (norm := float(x.norm())):
-                x = x * (1.0 / norm)
-            return by_node(G, x)
-    raise nx.PowerIterationFailedConvergence(max_iter)
+    x = converged(lambda x: alpha * received(arcs, x) + bias, x, max_iter, tol)
+    norm = float(x.norm()) if normalized else 0
+    return by_node(G, x * (1.0 / norm) if norm else x)
 
 
 made_of("single_source_shortest_path_length", cost="superlinear")("bipartite_closeness_centrality")
-
-
-def _require(kind: str, G: Any, distance: Any) -> None:
-    """Leave other distances to networkx: with negative ones a search meets a contradiction or not by the order of
-    neighbours, and the inverse of an infinite one is the float zero."""
-    if distance is not None:
-        of_kind(kind, G.weighted(distance))
 
 
 @implements(cost="superlinear", given={"u": "light"})
@@ -121,7 +107,7 @@ def closeness_centrality(G, u=None, distance=None, wf_improved=True):
         if u is not None:
             return algorithms.closeness(G.structure, [number(G, u)], wf_improved=wf_improved).item()
         return by_node(G, algorithms.closeness(G.structure, wf_improved=wf_improved))
-    _require("lengths", G, distance)
+    of_kind("lengths", G.weighted(distance))  # with negative ones a search may meet a contradiction, or not
     found = {}
     for node in G if u is None else [u]:
         _, far = reached(G, number(G, node), distance, reverse=True)
@@ -137,17 +123,7 @@ def closeness_centrality(G, u=None, distance=None, wf_improved=True):
 @implements(cost="superlinear", given={"nbunch": "linear", "sources": "linear"})
 def harmonic_centrality(G, nbunch=None, distance=None, sources=None):
     targets = set(G.nodes if nbunch is None else G.nbunch_iter(nbunch))
-    if sources is None and distance is None:
-        return dict(zip(targets, python_sums(algorithms.harmonic(G.structure, numbers(G, targets))), strict=True))
-    _require("measures", G, distance)
-    if sources is None:
-        found = {}
-        for node in targets:
-            _, far = reached(G, number(G, node), distance, reverse=True)
-            found[node] = (1 / far[far != 0].to(torch.float64)).sum().item() or 0
-        return found
-    total = torch.zeros(len(G), dtype=torch.float64)
-    for node in set(G.nbunch_iter(sources)):
-        order, far = reached(G, number(G, node), distance)
-        total[order] += torch.where(far == 0, 0.0, 1 / far.to(torch.float64))
-    return dict(zip(targets, python_sums(total[numbers(G, targets)]), strict=True))
+    graph = structure(G) if distance is None else of_kind("measures", G.weighted(distance))
+    sources = None if sources is None else numbers(G, set(G.nbunch_iter(sources)))
+    found = algorithms.harmonic(graph, numbers(G, targets), sources=sources, weighted=distance is not None)
+    return dict(zip(targets, python_sums(found), strict=True))

@@ -9,17 +9,9 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.networkx.functions._shared import (
-    bunch,
-    by_node,
-    comparable,
-    degrees,
-    edges,
-    loops,
-    names,
-    number,
-    structure,
-)
+from tgraph.networkx.functions._arcs import degrees, edges, loops, structure
+from tgraph.networkx.functions._nodes import bunch, by_node, names, number
+from tgraph.networkx.functions._weights import comparable
 from tgraph.networkx.registry import implements
 
 

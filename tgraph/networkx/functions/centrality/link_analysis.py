@@ -11,12 +11,19 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.networkx.functions._shared import by_node, matrix, refuse_cancelled, structure
+from tgraph.networkx.functions._arcs import matrix, structure
+from tgraph.networkx.functions._nodes import by_node
+from tgraph.networkx.functions._weights import refuse_cancelled
+from tgraph.networkx.functions.centrality.centrality import converged, received
 from tgraph.networkx.registry import implements, made_of
 
 
-def _vector(G: Any, values: Mapping[Any, Any]) -> Tensor:
-    return torch.tensor([values.get(node, 0) for node in G], dtype=torch.float64)
+def _shares(G: Any, values: Mapping[Any, Any], refuse_zero: bool = False) -> Tensor:
+    """The share of each node in the sum of all values."""
+    found = torch.tensor([values.get(node, 0) for node in G], dtype=torch.float64)
+    if refuse_zero and found.sum() == 0:
+        raise ZeroDivisionError
+    return found / found.sum()
 
 
 @implements()
@@ -27,35 +34,21 @@ def pagerank(
     if n == 0:
         return {}
     arcs = structure(G, weight)
-    edge = "copy" if arcs.weights is None else "mul"
     ones = torch.ones(n, dtype=torch.float64)
-    leaving = tg.aggregate(arcs.transpose(), ones, "sum", edge=edge)
+    leaving = received(arcs.transpose(), ones)
     if G.is_multigraph() and bool in G._kinds_of(weight):
         raise NotImplementedError("bool of parallel edges, which add up to bool")
     refuse_cancelled(arcs, weight, leaving[arcs.out_degree > 0])
     share = torch.where(leaving != 0, 1.0 / leaving, 0.0)
-    rank = ones / n
-    if nstart is not None:
-        rank = _vector(G, nstart)
-        rank /= rank.sum()
-    jump = ones / n
-    if personalization is not None:
-        jump = _vector(G, personalization)
-        if jump.sum() == 0:
-            raise ZeroDivisionError
-        jump /= jump.sum()
-    lost = jump
-    if dangling is not None:
-        lost = _vector(G, dangling)
-        lost /= lost.sum()
+    rank = ones / n if nstart is None else _shares(G, nstart)
+    jump = ones / n if personalization is None else _shares(G, personalization, refuse_zero=True)
+    lost = jump if dangling is None else _shares(G, dangling)
     ends = leaving == 0
-    for _ in range(max_iter):
-        before = rank
-        received = tg.aggregate(arcs, rank * share, "sum", edge=edge)
-        rank = alpha * (received + rank[ends].sum() * lost) + (1 - alpha) * jump
-        if (rank - before).abs().sum() < n * tol:
-            return by_node(G, rank)
-    raise nx.PowerIterationFailedConvergence(max_iter)
+
+    def step(rank: Tensor) -> Tensor:
+        return alpha * (received(arcs, rank * share) + rank[ends].sum() * lost) + (1 - alpha) * jump
+
+    return by_node(G, converged(step, rank, max_iter, tol))
 
 
 def _authorities(G: Any, max_iter: int, tol: float) -> np.ndarray:

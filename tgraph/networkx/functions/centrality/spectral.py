@@ -10,10 +10,11 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
-from tgraph.io.dicts import MISSING
-from tgraph.networkx.functions._shared import bunch, by_node, names, number, refuse_cancelled, refuse_extreme, structure
-from tgraph.networkx.functions.centrality.betweenness import arcs_for_paths, by_tensors
-from tgraph.networkx.functions.groups.components import count_weak
+from tgraph.networkx.functions._arcs import structure
+from tgraph.networkx.functions._nodes import bunch, by_node, node_values, number
+from tgraph.networkx.functions._weights import refuse_cancelled, refuse_extreme
+from tgraph.networkx.functions.centrality.betweenness import arcs_for_paths
+from tgraph.networkx.functions.groups import components
 from tgraph.networkx.functions.paths.unweighted_paths import SEARCHED_AT_ONCE
 from tgraph.networkx.graph import Graph
 from tgraph.networkx.registry import implements
@@ -23,9 +24,7 @@ SOLVERS = {"dtype": (float,), "solver": ("full", "lu", "cg")}
 
 
 def _require_connected(G: Any) -> None:
-    if not len(G):
-        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
-    if count_weak(G) > 1:
+    if not components.is_connected(G):
         raise nx.NetworkXError("Graph not connected.")
 
 
@@ -34,16 +33,11 @@ def current_flow_closeness_centrality(G, weight=None, dtype=float, solver="lu"):
     _require_connected(G)
     if len(G) < 2:
         raise ZeroDivisionError("division by zero")
-    found = by_tensors(algorithms.current_flow_closeness, structure(G, weight), weighted=weight is not None)
+    found = algorithms.current_flow_closeness(structure(G, weight), weighted=weight is not None)
     return by_node(G, found)
 
 
-@implements(
-    cost="superlinear",
-    only=SOLVERS,
-    multigraphs=False,
-    gaps="self-loops; weights not above 0",
-)
+@implements(cost="superlinear", only=SOLVERS, multigraphs=False, gaps="self-loops; weights not above 0")
 def current_flow_betweenness_centrality(G, normalized=True, weight=None, dtype=float, solver="full"):
     _require_connected(G)
     if len(G) < 3:
@@ -51,7 +45,7 @@ def current_flow_betweenness_centrality(G, normalized=True, weight=None, dtype=f
     if structure(G).num_self_loops:
         raise NotImplementedError("self-loops")
     options = {"normalized": normalized, "weighted": weight is not None}
-    return by_node(G, by_tensors(algorithms.current_flow_betweenness, structure(G, weight), **options))
+    return by_node(G, algorithms.current_flow_betweenness(structure(G, weight), **options))
 
 
 def _list(nodelist):
@@ -76,19 +70,19 @@ def laplacian_centrality(G, normalized=True, nodelist=None, weight="weight", wal
         raise NotImplementedError("bool of parallel edges, which add up to bool")
     if graph.num_self_loops == graph.num_edges:
         raise NotImplementedError("a graph of self-loops")
-    found = by_tensors(algorithms.laplacian_centrality, graph, normalized=normalized, weighted=weight is not None)
-    return dict(zip(names(G, chosen), found[chosen].tolist(), strict=True))
+    found = algorithms.laplacian_centrality(graph, normalized=normalized, weighted=weight is not None)
+    return by_node(G, found[chosen], chosen)
 
 
-def _refuses_zeros(G, **options):
-    """networkx's code takes an edge of weight 0 for none, and its dispatch does not pass weights on."""
+def _refuses_zeros(G):
+    """networkx's code ignores edges of weight 0, and its dispatch does not pass weights on."""
     if isinstance(G, Graph):
         return None
     return "edges of weight 0" if any(w == 0 for *_, w in G.edges(data="weight", default=1)) else None
 
 
 def _joined(G: Any) -> tg.Graph:
-    """The arcs that networkx's matrix has an entry for: those whose weight, where they have any, is not 0."""
+    """The arcs with an entry in networkx's matrix: without weights, or with one other than 0."""
     if G.edge_column("weight") is None:
         return structure(G)
     graph = G.weighted("weight").decoded()
@@ -117,8 +111,7 @@ def percolation_centrality(G, attribute="percolation", states=None, weight=None)
     if len(G) < 3:
         raise NotImplementedError("fewer than three nodes")
     if states is None:
-        column = G.node_column(attribute)
-        values = [1] * len(G) if column is None else [1 if v is MISSING else v for v in column.tolist()]
+        values = node_values(G, attribute, 1)
     else:
         if set(states) != set(G):
             raise NotImplementedError("states of other nodes")
@@ -130,7 +123,7 @@ def percolation_centrality(G, attribute="percolation", states=None, weight=None)
     if bool((held.sum() - held <= 0).any()):
         raise NotImplementedError("states that leave nothing to others")
     graph = arcs_for_paths(G, weight)
-    return by_node(G, by_tensors(algorithms.percolation, graph, held, weighted=weight is not None))
+    return by_node(G, algorithms.percolation(graph, held, weighted=weight is not None))
 
 
 def _local_reach(G: Any, vertices: Tensor) -> list[float]:

@@ -6,30 +6,17 @@ A path is searched from both ends in turns, on the neighbours in networkx's orde
 from __future__ import annotations
 
 import math
-from operator import itemgetter
-from typing import Any
 
 import networkx as nx
 
-from tgraph.networkx.functions._shared import number, rows
-from tgraph.networkx.functions.flow.connectivity import is_connected, pairs, require, require_both, separated
+from tgraph.networkx.functions._arcs import Lists, lists
+from tgraph.networkx.functions._nodes import chain, number
+from tgraph.networkx.functions.flow.connectivity import of_all_pairs, separated, weakest
 from tgraph.networkx.registry import implements
-
-Lists = list[list[int]]
-
-
-def _lists(G: Any, reverse: bool) -> Lists:
-    """The neighbours, or the predecessors, of each vertex."""
-
-    def make() -> Lists:
-        offset, neighbors = rows(G, reverse=reverse)
-        return [row.tolist() for row in neighbors.tensor_split(offset[1:-1])] if len(G) else []
-
-    return G._keep(("lists", reverse and G.is_directed()), make)
 
 
 def _path(onward: Lists, back: Lists, s: int, t: int, used: set[int]) -> list[int]:
-    """The vertices of a path from s to t by none of those used; empty where there is none."""
+    """The vertices of a path from s to t past the `used` ones; empty without a path."""
     before, after = {s: -1}, {t: -1}
     found, other, arcs, others = before, after, onward, back
     fringe, other_fringe = [s], [t]
@@ -43,27 +30,20 @@ def _path(onward: Lists, back: Lists, s: int, t: int, used: set[int]) -> list[in
                     found[w] = v
                     fringe.append(w)
                 if w in other:
-                    return _chain(before, w)[::-1] + _chain(after, after[w])
+                    return chain(before, w)[::-1] + chain(after, after[w])
         found, other, arcs, others = other, found, others, arcs
         fringe, other_fringe = other_fringe, fringe
     return []
 
 
-def _chain(towards: dict[int, int], v: int) -> list[int]:
-    path = []
-    while v >= 0:
-        path.append(v)
-        v = towards[v]
-    return path
-
-
-def _count(G: Any, source: Any, target: Any, cutoff: float | None = None) -> int:
+@implements(name="approximate_local_node_connectivity", cost="superlinear")
+def local_node_connectivity(G, source, target, cutoff=None):
     if target == source:
         raise nx.NetworkXError("source and target have to be different nodes.")
     s, t = number(G, source), number(G, target)
     leaving, reaching = (G.out_degree, G.in_degree) if G.is_directed() else (G.degree, G.degree)
     most = min(leaving[source], reaching[target], math.inf if cutoff is None else cutoff)
-    onward, back = _lists(G, False), _lists(G, True)
+    onward, back = lists(G, False), lists(G, True)
     used: set[int] = set()
     for count in range(most):
         if not (path := _path(onward, back, s, t, used)):
@@ -72,31 +52,12 @@ def _count(G: Any, source: Any, target: Any, cutoff: float | None = None) -> int
     return max(int(most), 0)
 
 
-@implements(name="approximate_local_node_connectivity", cost="superlinear")
-def local_node_connectivity(G, source, target, cutoff=None):
-    return _count(G, source, target, cutoff)
-
-
 @implements(name="approximate_node_connectivity", cost="superlinear")
 def node_connectivity(G, s=None, t=None):
-    if require_both(s, t):
-        require(G, s, t)
-        return _count(G, s, t)
-    if not is_connected(G):
-        return 0
-    v, least = min(G.degree(), key=itemgetter(1))
-    for one, other in separated(G, v):
-        if one != other:
-            least = min(least, _count(G, one, other, least))
-    return least
+    apart = lambda G, v: (ends for ends in separated(G, v) if ends[0] != ends[1])  # noqa: E731
+    return weakest(G, s, t, local_node_connectivity, G.degree, apart, capped=True) or 0
 
 
 @implements(name="approximate_all_pairs_node_connectivity", cost="superlinear")
 def all_pairs_node_connectivity(G, nbunch=None, cutoff=None):
-    nodes = list(G) if nbunch is None else set(nbunch)
-    found: dict[Any, dict[Any, int]] = {node: {} for node in nodes}
-    for u, v in pairs(G, nodes):
-        found[u][v] = _count(G, u, v, cutoff)
-        if not G.is_directed():
-            found[v][u] = found[u][v]
-    return found
+    return of_all_pairs(G, nbunch, local_node_connectivity, cutoff=cutoff)

@@ -6,7 +6,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, combinations, pairwise, permutations
 from operator import itemgetter
 from typing import Any
@@ -16,138 +16,101 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.networkx.functions._shared import names, number, simple
-from tgraph.networkx.functions.flow.flow import solver_of_networkx
-from tgraph.networkx.functions.groups.components import count_weak
+from tgraph.networkx.caching import cached
+from tgraph.networkx.functions._arcs import simple
+from tgraph.networkx.functions._nodes import names, node_pairs, number
+from tgraph.networkx.functions.flow.flow import require_apart, require_nodes, solver_of_networkx
+from tgraph.networkx.functions.groups import components
 from tgraph.networkx.registry import implements
 
 SOLVER = {"flow_func": solver_of_networkx}
 WHOLE = {**SOLVER, "auxiliary": None, "residual": None}
+Pairs = Iterator[tuple[Any, Any]]
 
 
-def _refuses_whole(G, s=None, t=None, flow_func=None, cutoff=None):
+def _refuses_whole(G, s):
     return "multigraphs as a whole" if G.is_multigraph() and s is None else None
 
 
+@cached
 def _by_nodes(G: Any) -> tg.Graph:
     """Vertex v is entered at v and left at v + n."""
-
-    def make() -> tg.Graph:
-        n, (source, target) = len(G), simple(G).to_edge_index()
-        through = torch.arange(n)
-        ends = torch.cat((through, source + n)), torch.cat((through + n, target))
-        return tg.Graph.from_edges(*ends, num_vertices=2 * n)
-
-    return G._keep("split nodes", make)
-
-
-def require(G: Any, s: Any, t: Any) -> None:
-    for node in (s, t):
-        if node not in G:
-            raise nx.NetworkXError(f"node {node} not in graph")
-
-
-def _require_apart(G: Any, s: Any, t: Any) -> None:
-    require(G, s, t)
-    if s == t:
-        raise nx.NetworkXError("source and sink are the same node")
-
-
-def require_both(s: Any, t: Any) -> bool:
-    """True where two nodes are given. Raises NetworkXError where only one is."""
-    if (s is None) != (t is None):
-        raise nx.NetworkXError("Both source and target must be specified.")
-    return s is not None
-
-
-def _cut(graph: tg.Graph, s: int, t: int) -> tuple[int, Tensor]:
-    value, _, side = tg.primitives.flow.max_flow(graph, s, t, weighted=False, source_side=True)
-    assert side is not None
-    return int(value), side
+    n, (source, target) = len(G), simple(G).to_edge_index()
+    through = torch.arange(n)
+    ends = torch.cat((through, source + n)), torch.cat((through + n, target))
+    return tg.Graph.from_edges(*ends, num_vertices=2 * n)
 
 
 def _value(graph: tg.Graph, s: int, t: int) -> int:
     return int(tg.primitives.flow.max_flow(graph, s, t, weighted=False)[0])
 
 
-def _nodes_between(G: Any, s: Any, t: Any) -> int:
-    ends = number(G, s), number(G, t)
-    if s == t:
-        raise NotImplementedError("a node and itself")
-    return _value(_by_nodes(G), ends[0] + len(G), ends[1])
+def _crossing(graph: tg.Graph, s: int, t: int) -> tuple[Tensor, Tensor]:
+    """(source, target) of the arcs of a minimum cut."""
+    _, _, side = tg.primitives.flow.max_flow(graph, s, t, weighted=False, source_side=True)
+    assert side is not None
+    source, target = graph.to_edge_index()
+    chosen = side[source] & ~side[target]
+    return source[chosen], target[chosen]
 
 
-def _edges_between(G: Any, s: Any, t: Any) -> int:
-    _require_apart(G, s, t)
-    return _value(simple(G), G.labels.index(s), G.labels.index(t))
-
-
-def pairs(G: Any, nodes: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+def _pairs(G: Any, nodes: Iterable[Any]) -> Pairs:
     return permutations(nodes, 2) if G.is_directed() else combinations(nodes, 2)
 
 
-def is_connected(G: Any) -> bool:
-    if not len(G):
-        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
-    return count_weak(G) == 1
+def weakest(
+    G: Any,
+    s: Any,
+    t: Any,
+    between: Callable[..., Any],
+    around: Callable[[Any], Any],
+    candidates: Callable[[Any, Any], Pairs],
+    size: Callable[[Any], Any] | None = None,
+    capped: bool = False,
+) -> Any:
+    """The cut `between` the nodes s and t, or the least of the graph where none are given, None where it is not
+    connected.
 
-
-def _around(G: Any, v: Any) -> list[Any]:
-    return list(chain(G.predecessors(v), G.successors(v))) if G.is_directed() else list(G.neighbors(v))
-
-
-def separated(G: Any, v: Any) -> Iterator[tuple[Any, Any]]:
-    """The pairs of nodes of which some smallest cut separates one, where `v` is of least degree: those of v and what is
-    not around it, and of two of its neighbours."""
-    around = _around(G, v)
-    for w in set(G) - set(around) - {v}:
-        yield v, w
-    for x, y in pairs(G, around):
-        if y not in G[x]:
-            yield x, y
-
-
-@implements(cost="superlinear", only={**WHOLE, "cutoff": None})
-def local_node_connectivity(G, s, t, flow_func=None, auxiliary=None, residual=None, cutoff=None):
-    return _nodes_between(G, s, t)
-
-
-@implements(cost="superlinear", only={**WHOLE, "cutoff": None})
-def local_edge_connectivity(G, s, t, flow_func=None, auxiliary=None, residual=None, cutoff=None):
-    return _edges_between(G, s, t)
-
-
-@implements(cost="superlinear", only=SOLVER)
-def node_connectivity(G, s=None, t=None, flow_func=None):
-    if require_both(s, t):
-        require(G, s, t)
-        return _nodes_between(G, s, t)
-    if not is_connected(G):
-        return 0
-    v, least = min(G.degree(), key=itemgetter(1))
-    for one, other in separated(G, v):
-        least = min(least, _nodes_between(G, one, other))
+    around : the cut around a node. candidates : pairs of nodes, one of which a smaller cut separates, given a node of
+    least degree. size : of a cut. capped : `between` takes the least size so far as `cutoff`.
+    """
+    if (s is None) != (t is None):
+        raise nx.NetworkXError("Both source and target must be specified.")
+    if s is not None:
+        require_nodes(G, s, t)
+        return between(G, s, t)
+    if not components.is_connected(G):
+        return None
+    v, _ = min(G.degree(), key=itemgetter(1))
+    least = around(v)
+    for one, other in candidates(G, v):
+        least = min(between(G, one, other, **{"cutoff": least} if capped else {}), least, key=size)
     return least
 
 
-@implements(cost="superlinear", only=SOLVER)
-def average_node_connectivity(G, flow_func=None):
-    found = [_nodes_between(G, u, v) for u, v in pairs(G, G)]
-    return sum(found) / len(found) if found else 0
-
-
-@implements(cost="superlinear", only=SOLVER)
-def all_pairs_node_connectivity(G, nbunch=None, flow_func=None):
+def of_all_pairs(G: Any, nbunch: Any, between: Callable[..., int], **options: Any) -> dict[Any, dict[Any, int]]:
+    """The number `between` each two nodes, by node and node."""
     nodes = list(G) if nbunch is None else set(nbunch)
     found: dict[Any, dict[Any, int]] = {node: {} for node in nodes}
-    for u, v in pairs(G, nodes):
-        found[u][v] = _nodes_between(G, u, v)
+    for u, v in _pairs(G, nodes):
+        found[u][v] = between(G, u, v, **options)
         if not G.is_directed():
             found[v][u] = found[u][v]
     return found
 
 
-def _cycled(G: Any) -> Iterator[tuple[Any, Any]]:
+def separated(G: Any, v: Any) -> Pairs:
+    """Pairs of nodes, one of which a smallest cut separates, for a node `v` of least degree: v and a node not around
+    it, and two of its neighbours."""
+    around = list(chain(G.predecessors(v), G.successors(v)) if G.is_directed() else G.neighbors(v))
+    for w in set(G) - set(around) - {v}:
+        yield v, w
+    for x, y in _pairs(G, around):
+        if y not in G[x]:
+            yield x, y
+
+
+def _cycled(G: Any, v: Any) -> Pairs:
     """Pairs of nodes such that the least cut of edges separates one of them."""
     if G.is_directed():
         nodes = list(G)
@@ -168,72 +131,65 @@ def _dominating(G: Any, first: Any) -> list[Any]:
     return chosen
 
 
+@implements(cost="superlinear", only={**WHOLE, "cutoff": None})
+def local_node_connectivity(G, s, t, flow_func=None, auxiliary=None, residual=None, cutoff=None):
+    ends = number(G, s), number(G, t)
+    if s == t:
+        raise NotImplementedError("a node and itself")
+    return _value(_by_nodes(G), ends[0] + len(G), ends[1])
+
+
+@implements(cost="superlinear", only={**WHOLE, "cutoff": None})
+def local_edge_connectivity(G, s, t, flow_func=None, auxiliary=None, residual=None, cutoff=None):
+    return _value(simple(G), *require_apart(G, s, t))
+
+
+@implements(cost="superlinear", only=SOLVER)
+def node_connectivity(G, s=None, t=None, flow_func=None):
+    return weakest(G, s, t, local_node_connectivity, G.degree, separated) or 0
+
+
+@implements(cost="superlinear", only=SOLVER)
+def average_node_connectivity(G, flow_func=None):
+    found = [local_node_connectivity(G, u, v) for u, v in _pairs(G, G)]
+    return sum(found) / len(found) if found else 0
+
+
+@implements(cost="superlinear", only=SOLVER)
+def all_pairs_node_connectivity(G, nbunch=None, flow_func=None):
+    return of_all_pairs(G, nbunch, local_node_connectivity)
+
+
 @implements(cost="superlinear", only={**SOLVER, "cutoff": None}, refuses=_refuses_whole, gaps="multigraphs as a whole")
 def edge_connectivity(G, s=None, t=None, flow_func=None, cutoff=None):
-    if require_both(s, t):
-        require(G, s, t)
-        return _edges_between(G, s, t)
-    if not is_connected(G):
-        return 0
-    least = min(degree for _, degree in G.degree())
-    for one, other in _cycled(G):
-        least = min(least, _edges_between(G, one, other))
-    return least
-
-
-def _edge_cut(G: Any, s: Any, t: Any) -> set[tuple[Any, Any]]:
-    _require_apart(G, s, t)
-    _, side = _cut(simple(G), G.labels.index(s), G.labels.index(t))
-    source, target = simple(G).to_edge_index()
-    chosen = side[source] & ~side[target]
-    return set(zip(names(G, source[chosen]), names(G, target[chosen]), strict=True))
+    return weakest(G, s, t, local_edge_connectivity, G.degree, _cycled) or 0
 
 
 @implements(cost="superlinear", only=WHOLE)
 def minimum_st_edge_cut(G, s, t, flow_func=None, auxiliary=None, residual=None):
-    return _edge_cut(G, s, t)
-
-
-def _node_cut(G: Any, s: Any, t: Any) -> set[Any]:
-    if G.has_edge(s, t) or G.has_edge(t, s):
-        return set()
-    graph, n = _by_nodes(G), len(G)
-    _, side = _cut(graph, G.labels.index(s) + n, G.labels.index(t))
-    source, target = graph.to_edge_index()
-    chosen = side[source] & ~side[target]
-    vertices = torch.cat((source[chosen], target[chosen])) % max(n, 1)
-    return set(names(G, vertices.unique())) - {s, t}
+    return set(node_pairs(G, *_crossing(simple(G), *require_apart(G, s, t))))
 
 
 @implements(cost="superlinear", only=WHOLE)
 def minimum_st_node_cut(G, s, t, flow_func=None, auxiliary=None, residual=None):
-    return _node_cut(G, s, t)
+    if G.has_edge(s, t) or G.has_edge(t, s):
+        return set()
+    n = len(G)
+    crossing = torch.cat(_crossing(_by_nodes(G), G.labels.index(s) + n, G.labels.index(t))) % max(n, 1)
+    return set(names(G, crossing.unique())) - {s, t}
+
+
+def _of_connected(cut: set[Any] | None) -> set[Any]:
+    if cut is None:
+        raise nx.NetworkXError("Input graph is not connected")
+    return cut
 
 
 @implements(cost="superlinear", only=SOLVER)
 def minimum_node_cut(G, s=None, t=None, flow_func=None):
-    if require_both(s, t):
-        require(G, s, t)
-        return _node_cut(G, s, t)
-    if not is_connected(G):
-        raise nx.NetworkXError("Input graph is not connected")
-    v = min(G, key=G.degree)
-    least = set(G[v])
-    for one, other in separated(G, v):
-        cut = _node_cut(G, one, other)
-        least = cut if len(cut) <= len(least) else least
-    return least
+    return _of_connected(weakest(G, s, t, minimum_st_node_cut, lambda v: set(G[v]), separated, len))
 
 
 @implements(cost="superlinear", only=SOLVER, refuses=_refuses_whole, gaps="multigraphs as a whole")
 def minimum_edge_cut(G, s=None, t=None, flow_func=None):
-    if require_both(s, t):
-        require(G, s, t)
-        return _edge_cut(G, s, t)
-    if not is_connected(G):
-        raise nx.NetworkXError("Input graph is not connected")
-    least = set(G.edges(min(G, key=G.degree)))
-    for one, other in _cycled(G):
-        cut = _edge_cut(G, one, other)
-        least = cut if len(cut) <= len(least) else least
-    return least
+    return _of_connected(weakest(G, s, t, minimum_st_edge_cut, lambda v: set(G.edges(v)), _cycled, len))

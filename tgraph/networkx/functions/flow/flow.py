@@ -1,7 +1,7 @@
 """Maximum flow and minimum cut between two nodes.
 
 All algorithms of networkx find flows of one value, and its cut is always the one nearest to the target: `flow_func` is
-a choice of speed, and the one here serves for each of networkx's own.
+a choice of speed: the solver here replaces each of networkx's own.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph.io.dicts import MISSING
+from tgraph.networkx.caching import cached
 from tgraph.networkx.functions._building import arcs_of
-from tgraph.networkx.functions._shared import names
+from tgraph.networkx.functions._nodes import names, nodes_in
 from tgraph.networkx.registry import implements
 
 SOLVERS = {
@@ -31,7 +32,7 @@ def solver_of_networkx(flow_func: Any) -> bool:
     return flow_func is None or any(flow_func is solver for solver in SOLVERS)
 
 
-def _refuses_options(flowG, _s, _t, capacity, flow_func, **kwargs):
+def _refuses_options(kwargs):
     return f"options of networkx's algorithm: {', '.join(kwargs)}" if kwargs else None
 
 
@@ -43,32 +44,39 @@ LIMITS: dict[str, Any] = {
 }
 
 
+@cached
 def _capacities(G: Any, capacity: Any) -> tg.Graph:
-    """The arcs with their capacities, infinite where an edge has none; what is not above 0 carries nothing."""
+    """The arcs with their capacities, infinite for an edge without one, and 0 for one not above 0."""
+    graph = G.weighted(capacity, math.inf).decoded()
+    weights = torch.where(graph.weights > 0, graph.weights, torch.zeros_like(graph.weights))
+    return tg.Graph(graph.offset, graph.neighbors, weights, directed=G.is_directed())
 
-    def make() -> tg.Graph:
-        graph = G.weighted(capacity, math.inf).decoded()
-        weights = torch.where(graph.weights > 0, graph.weights, torch.zeros_like(graph.weights))
-        return tg.Graph(graph.offset, graph.neighbors, weights, directed=G.is_directed())
 
-    return G._keep(("capacities", capacity), make)
+def require_nodes(G: Any, *nodes: Any) -> None:
+    """Raises NetworkXError for the first that is no node."""
+    for node in nodes:
+        if node not in G:
+            raise nx.NetworkXError(f"node {node} not in graph")
+
+
+def require_apart(G: Any, s: Any, t: Any) -> tuple[int, int]:
+    """The vertices of two nodes. Raises NetworkXError for an object that is no node, and for equal nodes."""
+    require_nodes(G, s, t)
+    if s == t:
+        raise nx.NetworkXError("source and sink are the same node")
+    return G.labels.index(s), G.labels.index(t)
 
 
 def solve(
     G: Any, source: Any, target: Any, capacity: Any, *, flow: bool = False, source_side: bool = False
 ) -> tuple[Any, Tensor | None, Tensor | None]:
     """(value, flow, source_side), see `tgraph.primitives.flow.max_flow`."""
-    for node in (source, target):
-        if node not in G:
-            raise nx.NetworkXError(f"node {node!s} not in graph")
-    if source == target:
-        raise nx.NetworkXError("source and sink are the same node")
-    ends = G.labels.index(source), G.labels.index(target)
+    ends = require_apart(G, source, target)
     try:
         return tg.primitives.flow.max_flow(_capacities(G, capacity), *ends, flow=flow, source_side=source_side)
     except tg.errors.ArgumentError as fault:
         if "infinite" not in str(fault):
-            raise NotImplementedError(str(fault)) from fault
+            raise
         raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.") from fault
 
 
@@ -85,19 +93,15 @@ def whole(G: Any, capacity: Any) -> bool:
 
 
 def number_of(value: float, integer: bool) -> int | float:
-    """A flow, which is an integer where capacities are, or where there is none."""
+    """A flow, an integer if capacities are, or if it is 0."""
     return int(value) if integer or not value else value
 
 
 @implements(**LIMITS)
+@implements(name="minimum_cut_value", **LIMITS)
 def maximum_flow_value(flowG, _s, _t, capacity="capacity", flow_func=None, **kwargs):
     value, _, _ = solve(flowG, _s, _t, capacity)
     return number_of(value, whole(flowG, capacity))
-
-
-@implements(**LIMITS)
-def minimum_cut_value(flowG, _s, _t, capacity="capacity", flow_func=None, **kwargs):
-    return maximum_flow_value(flowG, _s, _t, capacity)
 
 
 @implements(**LIMITS)
@@ -116,5 +120,5 @@ def maximum_flow(flowG, _s, _t, capacity="capacity", flow_func=None, **kwargs):
 def minimum_cut(flowG, _s, _t, capacity="capacity", flow_func=None, **kwargs):
     value, _, side = solve(flowG, _s, _t, capacity, source_side=True)
     assert side is not None
-    partition = set(names(flowG, side.nonzero().flatten())), set(names(flowG, (~side).nonzero().flatten()))
+    partition = set(nodes_in(flowG, side)), set(nodes_in(flowG, ~side))
     return number_of(value, whole(flowG, capacity)), partition

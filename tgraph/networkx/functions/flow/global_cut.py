@@ -6,8 +6,10 @@ import networkx as nx
 from networkx.utils import BinaryHeap
 
 import tgraph as tg
-from tgraph.networkx.functions._shared import names, require_one_kind, structure
-from tgraph.networkx.functions.groups.components import count_weak
+from tgraph.networkx.functions._arcs import structure
+from tgraph.networkx.functions._nodes import nodes_in
+from tgraph.networkx.functions._weights import require_one_kind
+from tgraph.networkx.functions.groups import components
 from tgraph.networkx.registry import implements
 
 
@@ -15,11 +17,11 @@ from tgraph.networkx.registry import implements
 def stoer_wagner(G, weight="weight", heap=BinaryHeap):
     if len(G) < 2:
         raise nx.NetworkXError("graph has less than two nodes.")
-    if count_weak(G) > 1:
+    if not components.is_connected(G):
         raise nx.NetworkXError("graph is not connected.")
     require_one_kind(G, weight)
     graph = structure(G, weight)
     if graph.weight_dtype is not None and graph.weight_range[0] < 0:
         raise nx.NetworkXError("graph has a negative-weighted edge.")
     value, side = tg.algorithms.stoer_wagner(graph, weighted=True)
-    return value, (names(G, side.nonzero().flatten()), names(G, (~side).nonzero().flatten()))
+    return value, (nodes_in(G, side), nodes_in(G, ~side))

@@ -19,8 +19,9 @@ from tgraph.networkx.functions._building import (
     compact,
     first_of_each,
     kind_of,
+    with_columns,
 )
-from tgraph.networkx.functions._shared import numbers
+from tgraph.networkx.functions._nodes import numbers
 from tgraph.networkx.registry import implements
 
 
@@ -52,18 +53,9 @@ def from_scipy_sparse_array(A, parallel_edges=False, create_using=None, edge_att
     rows, columns = A.shape
     if rows != columns:
         raise nx.NetworkXError(f"Adjacency matrix not square: nx,ny={A.shape}")
-    entries = A.tocoo() if A.format not in ("csr", "csc", "dok") else A
-    if entries.format == "csr":
-        source = np.repeat(np.arange(rows), np.diff(entries.indptr))
-        target, values = entries.indices, entries.data
-    elif entries.format == "csc":
-        target = np.repeat(np.arange(rows), np.diff(entries.indptr))
-        source, values = entries.indices, entries.data
-    else:
-        entries = entries.tocoo()
-        source, target, values = entries.row, entries.col, entries.data
-    kind = kind_of(create_using)
-    if kind == (False, True):
+    entries = A.tocoo()
+    source, target, values = entries.row, entries.col, entries.data
+    if kind_of(create_using) == (False, True):
         upper = source <= target
         source, target, values = source[upper], target[upper], values[upper]
     u, v = (torch.from_numpy(np.array(end, dtype=np.int64)) for end in (source, target))
@@ -107,7 +99,7 @@ def to_dict_of_lists(G, nodelist=None):
     return {node: [other for other in G._adj[node] if other in nodelist] for node in nodelist}
 
 
-def _refuses_counts(A, create_using, *others, **orders):
+def _refuses_counts(A, create_using):
     counts = create_using is not None and A.dtype.kind in "iu" and (kind_of(create_using) or (0, 0))[1]
     return "a multigraph of whole numbers" if counts else None
 
@@ -119,15 +111,8 @@ def _refuses_counts(A, create_using, *others, **orders):
 )
 def from_biadjacency_matrix(A, create_using=None, edge_attribute="weight", *, row_order=None, column_order=None):
     rows, columns = A.shape
-    entries = A.tocsr()
-    source = torch.from_numpy(np.repeat(np.arange(rows), np.diff(entries.indptr)).astype(np.int64))
-    target = torch.from_numpy(entries.indices.astype(np.int64)) + rows
-    found = from_edges(create_using, list(range(rows + columns)), source, target, entries.data.tolist(), edge_attribute)
+    entries = A.tocsr().tocoo()
+    u, v = (torch.from_numpy(np.array(end, dtype=np.int64)) for end in (entries.row, entries.col))
+    found = from_edges(create_using, list(range(rows + columns)), u, v + rows, entries.data.tolist(), edge_attribute)
     side = Column(torch.tensor([0] * rows + [1] * columns))
-    return _with_nodes(found, {"bipartite": side})
-
-
-def _with_nodes(G: Graph, columns: dict[Any, Column]) -> Graph:
-    from dataclasses import replace
-
-    return type(G).of(replace(G._tensors, node_columns={**G._tensors.node_columns, **columns}), G.graph)
+    return with_columns(found, {"bipartite": side})

@@ -60,16 +60,6 @@ def star_graph(n, create_using=None):
     return _build(n + 1, create_using, torch.stack((torch.zeros_like(spokes), spokes)))
 
 
-@implements(only={"create_using": class_of_networkx})
-def trivial_graph(create_using=None):
-    return _build(1, create_using, [[], []])
-
-
-@implements(only={"create_using": class_of_networkx})
-def null_graph(create_using=None):
-    return _build(0, create_using, [[], []])
-
-
 def _undirected_class_of_networkx(create_using):
     return kind_of(create_using) in ((False, False), (False, True))
 
@@ -116,7 +106,7 @@ CLASSIC = (
     *("icosahedral_graph", "krackhardt_kite_graph", "moebius_kantor_graph", "octahedral_graph", "pappus_graph"),
     *("petersen_graph", "sedgewick_maze_graph", "tetrahedral_graph", "truncated_cube_graph"),
     *("truncated_tetrahedron_graph", "tutte_graph", "karate_club_graph", "davis_southern_women_graph"),
-    *("florentine_families_graph", "les_miserables_graph"),
+    *("florentine_families_graph", "les_miserables_graph", "null_graph", "trivial_graph"),
 )
 for _name in CLASSIC:
     if _name in nx.utils.backends._registered_algorithms:
@@ -129,7 +119,7 @@ def _new(name: str, kind: type[Graph]) -> None:
     def run(cls, *args, **kwargs):
         return object.__new__(kind)
 
-    def refuses(cls, *args, **kwargs):
+    def refuses(cls):
         return None if cls is kind._plain else "a class derived from networkx's, whose graphs can be changed"
 
     implements(name=name, refuses=refuses, gaps="classes derived from networkx's")(run)

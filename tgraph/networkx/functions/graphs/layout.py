@@ -6,13 +6,15 @@ import numpy as np
 import torch
 
 from tgraph.drawing.force import forceatlas2
-from tgraph.networkx.functions._shared import structure
+from tgraph.networkx.functions._arcs import structure
 from tgraph.networkx.registry import implements
 
 
-def _refuses(G, pos, *, dim, **options):
-    for name in ("distributed_action", "node_mass", "node_size", "store_pos_as", "dissuade_hubs"):
-        if options[name] not in (None, False):
+def _refuses(G, pos, dim, distributed_action, node_mass, node_size, store_pos_as, dissuade_hubs):
+    options = {"distributed_action": distributed_action, "node_mass": node_mass, "node_size": node_size}
+    options |= {"store_pos_as": store_pos_as, "dissuade_hubs": dissuade_hubs}
+    for name, value in options.items():
+        if value not in (None, False):
             return name
     if pos is None:
         return None if dim == 2 else "dim other than 2"

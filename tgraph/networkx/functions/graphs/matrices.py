@@ -7,7 +7,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from tgraph.networkx.functions._shared import matrix, number, numbers, require_one_kind
+from tgraph.networkx.functions._arcs import matrix
+from tgraph.networkx.functions._nodes import number, numbers
+from tgraph.networkx.functions._weights import require_one_kind
 from tgraph.networkx.graph import Graph
 from tgraph.networkx.registry import implements, made_of
 
@@ -23,7 +25,7 @@ def _places(G: Any, nodelist: Any) -> np.ndarray | None:
 
 
 def _are_bool(G: Any, weight: Any, part: bool) -> bool:
-    """True where all weights are bools. Raises NotImplementedError where those of a part of the graph alone may be."""
+    """True if all weights are bools. Raises NotImplementedError if only those of a part of the graph may be."""
     kinds = G._kinds_of(weight)
     if part and bool in kinds and len(kinds) > 1:
         raise NotImplementedError(f"the attribute {weight!r} of the edges: bools among other numbers")
@@ -46,21 +48,25 @@ def to_scipy_sparse_array(G, nodelist=None, dtype=None, weight="weight", format=
     has_loops = not G.is_directed() and found.diagonal().any()  # which networkx subtracts, as integers
     if dtype is None and found.nnz and _are_bool(G, weight, places is not None) and not has_loops:
         found = found.astype(bool)
+    return _in_format(found, format, "matrix")
+
+
+def _in_format(found: Any, format: str, what: str) -> Any:
     try:
         return found.asformat(format)
     except ValueError as fault:
-        raise nx.NetworkXError(f"Unknown sparse matrix format: {format}") from fault
+        raise nx.NetworkXError(f"Unknown sparse {what} format: {format}") from fault
 
 
 @implements()
 def adjacency_matrix(G, nodelist=None, dtype=None, weight="weight"):
-    return to_scipy_sparse_array(G, nodelist=nodelist, dtype=dtype, weight=weight)
+    return nx.to_scipy_sparse_array(G, nodelist=nodelist, dtype=dtype, weight=weight)
 
 
 _MERGES = {sum: "sum", min: "min", max: "max"}
 
 
-def _refuses_dense(G, nodelist, dtype, order, multigraph_weight, weight, nonedge):
+def _refuses_dense(G, dtype, multigraph_weight):
     if dtype is not None and np.dtype(dtype).names is not None:
         return "the dtype has fields"
     if G.is_multigraph() and multigraph_weight not in _MERGES:
@@ -89,28 +95,23 @@ def to_numpy_array(G, nodelist=None, dtype=None, order=None, multigraph_weight=s
 def biadjacency_matrix(G, row_order, column_order=None, dtype=None, weight="weight", format="csr"):
     if len(row_order) == 0:
         raise nx.NetworkXError("row_order is empty list")
-    if len(row_order) != len(set(row_order)):
-        raise nx.NetworkXError("Ambiguous ordering: `row_order` contained duplicates.")
-    if column_order is None:
-        column_order = list(set(G) - set(row_order))
-    if len(column_order) != len(set(column_order)):
-        raise nx.NetworkXError("Ambiguous ordering: `column_order` contained duplicates.")
+    column_order = list(set(G) - set(row_order)) if column_order is None else column_order
+    for name, order in (("row_order", row_order), ("column_order", column_order)):
+        if len(order) != len(set(order)):
+            raise nx.NetworkXError(f"Ambiguous ordering: `{name}` contained duplicates.")
     require_one_kind(G, weight)
     if not G.is_directed() and not set(row_order).isdisjoint(column_order):
         raise NotImplementedError("nodes both in row_order and in column_order")
-    entries = matrix(G, weight, dtype=dtype)[[number(G, node) for node in row_order]]
-    found = entries[:, [number(G, node) for node in column_order]]
+    row, column = ([number(G, node) for node in order] for order in (row_order, column_order))
+    found = matrix(G, weight, dtype=dtype)[row][:, column]
     if G.number_of_edges() and not found.nnz:
         raise ValueError("not enough values to unpack (expected 3, got 0)")  # as networkx does
     if dtype is None and found.nnz and _are_bool(G, weight, part=True):
         found = found.astype(bool)
-    try:
-        return found.asformat(format)
-    except ValueError as fault:
-        raise nx.NetworkXError(f"Unknown sparse array format: {format}") from fault
+    return _in_format(found, format, "array")
 
 
-def refuses_weights(G, *options):
+def refuses_weights(G):
     """networkx's code takes the attribute "weight", which its dispatch does not pass on."""
     if isinstance(G, Graph):
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain, repeat
 from typing import Any
 
@@ -11,13 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph.io.adjacency import Adjacency
 from tgraph.networkx.functions._building import build, compact, first_of_each, listed_edges, merged
 from tgraph.networkx.graph import Graph
 from tgraph.networkx.registry import implements
 
 
-def _refuses_attributes(G, copy):
+def _refuses_attributes(G):
     """networkx's dispatch does not pass attributes on."""
     if isinstance(G, Graph):
         return None
@@ -29,18 +28,7 @@ def _refuses_attributes(G, copy):
 def reverse(G, copy=True):
     if not G.is_directed():
         raise nx.NetworkXError("Cannot reverse an undirected graph.")
-    kept = G._tensors
-    place = kept.graph.decoded().transpose_permutation
-    tensors = Adjacency(
-        kept.graph.decoded().transpose(),
-        kept.nodes,
-        None if copy else kept.back_order,  # a copy adds the edges in the order of the nodes
-        kept.order,
-        {name: column.take(place) for name, column in kept.edge_columns.items()},
-        kept.node_columns,
-        None if kept.keys is None else kept.keys[place.numpy()],
-    )
-    return type(G).of(tensors, dict(G.graph))
+    return G.reverse(copy)
 
 
 def _refuses_large(G):
@@ -68,7 +56,7 @@ def _check_kinds(graphs: Sequence[Graph]) -> None:
 
 
 def _together(graphs: Sequence[Graph], labels: Sequence[Sequence[Any]]) -> Graph:
-    """The nodes and edges of all graphs, whose nodes have these labels; attributes of later ones prevail."""
+    """The nodes and edges of all graphs, the nodes by these labels; attributes of later graphs prevail."""
     _check_kinds(graphs)
     directed, multigraph = graphs[0].is_directed(), graphs[0].is_multigraph()
     index: dict[Any, int] = {}
@@ -113,7 +101,8 @@ def _keys(graphs: Sequence[Graph], arcs: Sequence[Tensor]) -> Any:
     return np.concatenate([each[arc.numpy()] for each, arc in zip(keys, arcs, strict=True) if each is not None])
 
 
-def _union(graphs: Iterable[Graph], rename: Iterable[Any] = ()) -> Graph:
+@implements()
+def union_all(graphs, rename=()):
     pairs = list(zip(graphs, chain(rename, repeat(None)), strict=False))
     if not pairs:
         raise ValueError("cannot apply union_all to an empty list")
@@ -132,19 +121,15 @@ def _union(graphs: Iterable[Graph], rename: Iterable[Any] = ()) -> Graph:
 
 
 @implements()
-def union_all(graphs, rename=()):
-    return _union(graphs, rename)
+def union(G, H, rename=()):
+    return union_all([G, H], rename)
 
 
 @implements()
-def union(G, H, rename=()):
-    return _union([G, H], rename)
-
-
-def _disjoint_union(graphs: Sequence[Graph]) -> Graph:
+def disjoint_union_all(graphs):
+    graphs, labels, begin = list(graphs), [], 0
     if not graphs:
         raise ValueError("cannot apply union_all to an empty list")
-    labels, begin = [], 0
     for G in graphs:
         labels.append(range(begin, begin + len(G)))
         begin += len(G)
@@ -152,36 +137,29 @@ def _disjoint_union(graphs: Sequence[Graph]) -> Graph:
 
 
 @implements()
-def disjoint_union_all(graphs):
-    return _disjoint_union(list(graphs))
-
-
-@implements()
 def disjoint_union(G, H):
-    return _disjoint_union([G, H])
+    return disjoint_union_all([G, H])
 
 
-def _compose(graphs: Sequence[Graph]) -> Graph:
+@implements(gaps="multigraphs that share nodes")
+def compose_all(graphs):
+    graphs = list(graphs)
     if not graphs:
         raise ValueError("cannot apply compose_all to an empty list")
     return _together(graphs, [list(G) for G in graphs])
 
 
 @implements(gaps="multigraphs that share nodes")
-def compose_all(graphs):
-    return _compose(list(graphs))
-
-
-@implements(gaps="multigraphs that share nodes")
 def compose(G, H):
-    return _compose([G, H])
+    return compose_all([G, H])
 
 
-def _codes(G: Graph, H: Graph) -> Tensor:
-    """The edges of H as numbers of G's vertices: u * n + v; of an undirected graph both ways."""
-    source, target = H.structure.to_edge_index()
-    number = torch.tensor([G.labels.index(node) for node in H], dtype=torch.int64)
-    return number[source] * len(G) + number[target]
+def _missing(G: Graph, H: Graph) -> tuple[Tensor, Tensor]:
+    """(source, target) of the edges of G that are none of H, as numbers of G's vertices."""
+    source, target, _ = listed_edges(G)
+    u, v = torch.tensor(G.labels.indices(H), dtype=torch.int64)[H.structure.to_edge_index()]
+    kept = ~torch.isin(source * len(G) + target, u * len(G) + v)
+    return source[kept], target[kept]
 
 
 def _same_nodes(G: Graph, H: Graph) -> None:
@@ -192,9 +170,7 @@ def _same_nodes(G: Graph, H: Graph) -> None:
 @implements(multigraphs=False)
 def difference(G, H):
     _same_nodes(G, H)
-    source, target, _ = listed_edges(G)
-    kept = ~torch.isin(source * len(G) + target, _codes(G, H))
-    return build(G.is_directed(), G._tensors.nodes, source[kept], target[kept])
+    return build(G.is_directed(), G._tensors.nodes, *_missing(G, H))
 
 
 @implements(multigraphs=False)
@@ -202,18 +178,14 @@ def symmetric_difference(G, H):
     if G.is_directed() != H.is_directed():
         raise NotImplementedError("a directed and an undirected graph")
     _same_nodes(G, H)
-    n = len(G)
-    source, target, _ = listed_edges(G)
-    other_source, other_target, _ = listed_edges(H)
-    number = torch.tensor([G.labels.index(node) for node in H], dtype=torch.int64)
-    other_source, other_target = number[other_source], number[other_target]
-    kept = ~torch.isin(source * n + target, _codes(G, H))
-    other = ~torch.isin(other_source * n + other_target, _codes(G, G))
-    source, target = torch.cat((source[kept], other_source[other])), torch.cat((target[kept], other_target[other]))
-    return build(G.is_directed(), G._tensors.nodes, source, target)
+    number = torch.tensor(G.labels.indices(H), dtype=torch.int64)
+    ends = zip(_missing(G, H), (number[end] for end in _missing(H, G)), strict=True)
+    return build(G.is_directed(), G._tensors.nodes, *map(torch.cat, ends))
 
 
-def _intersection(graphs: Sequence[Graph]) -> Graph:
+@implements(gaps="multigraphs")
+def intersection_all(graphs):
+    graphs = list(graphs)
     if not graphs:
         raise ValueError("cannot apply intersection_all to an empty list")
     _check_kinds(graphs)
@@ -239,18 +211,13 @@ def _intersection(graphs: Sequence[Graph]) -> Graph:
 
 
 @implements(gaps="multigraphs")
-def intersection_all(graphs):
-    return _intersection(list(graphs))
-
-
-@implements(gaps="multigraphs")
 def intersection(G, H):
-    return _intersection([G, H])
+    return intersection_all([G, H])
 
 
 @implements(multigraphs=False)
 def full_join(G, H, rename=(None, None)):
-    both = _union([G, H], rename)
+    both = union_all([G, H], rename)
     rename[0], rename[1]  # IndexError, as networkx raises, where there are no two
     n, m = len(G), len(H)
     source, target, arc = listed_edges(both)

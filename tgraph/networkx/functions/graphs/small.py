@@ -10,7 +10,8 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import edges, mask, names, number, numbers, rows
+from tgraph.networkx.functions._arcs import edges, rows
+from tgraph.networkx.functions._nodes import mask, names, node_pairs, number, numbers, slices
 from tgraph.networkx.functions.centrality import degrees
 from tgraph.networkx.functions.groups import components
 from tgraph.networkx.functions.traversal.searches import reached
@@ -74,9 +75,8 @@ def is_strongly_connected(G):
 def _arrows(G: Any) -> Any:
     """(one parent, the node, another parent)"""
     offset, neighbors = rows(G, reverse=True)
-    bounds, parents = offset.tolist(), names(G, neighbors)
-    for node, (begin, end) in zip(G, pairwise(bounds), strict=True):
-        for one, other in combinations(parents[begin:end], 2):
+    for node, parents in zip(G, slices(names(G, neighbors), offset[1:].tolist()), strict=True):
+        for one, other in combinations(parents, 2):
             yield one, node, other
 
 
@@ -88,7 +88,7 @@ def colliders(G):
 @implements(cost="light", multigraphs=False)
 def v_structures(G):
     source, target, _ = edges(G)
-    adjacent = set(zip(names(G, source), names(G, target), strict=True))
+    adjacent = set(node_pairs(G, source, target))
     for one, node, other in _arrows(G):
         if (one, other) not in adjacent and (other, one) not in adjacent:
             yield one, node, other
@@ -99,7 +99,7 @@ def labels_of(G: Any, partition: Iterable[Iterable[Any]]) -> Tensor | None:
     parts = [set(part) for part in partition]
     try:
         vertices = numbers(G, chain.from_iterable(parts))
-    except NoNode:  # what is no node is passed over
+    except NoNode:  # skip objects that are no nodes
         parts = [{node for node in part if node in G} for part in parts]
         vertices = numbers(G, chain.from_iterable(parts))
     number_of = torch.arange(len(parts)).repeat_interleave(torch.tensor(list(map(len, parts)), dtype=torch.int64))
@@ -146,7 +146,7 @@ def get_edge_attributes(G, name, default=None):
 
 
 def _attributes(values: Iterable[tuple[Any, Any]], default: Any) -> dict[Any, Any]:
-    """The value of each owner, `default` where it is absent; where there is no default, of those that have one."""
+    """The value of each owner, `default` if it is absent; without a default only owners with a value."""
     if default is None:
         return {owner: value for owner, value in values if value is not ABSENT}
     return {owner: default if value is ABSENT else value for owner, value in values}

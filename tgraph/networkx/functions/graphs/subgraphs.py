@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from operator import eq, ge, le
 from typing import Any
 
 import torch
 
-from tgraph.networkx.functions._building import build, column_of, compact, first_of_each, induced, listed_edges
-from tgraph.networkx.functions._shared import comparable, rows
+from tgraph.networkx.functions._arcs import row_of_arcs, rows
+from tgraph.networkx.functions._building import (
+    build,
+    column_of,
+    compact,
+    first_of_each,
+    induced,
+    listed_edges,
+    rebuilt,
+    with_columns,
+)
+from tgraph.networkx.functions._nodes import nodes_in
+from tgraph.networkx.functions._weights import comparable
 from tgraph.networkx.functions.groups import clustering, components
 from tgraph.networkx.functions.paths import unweighted_paths, weighted_paths
 from tgraph.networkx.functions.traversal import depth_first, searches
@@ -16,7 +28,7 @@ from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements
 
 
-def _refuses_both_ways(G, n, radius, center, undirected, distance):
+def _refuses_both_ways(G, undirected):
     return "undirected=True of a directed graph" if undirected and G.is_directed() else None
 
 
@@ -32,25 +44,21 @@ def ego_graph(G, n, radius=1, center=True, undirected=False, distance=None):
     return found if center else induced(found, [node for node in found if node != n])
 
 
-def _core_subgraph(G: Any, k: int | None, core: dict[Any, int] | None, keeps: Any, least: int = 0) -> Any:
-    core = clustering.core_number(G) if core is None else core
-    k = max(core.values()) - least if k is None else k
-    return induced(G, (node for node, level in core.items() if keeps(level, k)))
+def _by_core_number(name: str, compare: Callable[[Any, Any], bool], below: int = 0) -> None:
+    """Register a function: the graph of the nodes by a comparison of their core numbers with k, by default the largest
+    core number minus `below`."""
+
+    def run(G, k=None, core_number=None):
+        core = clustering.core_number(G) if core_number is None else core_number
+        k = max(core.values()) - below if k is None else k
+        return induced(G, (node for node, level in core.items() if compare(level, k)))
+
+    implements(cost="superlinear", name=name)(run)
 
 
-@implements(cost="superlinear")
-def k_core(G, k=None, core_number=None):
-    return _core_subgraph(G, k, core_number, lambda level, k: level >= k)
-
-
-@implements(cost="superlinear")
-def k_shell(G, k=None, core_number=None):
-    return _core_subgraph(G, k, core_number, lambda level, k: level == k)
-
-
-@implements(cost="superlinear")
-def k_crust(G, k=None, core_number=None):
-    return _core_subgraph(G, k, core_number, lambda level, k: level <= k, least=1)
+_by_core_number("k_core", ge)
+_by_core_number("k_shell", eq)
+_by_core_number("k_crust", le, below=1)
 
 
 @implements(cost="superlinear")
@@ -60,16 +68,8 @@ def k_corona(G, k, core_number=None):
         raise NotImplementedError("core_number of some nodes")
     levels = torch.tensor([core[node] for node in G])
     offset, neighbors = rows(G)
-    source = torch.repeat_interleave(torch.arange(len(G)), offset.diff())
-    inside = source[levels[neighbors] >= comparable(k)].bincount(minlength=len(G))
-    return induced(
-        G,
-        (
-            node
-            for node, level, count in zip(G, levels.tolist(), inside.tolist(), strict=True)
-            if level == k and count == k
-        ),
-    )
+    count = row_of_arcs(offset)[levels[neighbors] >= comparable(k)].bincount(minlength=len(G))
+    return induced(G, nodes_in(G, (levels == comparable(k)) & (count == comparable(k))))
 
 
 def _tree(nodes: list[Any], edges: list[tuple[Any, Any]]) -> Any:
@@ -109,18 +109,7 @@ def _renamed(G: Any, labels: list[Any]) -> Any:
     if len(set(labels)) < len(labels):
         raise NotImplementedError("nodes that are given one name")
     source, target, arc = listed_edges(G)
-    kept = G._tensors
-    return build(
-        G.is_directed(),
-        compact(labels),
-        source,
-        target,
-        multigraph=G.is_multigraph(),
-        edge_columns={name: column.take(arc) for name, column in kept.edge_columns.items()},
-        node_columns=kept.node_columns,
-        keys=None if kept.keys is None else kept.keys[arc.numpy()],
-        attributes=dict(G.graph),
-    )
+    return rebuilt(G, compact(labels), source, target, arc)
 
 
 @implements(only={"copy": True}, gaps="nodes that are given one name")
@@ -135,5 +124,4 @@ def convert_node_labels_to_integers(G, first_label=0, ordering="default", label_
     found = _renamed(G, labels)
     if label_attribute is None or not len(G):
         return found
-    columns = {**found._tensors.node_columns, label_attribute: column_of(list(G))}
-    return type(G).of(replace(found._tensors, node_columns=columns), found.graph)
+    return with_columns(found, {label_attribute: column_of(list(G))})

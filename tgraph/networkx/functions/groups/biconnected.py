@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -11,20 +10,19 @@ import torch
 from torch import Tensor
 
 from tgraph import algorithms
+from tgraph.networkx.caching import cached
+from tgraph.networkx.functions._arcs import row_entries, rows, simple, structure
 from tgraph.networkx.functions._building import listed_edges
-from tgraph.networkx.functions._shared import marked, names, number, row_entries, rows, simple, structure
+from tgraph.networkx.functions._nodes import marked, names, node_pairs, number, slices
 from tgraph.networkx.functions.groups.components import component_of
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
 
 
+@cached
 def _components(G: Any) -> tuple[Tensor, Tensor, Tensor]:
     """(offset, vertices, top) of the components, in the order in which networkx's depth-first search leaves them; the
     search enters each at its top."""
-    return G._keep("biconnected components", lambda: _in_order(G))
-
-
-def _in_order(G: Any) -> tuple[Tensor, Tensor, Tensor]:
     offset, vertices = algorithms.biconnected_components(simple(G))
     rank, _ = _search(G)
     size = offset.diff()
@@ -49,9 +47,7 @@ def _search(G: Any) -> tuple[Tensor, Tensor]:
 @implements()
 def biconnected_components(G):
     offset, vertices, _ = _components(G)
-    bounds, members = offset.tolist(), names(G, vertices)
-    for begin, end in pairwise(bounds):
-        yield set(members[begin:end])
+    yield from map(set, slices(names(G, vertices), offset[1:].tolist()))
 
 
 @implements(gaps="self-loops")
@@ -64,11 +60,8 @@ def biconnected_component_edges(G):
     once = source < target
     source, target, component = source[once], target[once], component[once]
     order = component.argsort(stable=True)
-    listed = list(zip(names(G, source[order]), names(G, target[order]), strict=True))
-    begin = 0
-    for end in component.bincount().cumsum(0).tolist():
-        yield listed[begin:end]
-        begin = end
+    listed = list(node_pairs(G, source[order], target[order]))
+    yield from slices(listed, component.bincount().cumsum(0).tolist())
 
 
 @implements()
@@ -93,7 +86,7 @@ def _bridges(G: Any, root: Any) -> Iterator[tuple[Any, Any]]:
     if root is not None:
         label = component_of(G)
         chosen &= label[source] == label[number(G, root)]
-    return zip(names(G, source[chosen]), names(G, target[chosen]), strict=True)
+    return node_pairs(G, source[chosen], target[chosen])
 
 
 def _require_root(G: Any, root: Any) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
-from typing import Any
 
 import networkx as nx
 import torch
@@ -12,29 +10,25 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
-from tgraph.networkx.functions._shared import by_node, names, simple, structure
+from tgraph.networkx.functions._arcs import simple, structure
+from tgraph.networkx.functions._nodes import by_node, names, slices
+from tgraph.networkx.functions.groups.link_prediction import common
 from tgraph.networkx.registry import implements
 
 WEDGES_AT_ONCE = 1 << 22
 
 
-def _cliques(G: Any) -> Iterator[list[Any]]:
+@implements(cost="superlinear", only={"nodes": None})
+def find_cliques(G, nodes=None):
     if not len(G):
         return
     offset, members = algorithms.maximal_cliques(simple(G))
-    listed = names(G, members)
-    for begin, end in pairwise(offset.tolist()):
-        yield listed[begin:end]
-
-
-@implements(cost="superlinear", only={"nodes": None})
-def find_cliques(G, nodes=None):
-    yield from _cliques(G)
+    yield from slices(names(G, members), offset[1:].tolist())
 
 
 @implements(cost="superlinear", only={"nodes": None})
 def find_cliques_recursive(G, nodes=None):
-    return _cliques(G) if len(G) else iter([])
+    return find_cliques(G) if len(G) else iter([])
 
 
 @implements(cost="superlinear", only={"nodes": None, "cliques": None, "separate_nodes": False})
@@ -55,23 +49,19 @@ def max_weight_clique(G, weight="weight"):
 
 
 def _triangles(graph: tg.Graph) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """(u, v, w) of the triangles u < v < w of an undirected simple graph, in batches: arcs u -> v with the arcs of
-    v."""
-    n, offset, neighbors = graph.num_vertices, graph.offset, graph.neighbors.to(torch.int64)
-    source, _ = graph.to_edge_index()
-    up = (source < neighbors).nonzero().flatten()
-    key, work = source * n + neighbors, offset.diff()[neighbors[up]].cumsum(0)
+    """(u, v, w) of the triangles u < v < w of an undirected simple graph, in batches: arcs u -> v with the arcs that
+    lead on."""
+    source, target = graph.to_edge_index()
+    u, v = source[source < target], target[source < target]
+    work = torch.minimum(graph.out_degree[u], graph.out_degree[v]).cumsum(0)
     begin = 0
-    while begin < len(up):
+    while begin < len(u):
         before = int(work[begin - 1]) if begin else 0
         end = max(int(torch.searchsorted(work, before + WEDGES_AT_ONCE, right=True)), begin + 1)
-        u, v = source[up[begin:end]], neighbors[up[begin:end]]
-        sizes = offset[v + 1] - offset[v]
-        arc = torch.arange(int(sizes.sum())) + (offset[v] - (sizes.cumsum(0) - sizes)).repeat_interleave(sizes)
-        u, v, w = u.repeat_interleave(sizes), v.repeat_interleave(sizes), neighbors[arc]
-        wanted = u * n + w
-        met = (w > v) & (key[torch.searchsorted(key, wanted).clamp(max=len(key) - 1)] == wanted)
-        yield u[met], v[met], w[met]
+        first, second = u[begin:end], v[begin:end]
+        pair, w = common(graph, first, second)
+        last = w > second[pair]
+        yield first[pair[last]], second[pair[last]], w[last]
         begin = end
 
 
@@ -106,4 +96,4 @@ def onion_layers(G):
     left = source[layer[target] >= layer[source]].bincount(minlength=len(G))  # the degree when the layer is taken away
     order = left.argsort(stable=True)
     order = order[layer[order].argsort(stable=True)]
-    return dict(zip(names(G, order), layer[order].tolist(), strict=True))
+    return by_node(G, layer[order], order)

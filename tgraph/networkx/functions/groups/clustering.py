@@ -11,21 +11,14 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
-from tgraph.networkx.functions._shared import (
-    bunch,
-    by_node,
-    marked,
-    names,
-    python_sums,
-    row_entries,
-    simple,
-    structure,
-)
+from tgraph.networkx.functions._arcs import row_entries, simple, structure
+from tgraph.networkx.functions._nodes import answer, bunch, by_node, marked, python_sums
 from tgraph.networkx.registry import implements, made_of
-from tgraph.primitives.cohesion.triangle_edges import edge_triangles, triangle_products
+from tgraph.primitives.cohesion.triangle_edges import edge_triangles
 from tgraph.primitives.cohesion.triangle_edges import squares as squares_at
+from tgraph.primitives.row_similarity import common_neighbors
 
-FAR = 1e-33  # numbers whose cube roots lie between this and its inverse have products of three of all digits
+FAR = 1e-33  # between this and its inverse, products of three numbers lose no digits
 
 
 def _require_simple(G: Any) -> None:
@@ -34,8 +27,8 @@ def _require_simple(G: Any) -> None:
 
 
 def _around(G: Any, nodes: Any, hops: int = 1) -> tuple[tg.Graph, Tensor, Tensor]:
-    """A graph that has the triangles of some nodes, or with two hops the squares, their vertices in it, and in G: the
-    one that they and those so near induce, where that is small."""
+    """A graph with the triangles of some nodes, or with two hops the squares, and their vertices in it and in G: the
+    graph induced by their neighbourhoods if that is small."""
     graph, chosen = simple(G), bunch(G, nodes)
     inside, vertices = marked(G, chosen), chosen
     for _ in range(hops):
@@ -52,41 +45,12 @@ def _triangles(G: Any, nodes: Any) -> tuple[Tensor, Tensor, Tensor]:
     return chosen, algorithms.triangle_count(graph, per_vertex=True)[within], simple(G).out_degree[chosen]
 
 
-def _answer(G: Any, nodes: Any, chosen: Tensor, values: Tensor) -> Any:
-    """By node, or the one value where `nodes` is a node."""
-    found = python_sums(values)
-    if nodes is not None and nodes in G:
-        return found[0]
-    return dict(zip(names(G, chosen), found, strict=True))
-
-
 @implements(cost="superlinear", given={"nodes": "local"})
 def triangles(G, nodes=None):
     if nodes is not None:
         _require_simple(G)
     chosen, count, _ = _triangles(G, nodes)
-    return _answer(G, nodes, chosen, count)
-
-
-def _cube_roots(G: Any, weight: Any) -> tuple[tg.Graph, Tensor]:
-    """The undirected simple graph, and for each arc the cube root of its weight relative to the largest, those of both
-    directions added."""
-    arcs = structure(G, weight)
-    values = None if arcs.weights is None else arcs.decoded().weights
-    roots = torch.ones(arcs.num_arcs, dtype=torch.float64)
-    if values is not None and len(values):
-        if not values.max():
-            raise NotImplementedError(f"{weight!r}: the largest is 0")
-        roots = values.to(torch.float64) / values.max()
-        size = roots.abs() ** (1 / 3)
-        if bool(((size > 0) & ((size < FAR) | (size > 1 / FAR))).any()):
-            raise NotImplementedError(f"{weight!r}: products of three, in units of the largest, that are 0 or inf")
-        roots = roots.sign() * size
-    graph = tg.Graph(arcs.decoded().offset, arcs.decoded().neighbors, roots, directed=G.is_directed())
-    graph = graph.without_self_loops()
-    graph = graph.to_undirected(multi="sum") if G.is_directed() else graph
-    assert graph.weights is not None
-    return graph, graph.weights
+    return answer(G, nodes, chosen, python_sums(count))
 
 
 def _clustering(G: Any, nodes: Any, weight: Any) -> tuple[Tensor, Tensor]:
@@ -95,44 +59,34 @@ def _clustering(G: Any, nodes: Any, weight: Any) -> tuple[Tensor, Tensor]:
     if not G.is_directed() and weight is None:
         chosen, count, degree = _triangles(G, nodes)
         return chosen, torch.where(count == 0, 0.0, 2.0 * count.double() / (degree * (degree - 1)).clamp(min=1))
-    chosen = bunch(G, nodes)
-    graph, roots = _cube_roots(G, weight)
-    total, degree = triangle_products(graph, roots), simple(G).out_degree
-    pairs = degree * (degree - 1) / 2
-    if G.is_directed():
-        degree = degree + simple(G).in_degree
-        mutual = degree - graph.out_degree
-        pairs = degree * (degree - 1) - 2 * mutual
-    return chosen, torch.where(total == 0, 0.0, total / pairs)[chosen]
+    chosen, arcs = bunch(G, nodes), structure(G, weight)
+    joined = arcs.without_self_loops().decoded()
+    if joined.weights is None or not joined.num_arcs:
+        return chosen, algorithms.clustering(joined)[chosen]
+    largest = arcs.weight_range[1]  # networkx divides by it, be it the weight of a self-loop
+    if not largest:
+        raise NotImplementedError(f"{weight!r}: the largest is 0")
+    roots = (joined.weights.double() / largest).abs() ** (1 / 3)
+    if bool(((roots > 0) & ((roots < FAR) | (roots > 1 / FAR))).any()):
+        raise NotImplementedError(f"{weight!r}: products of three, in units of the largest, that are 0 or inf")
+    return chosen, algorithms.clustering(joined, weighted=True)[chosen] * (joined.weight_range[1] / largest)
 
 
 @implements(cost="superlinear", given={"nodes": "local"})
 def clustering(G, nodes=None, weight=None):
-    return _answer(G, nodes, *_clustering(G, nodes, weight))
+    chosen, found = _clustering(G, nodes, weight)
+    return answer(G, nodes, chosen, python_sums(found))
 
 
 @implements(cost="superlinear")
 def transitivity(G):
     _require_simple(G)
     graph = simple(G)
+    if not G.is_directed():
+        return algorithms.transitivity(graph) or 0
+    closed = int(common_neighbors(graph, graph.to_edge_index().T, counterparts=graph.transpose()).sum())
     degree = graph.out_degree
-    if G.is_directed():
-        found = int(_transitive(graph))
-    else:
-        found = 6 * int(algorithms.triangle_count(graph))
-    return 0 if found == 0 else found / int((degree * (degree - 1)).sum())
-
-
-def _transitive(graph: tg.Graph) -> Tensor:
-    """The number of arcs u -> v and v -> w such that u -> w."""
-    import scipy.sparse
-
-    if not graph.num_arcs:
-        return torch.tensor(0)
-    ones = torch.ones(graph.num_arcs, dtype=torch.int64).numpy()
-    matrix = scipy.sparse.csr_array((ones, graph.neighbors.numpy(), graph.offset.numpy()))
-    matrix.resize((graph.num_vertices, graph.num_vertices))
-    return torch.tensor((matrix @ matrix).multiply(matrix).sum())
+    return 0 if closed == 0 else closed / int((degree * (degree - 1)).sum())
 
 
 @implements(cost="superlinear", given={"nodes": "local"})
@@ -141,7 +95,7 @@ def generalized_degree(G, nodes=None):
     graph, within, chosen = _around(G, nodes)
     triangle_counts, bounds = edge_triangles(graph).tolist(), graph.offset.tolist()
     found = [Counter(triangle_counts[bounds[v] : bounds[v + 1]]) for v in within.tolist()]
-    return found[0] if nodes is not None and nodes in G else dict(zip(names(G, chosen), found, strict=True))
+    return answer(G, nodes, chosen, found)
 
 
 @implements(cost="superlinear", directed=False, given={"nodes": "local"})
@@ -153,16 +107,21 @@ def square_clustering(G, nodes=None):
     possible = ((degree - 1) * around - corners - squares)[within]
     share = zip((squares[within].double() / possible).tolist(), (possible > 0).tolist(), strict=True)
     found = [value if some else 0 for value, some in share]
-    return found[0] if nodes is not None and nodes in G else dict(zip(names(G, chosen), found, strict=True))
+    return answer(G, nodes, chosen, found)
 
 
-@implements(cost="superlinear")
-def core_number(G):
+def refuse_loops(G: Any) -> None:
+    """Raises NetworkXNotImplemented for self-loops."""
     if G.structure.num_self_loops:
         raise nx.NetworkXNotImplemented(
             "Input graph has self loops which is not permitted; Consider using "
             "G.remove_edges_from(nx.selfloop_edges(G))."
         )
+
+
+@implements(cost="superlinear")
+def core_number(G):
+    refuse_loops(G)
     return by_node(G, algorithms.core_number(G.structure))
 
 

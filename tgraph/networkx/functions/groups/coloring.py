@@ -13,15 +13,17 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
-from tgraph.networkx.functions._shared import degrees, mask, names, rows, structure
-from tgraph.networkx.functions.groups.components import component_of, count_weak
+from tgraph.networkx.functions._arcs import degrees, lists, structure
+from tgraph.networkx.functions._nodes import by_node, mask, nodes_in
+from tgraph.networkx.functions.groups import components
+from tgraph.networkx.functions.groups.components import component_of
 from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements
 
 
 def _sides(G: Any) -> Tensor:
-    """1 for the first node of each component that has successors and those on its side, 0 for isolated nodes and those
-    on the other side, int64 [n]. Raises NetworkXError where there are no two sides."""
+    """The side of each vertex, int64 [n]: 1 for the side of the first vertex with successors in a component, 0 for the
+    other side and for isolated vertices. Raises NetworkXError for a graph that is not bipartite."""
     graph = structure(G)
     if not algorithms.is_bipartite(graph):
         raise nx.NetworkXError("Graph is not bipartite.")
@@ -45,29 +47,25 @@ def color(G):
     side = _sides(G)
     found = dict.fromkeys(_walk(G))
     order = torch.tensor([*found, *(v for v in (degrees(G) == 0).nonzero().flatten().tolist())], dtype=torch.int64)
-    return dict(zip(names(G, order), side[order].tolist(), strict=True))
+    return by_node(G, side[order], order)
 
 
 def _walk(G: Any) -> Iterator[int]:
     """The vertices in the order in which networkx colours them: from the last one that was coloured on."""
-    lists = [[row.tolist() for row in neighbors.tensor_split(offset[1:-1])] for offset, neighbors in _both_ways(G)]
+    around = [lists(G, True), lists(G)] if G.is_directed() else [lists(G)]
     seen = [False] * len(G)
     for first in range(len(G)):
-        stack = [] if seen[first] or not lists[-1][first] else [first]
+        stack = [] if seen[first] or not around[-1][first] else [first]
         while stack:
             v = stack.pop()
             if not seen[v]:
                 seen[v] = True
                 yield v
-            for w in chain.from_iterable(each[v] for each in lists):
+            for w in chain.from_iterable(each[v] for each in around):
                 if not seen[w]:
                     seen[w] = True
                     yield w
                     stack.append(w)
-
-
-def _both_ways(G: Any) -> list[tuple[Tensor, Tensor]]:
-    return [rows(G, reverse=True), rows(G)] if G.is_directed() else [rows(G)]
 
 
 @implements(cost="light")
@@ -75,12 +73,10 @@ def sets(G, top_nodes=None):
     if top_nodes is not None:
         top = set(top_nodes)
         return top, set(G) - top
-    if not len(G):
-        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
-    if count_weak(G) > 1:
+    if not components.is_connected(G):
         raise nx.AmbiguousSolution("Disconnected graph: Ambiguous solution for bipartite sets.")
     side = _sides(G).bool()
-    return set(names(G, side.nonzero().flatten())), set(names(G, (~side).nonzero().flatten()))
+    return set(nodes_in(G, side)), set(nodes_in(G, ~side))
 
 
 @implements(cost="light")
@@ -110,4 +106,4 @@ def greedy_color(G, strategy="largest_first", interchange=False):
     else:
         order = tg.random.permutation(tg.random.key(random.getrandbits(31)), len(G))
     found = tg.primitives.coloring.color_in_order(structure(G), order)
-    return dict(zip(names(G, order), found[order].tolist(), strict=True))
+    return by_node(G, found[order], order)

@@ -3,7 +3,6 @@ partition, of the same quality."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
@@ -12,8 +11,8 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
-from tgraph.networkx.functions._shared import of_kind, refuse_extreme, structure
-from tgraph.networkx.functions.centrality.betweenness import by_tensors
+from tgraph.networkx.functions._arcs import structure
+from tgraph.networkx.functions._weights import of_kind, refuse_extreme
 from tgraph.networkx.functions.graphs.small import labels_of
 from tgraph.networkx.functions.groups.components import groups
 from tgraph.networkx.registry import implements
@@ -40,11 +39,8 @@ def _options(G: Any, weight: Any, resolution: float, seed: Any) -> dict[str, Any
 
 
 def _levels(G: Any, weight: Any, resolution: float, max_level: int | None, seed: Any) -> list[Tensor]:
-    from tgraph.algorithms.community.louvain import louvain_levels
-
     options = _options(G, weight, resolution, seed)
-    found = by_tensors(louvain_levels, structure(G, weight), max_level=max_level, **options)
-    return found if isinstance(found, list) else [found]
+    return algorithms.louvain_levels(structure(G, weight), max_level=max_level, **options)
 
 
 @implements(cost="superlinear", only={"threshold": 1e-07}, gaps=SEEDED)
@@ -66,7 +62,7 @@ if "leiden_communities" in nx.utils.backends._registered_algorithms:  # since ne
         _check_level(max_level)
         options = _options(G, weight, resolution, seed)
         iterations = 3 if max_level is None else max_level
-        return list(groups(G, by_tensors(algorithms.leiden, structure(G, weight), iterations=iterations, **options)))
+        return list(groups(G, algorithms.leiden(structure(G, weight), iterations=iterations, **options)))
 
 
 def _parts(G: Any, communities: Any) -> Tensor:
@@ -87,7 +83,7 @@ def modularity(G, communities, weight="weight", resolution=1):
     graph = refuse_extreme(of_kind("measures", graph), weight)
     _require_weight(graph)
     options = {"weighted": graph.weight_dtype is not None, "resolution": resolution}
-    return float(by_tensors(algorithms.modularity, graph, label, **options))
+    return float(algorithms.modularity(graph, label, **options))
 
 
 @implements()
@@ -98,12 +94,8 @@ def partition_quality(G, partition):
     return found.coverage, -1.0 if G.is_multigraph() else found.performance
 
 
-def _covers(G: Any, communities: Any) -> Iterator[bool]:
-    label = labels_of(G, communities)
-    yield label is not None and not bool((label < 0).any())
-    yield all(node in G for part in communities for node in part)
-
-
 @implements()
 def is_partition(G, communities):
-    return all(_covers(G, list(communities)))
+    communities = list(communities)
+    nodes = {node for part in communities for node in part if node in G}
+    return len(G) == len(nodes) == sum(map(len, communities))

@@ -13,7 +13,9 @@ from torch import Tensor
 from tgraph import algorithms
 from tgraph.core import sums
 from tgraph.io.adjacency import paused_collections
-from tgraph.networkx.functions._shared import edges, names, number, rows, structure
+from tgraph.networkx.caching import cached
+from tgraph.networkx.functions._arcs import edges, rows, structure
+from tgraph.networkx.functions._nodes import marked, names, nodes_in, number
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
 
@@ -37,45 +39,28 @@ def component_of(G: Any) -> Tensor:
     return structure(G).kept("networkx components", lambda: algorithms.wcc(structure(G)))
 
 
-def count_weak(G: Any) -> int:
-    """The number of weak components."""
-    label = component_of(G)
-    return int((label == torch.arange(len(label))).sum())
-
-
 def _require_nodes(G: Any) -> None:
     if not len(G):
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
 
 
 @implements(cost="light")
+@implements(cost="light", name="weakly_connected_components")
 def connected_components(G):
     yield from groups(G, component_of(G))
 
 
-@implements(cost="light")
-def weakly_connected_components(G):
-    yield from groups(G, component_of(G))
+@implements(cost="light", name="number_connected_components")
+@implements(cost="light", name="number_weakly_connected_components")
+def count_weak(G):
+    """The number of weak components."""
+    label = component_of(G)
+    return int((label == torch.arange(len(label))).sum())
 
 
 @implements(cost="light")
-def number_connected_components(G):
-    return count_weak(G)
-
-
-@implements(cost="light")
-def number_weakly_connected_components(G):
-    return count_weak(G)
-
-
-@implements(cost="light")
+@implements(cost="light", name="is_weakly_connected")
 def is_connected(G):
-    _require_nodes(G)
-    return count_weak(G) == 1
-
-
-@implements(cost="light")
-def is_weakly_connected(G):
     _require_nodes(G)
     return count_weak(G) == 1
 
@@ -83,12 +68,13 @@ def is_weakly_connected(G):
 @implements(cost="light")
 def node_connected_component(G, n):
     label = component_of(G)
-    return set(names(G, (label == label[number(G, n)]).nonzero().flatten()))
+    return set(nodes_in(G, label == label[number(G, n)]))
 
 
+@cached
 def strong(G: Any) -> Tensor:
     """The strong component of each vertex, numbered as networkx lists them."""
-    return G._keep("strong components", lambda: search.strong_components(*rows(G)))
+    return search.strong_components(*rows(G))
 
 
 @implements()
@@ -118,19 +104,12 @@ def is_strongly_connected(G):
     return not bool(strong(G).any())
 
 
-def _attracting(G: Any) -> list[set[Any]]:
-    """The strong components that no arc leaves."""
-    component = strong(G)
-    source, target, _ = edges(G)
-    left = component[source][component[source] != component[target]]
-    leaves = torch.zeros(len(G), dtype=torch.bool)
-    leaves[left] = True
-    return [members for i, members in enumerate(groups(G, component)) if not leaves[i]]
-
-
 @implements()
 def attracting_components(G):
-    yield from _attracting(G)
+    component = strong(G)
+    source, target, _ = edges(G)
+    leaves = marked(G, component[source][component[source] != component[target]])
+    yield from (members for i, members in enumerate(groups(G, component)) if not leaves[i])
 
 
 made_of("attracting_components")("number_attracting_components", "is_attracting_component")

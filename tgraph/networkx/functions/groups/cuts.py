@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -10,20 +9,9 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph.core import sums
-from tgraph.networkx.functions._shared import (
-    bunch,
-    chosen,
-    known,
-    marked,
-    mask,
-    number,
-    numbers,
-    refuse_cancelled,
-    require_one_kind,
-    row_entries,
-    rows,
-    structure,
-)
+from tgraph.networkx.functions._arcs import row_entries, rows, structure
+from tgraph.networkx.functions._nodes import bunch, chosen, known, marked, mask, number, numbers
+from tgraph.networkx.functions._weights import refuse_cancelled, require_one_kind
 from tgraph.networkx.registry import implements, made_of
 
 Arcs = tuple[Tensor, Tensor, Tensor]  # source, target, place
@@ -36,13 +24,14 @@ def _leaving(graph: tg.Graph, vertices: Tensor) -> Arcs:
 
 
 def _sum(graph: tg.Graph, arcs: Tensor) -> Any:
-    """The sum of their weights as Python's `sum` has it: without a summand the integer 0."""
+    """The sum of their weights as Python's `sum` gives it: without a summand the integer 0."""
     return len(arcs) if graph.weights is None or not len(arcs) else sums.total(graph.weights[arcs])
 
 
-def _cut(G: Any, S: Iterable[Any], T: Iterable[Any] | None, weight: Any) -> Any:
-    """The weight of the edges between S and T, or the rest; of a directed graph both ways, each counted. Only the rows
-    of these are looked at."""
+@implements(cost="light", given={"S": "local"})
+def cut_size(G, S, T=None, weight=None):
+    """The weight of the edges between S and T, or the rest; in a directed graph of both ways. Only the rows of S and T
+    are read."""
     require_one_kind(G, weight)
     graph, left = structure(G, weight).decoded(), chosen(G, S)
     inside = marked(G, left)
@@ -61,7 +50,8 @@ def _cut(G: Any, S: Iterable[Any], T: Iterable[Any] | None, weight: Any) -> Any:
     return leaving + _sum(graph, arc[inside[v] | (inside[u] & other[v])])
 
 
-def _volume(G: Any, S: Any, weight: Any) -> Any:
+@implements(cost="light", given={"S": "local"})
+def volume(G, S, weight=None):
     if S in G:
         raise TypeError("a degree is not iterable")  # as networkx does
     require_one_kind(G, weight)
@@ -70,16 +60,6 @@ def _volume(G: Any, S: Any, weight: Any) -> Any:
     total = _sum(graph, arc)
     refuse_cancelled(graph, weight, torch.tensor([float(total)] * bool(len(arc))))
     return total if G.is_directed() else total + _sum(graph, arc[u == v])  # a self-loop counts twice
-
-
-@implements(cost="light", given={"S": "local"})
-def cut_size(G, S, T=None, weight=None):
-    return _cut(G, S, T, weight)
-
-
-@implements(cost="light", given={"S": "local"})
-def volume(G, S, weight=None):
-    return _volume(G, S, weight)
 
 
 made_of("cut_size", "volume", cost="light", given={"S": "local"})("conductance", "normalized_cut_size")
@@ -96,7 +76,7 @@ def node_boundary(G, nbunch1, nbunch2=None):
     inside = chosen(G, nbunch1)
     _, found, _ = _leaving(G.structure.decoded(), inside)
     boundary = set(G.labels.of(found[~marked(G, inside)[found]].unique()))
-    return boundary if nbunch2 is None else boundary & set(nbunch2)  # equal objects are those of the smaller set
+    return boundary if nbunch2 is None else boundary & set(nbunch2)  # equal objects come from the smaller set
 
 
 made_of("node_boundary", cost="light", given={"S": "local"})("boundary_expansion")

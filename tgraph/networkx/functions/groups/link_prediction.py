@@ -10,9 +10,11 @@ import networkx as nx
 import torch
 from torch import Tensor
 
+import tgraph as tg
 from tgraph import algorithms
 from tgraph.io.dicts import MISSING
-from tgraph.networkx.functions._shared import degrees, names, numbers, python_sums, simple
+from tgraph.networkx.functions._arcs import degrees, row_entries, row_of_arcs, simple
+from tgraph.networkx.functions._nodes import names, node_values, numbers, python_sums
 from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements
 from tgraph.primitives.row_similarity import common_neighbors
@@ -22,7 +24,7 @@ Score = Callable[[Tensor, Tensor], list[Any]]
 
 
 def _predictions(G: Any, ebunch: Iterable[tuple[Any, Any]] | None, score: Score) -> Iterator[tuple[Any, Any, Any]]:
-    """(u, v, score) for each pair, some at a time; of those that are no edges for None."""
+    """(u, v, score) for each pair, by default each that no edge joins; scores of some pairs at a time."""
     if ebunch is None:
         return _in_batches(G, iter(nx.non_edges(G)), score)
     ebunch = list(ebunch)
@@ -38,7 +40,7 @@ def _in_batches(G: Any, pairs: Iterator[tuple[Any, Any]], score: Score) -> Itera
     while batch := list(islice(pairs, PAIRS_AT_ONCE)):
         try:
             values = _scores(G, batch, score)
-        except (nx.NetworkXException, ZeroDivisionError):  # of one pair: those before it have scores
+        except (nx.NetworkXException, ZeroDivisionError):  # of one pair: the pairs before it have scores
             for pair in batch:
                 yield *pair, *_scores(G, [pair], score)
         else:
@@ -49,29 +51,17 @@ def _scores(G: Any, pairs: list[tuple[Any, Any]], score: Score) -> list[Any]:
     return score(*(numbers(G, ends) for ends in zip(*pairs, strict=True)))
 
 
-def common(G: Any, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+def common(graph: tg.Graph, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     """(pair, vertex) for each common neighbour of the pairs (u, v), the two themselves among them where they are."""
-    graph, n = G.structure, len(G)
-    offset, neighbors = graph.offset, graph.neighbors
-    key = G._keep("arc keys", lambda: torch.repeat_interleave(torch.arange(n), offset.diff()) * n + neighbors)
-    degree = offset.diff()
+    n, offset, neighbors = graph.num_vertices, graph.offset, graph.neighbors
+    key = graph.kept("networkx arc keys", lambda: row_of_arcs(offset) * n + neighbors)
+    degree = graph.out_degree
     shorter = torch.where(degree[u] <= degree[v], u, v)
-    sizes = degree[shorter]
-    pair = torch.arange(len(u)).repeat_interleave(sizes)
-    arc = torch.arange(len(pair)) + (offset[shorter] - (sizes.cumsum(0) - sizes))[pair]
+    pair, arc = row_entries(offset, shorter)
     vertex = neighbors[arc].to(torch.int64)
-    if not len(key):
-        return pair, vertex
     wanted = (u + v - shorter)[pair] * n + vertex
-    met = key[torch.searchsorted(key, wanted).clamp(max=len(key) - 1)] == wanted
+    met = key[torch.searchsorted(key, wanted).clamp(max=len(key) - 1)] == wanted if len(key) else wanted >= 0
     return pair[met], vertex[met]
-
-
-def _others(G: Any, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-    """As `common`, without the two themselves."""
-    pair, vertex = common(G, u, v)
-    other = (vertex != u[pair]) & (vertex != v[pair])
-    return pair[other], vertex[other]
 
 
 def _count(G: Any, u: Tensor, v: Tensor) -> Tensor:
@@ -97,7 +87,7 @@ def jaccard_coefficient(G, ebunch=None):
 
 def _zero(values: Tensor, where: Tensor) -> list[Any]:
     """The values, the integer 0 elsewhere, as networkx has it."""
-    return [value if kept else 0 for value, kept in zip(values.tolist(), where.tolist(), strict=True)]
+    return [value if counts else 0 for value, counts in zip(values.tolist(), where.tolist(), strict=True)]
 
 
 def _weighed(G: Any, ebunch: Any, weight: Tensor) -> Iterator[tuple[Any, Any, Any]]:
@@ -147,44 +137,40 @@ def common_neighbor_centrality(G, ebunch=None, alpha=0.8):
     return _predictions(G, ebunch, score)
 
 
-class Communities:
-    """The community of each vertex as a number, -1 where it has none."""
+def _communities(G: Any, attribute: Any) -> Callable[[Tensor], Tensor]:
+    """The function that gives the community of vertices, as numbers. It raises NetworkXAlgorithmError for a vertex
+    without one."""
+    index: dict[Any, int] = {MISSING: -1}
+    try:
+        numbered = [index.setdefault(value, len(index)) for value in node_values(G, attribute, MISSING)]
+    except TypeError as fault:
+        raise NotImplementedError("communities that cannot be hashed") from fault
+    number = torch.tensor(numbered, dtype=torch.int64)
 
-    graph: Any
-    number: Tensor
-
-    def __init__(self, G: Any, attribute: Any):
-        index: dict[Any, int] = {}
-        column = G.node_column(attribute)
-        values = [MISSING] * len(G) if column is None else column.tolist()
-        try:
-            numbered = [-1 if value is MISSING else index.setdefault(value, len(index)) for value in values]
-        except TypeError as fault:
-            raise NotImplementedError("communities that cannot be hashed") from fault
-        self.graph, self.number = G, torch.tensor(numbered, dtype=torch.int64)
-
-    def __getitem__(self, vertices: Tensor) -> Tensor:
-        """Raises NetworkXAlgorithmError for a vertex without one."""
-        found = self.number[vertices]
+    def of(vertices: Tensor) -> Tensor:
+        found = number[vertices]
         if bool((found < 0).any()):
-            node = names(self.graph, vertices[found < 0][:1])[0]
+            node = names(G, vertices[found < 0][:1])[0]
             raise nx.NetworkXAlgorithmError(f"No community information available for Node {node}")
         return found
 
+    return of
 
-def _within(G: Any, of: Communities, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """(whether u and v are in one community, then for their common neighbours where they are: pair, vertex, whether it
-    is in it, too)"""
-    community = of[u]
-    together = community == of[v]
-    pair, vertex = _others(G, u, v)
-    pair, vertex = pair[together[pair]], vertex[together[pair]]
-    return together, pair, vertex, of[vertex] == community[pair]
+
+def _within(G: Any, of: Callable[[Tensor], Tensor], u: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """(mask of the pairs in one community, then for the common neighbours of these: pair, vertex, mask of those in it,
+    too)"""
+    community = of(u)
+    together = community == of(v)
+    pair, vertex = common(G.structure, u, v)
+    counts = together[pair] & (vertex != u[pair]) & (vertex != v[pair])
+    pair, vertex = pair[counts], vertex[counts]
+    return together, pair, vertex, of(vertex) == community[pair]
 
 
 @implements(cost="superlinear", given={"ebunch": "local"})
 def cn_soundarajan_hopcroft(G, ebunch=None, community="community"):
-    of = Communities(G, community)
+    of = _communities(G, community)
 
     def score(u: Tensor, v: Tensor) -> list[Any]:
         _, pair, _, inside = _within(G, of, u, v)
@@ -195,7 +181,7 @@ def cn_soundarajan_hopcroft(G, ebunch=None, community="community"):
 
 @implements(cost="superlinear", given={"ebunch": "local"})
 def ra_index_soundarajan_hopcroft(G, ebunch=None, community="community"):
-    of, weight = Communities(G, community), 1 / degrees(G).to(torch.float64)
+    of, weight = _communities(G, community), 1 / degrees(G).to(torch.float64)
 
     def score(u: Tensor, v: Tensor) -> list[Any]:
         _, pair, vertex, inside = _within(G, of, u, v)
@@ -208,7 +194,7 @@ def ra_index_soundarajan_hopcroft(G, ebunch=None, community="community"):
 def within_inter_cluster(G, ebunch=None, delta=0.001, community="community"):
     if delta <= 0:
         raise nx.NetworkXAlgorithmError("Delta must be greater than zero")
-    of = Communities(G, community)
+    of = _communities(G, community)
 
     def score(u: Tensor, v: Tensor) -> list[Any]:
         together, pair, _, inside = _within(G, of, u, v)

@@ -6,8 +6,9 @@ import torch
 
 import tgraph as tg
 from tgraph import algorithms
+from tgraph.networkx.functions._arcs import structure
 from tgraph.networkx.functions._building import listed_edges
-from tgraph.networkx.functions._shared import marked, names, numbers, structure
+from tgraph.networkx.functions._nodes import marked, names, node_pairs, numbers
 from tgraph.networkx.functions.groups.coloring import sets
 from tgraph.networkx.registry import implements
 
@@ -24,7 +25,7 @@ def maximal_matching(G):
     ranked = tg.Graph(graph.offset, graph.neighbors, weights, directed=False)
     mate = tg.primitives.matching.heavy(ranked, weights)
     chosen = (mate[source] == target) & (source != target)
-    return set(zip(names(G, source[chosen]), names(G, target[chosen]), strict=True))
+    return set(node_pairs(G, source[chosen], target[chosen]))
 
 
 @implements(cost="superlinear")
@@ -32,12 +33,9 @@ def hopcroft_karp_matching(G, top_nodes=None):
     top, _ = sets(G, top_nodes)
     if G.is_directed() or structure(G).num_self_loops:
         raise NotImplementedError("directed graphs and self-loops")
-    try:
-        mate = algorithms.maximum_bipartite_matching(structure(G), marked(G, numbers(G, top)))
-    except tg.errors.ArgumentError as fault:
-        raise NotImplementedError(str(fault)) from fault
+    mate = algorithms.maximum_bipartite_matching(structure(G), marked(G, numbers(G, top)))
     matched = (mate >= 0).nonzero().flatten()
-    return dict(zip(names(G, matched), names(G, mate[matched]), strict=True))
+    return dict(node_pairs(G, matched, mate[matched]))
 
 
 @implements(only={"nodes": None}, gaps=SEEDED)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import networkx as nx
 
 import tgraph as tg
-from tgraph.networkx.functions._shared import by_node, numbers, structure
+from tgraph.networkx.functions._arcs import structure
+from tgraph.networkx.functions._nodes import by_node, numbers
 from tgraph.networkx.functions.graphs.matrices import refuses_weights
 from tgraph.networkx.registry import implements
 
@@ -21,8 +22,6 @@ def simrank_similarity(G, source=None, target=None, importance_factor=0.9, max_i
         found = tg.algorithms.simrank(structure(G, weight), weighted=weight is not None, **options)
     except tg.errors.NotConvergedError as fault:
         raise nx.ExceededMaxIterations(f"simrank did not converge after {max_iterations} iterations.") from fault
-    except tg.errors.ArgumentError as fault:
-        raise NotImplementedError(str(fault)) from fault
     if source is None:
         return {node: by_node(G, row) for node, row in zip(G, found, strict=True)}
     row = found[G.labels.index(source)]

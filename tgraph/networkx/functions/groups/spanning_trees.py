@@ -5,7 +5,6 @@ Edges are ranked by weight, and those of equal weight by their place among `G.ed
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
@@ -14,9 +13,11 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.core.building import sorting
 from tgraph.io.columns import dicts_of
-from tgraph.networkx.functions._building import build, listed_edges
-from tgraph.networkx.functions._shared import names, structure
+from tgraph.networkx.functions._arcs import structure
+from tgraph.networkx.functions._building import listed_edges, rebuilt
+from tgraph.networkx.functions._nodes import names
 from tgraph.networkx.registry import implements
 
 KRUSKAL = {"algorithm": "kruskal"}
@@ -50,55 +51,32 @@ def _keys(G: Any, arc: Tensor) -> np.ndarray:
     if (keys := G._tensors.keys) is not None:
         return keys[arc.numpy()]
     graph = structure(G).decoded()
-    first = torch.ones(graph.num_arcs, dtype=torch.bool)
-    first[1:] = graph.neighbors[1:] != graph.neighbors[:-1]
-    first[graph.offset[:-1][graph.offset[:-1] < graph.num_arcs]] = True
-    begin = first.nonzero().flatten()
-    found = arc - begin[first.cumsum(0)[arc] - 1]
-    return found.numpy().astype(object)
+    begin = sorting.merge_parallel(graph.offset, graph.neighbors, torch.arange(graph.num_arcs), "first")[2]
+    assert begin is not None
+    number = arc - begin[torch.searchsorted(begin, arc, right=True) - 1]
+    return number.numpy().astype(object)
 
 
-def _edges(G: Any, weight: Any, keys: bool, data: bool, minimum: bool) -> Iterator[tuple[Any, ...]]:
-    source, target, arc = _forest(G, weight, minimum)
-    parts: list[Any] = [names(G, source), names(G, target)]
-    if G.is_multigraph() and keys:
-        parts.append(_keys(G, arc).tolist())
-    if data:
-        parts.append(dicts_of(G._tensors.edge_columns, len(arc), arc.numpy()))
-    return zip(*parts, strict=True)
+def _register(kind: str, minimum: bool) -> None:
+    """Register the functions of minimum or maximum trees."""
+
+    def edges(G, algorithm="kruskal", weight="weight", keys=True, data=True, ignore_nan=False):
+        source, target, arc = _forest(G, weight, minimum)
+        parts: list[Any] = [names(G, source), names(G, target)]
+        if G.is_multigraph() and keys:
+            parts.append(_keys(G, arc).tolist())
+        if data:
+            parts.append(dicts_of(G._tensors.edge_columns, len(arc), arc.numpy()))
+        yield from zip(*parts, strict=True)
+
+    def tree(G, weight="weight", algorithm="kruskal", ignore_nan=False):
+        source, target, arc = _forest(G, weight, minimum)
+        keys = _keys(G, arc) if G.is_multigraph() else None
+        return rebuilt(G, G._tensors.nodes, source, target, arc, keys=keys)
+
+    implements(name=f"{kind}_spanning_edges", only={**KRUSKAL, "data": (True, False)}, gaps=GAPS)(edges)
+    implements(name=f"{kind}_spanning_tree", only=KRUSKAL, gaps=GAPS)(tree)
 
 
-def _tree(G: Any, weight: Any, minimum: bool) -> Any:
-    source, target, arc = _forest(G, weight, minimum)
-    kept = G._tensors
-    return build(
-        False,
-        kept.nodes,
-        source,
-        target,
-        multigraph=G.is_multigraph(),
-        edge_columns={name: column.take(arc) for name, column in kept.edge_columns.items()},
-        node_columns=kept.node_columns,
-        keys=_keys(G, arc) if G.is_multigraph() else None,
-        attributes=dict(G.graph),
-    )
-
-
-@implements(only={**KRUSKAL, "data": (True, False)}, gaps=GAPS)
-def minimum_spanning_edges(G, algorithm="kruskal", weight="weight", keys=True, data=True, ignore_nan=False):
-    yield from _edges(G, weight, keys, data, True)
-
-
-@implements(only={**KRUSKAL, "data": (True, False)}, gaps=GAPS)
-def maximum_spanning_edges(G, algorithm="kruskal", weight="weight", keys=True, data=True, ignore_nan=False):
-    yield from _edges(G, weight, keys, data, False)
-
-
-@implements(only=KRUSKAL, gaps=GAPS)
-def minimum_spanning_tree(G, weight="weight", algorithm="kruskal", ignore_nan=False):
-    return _tree(G, weight, True)
-
-
-@implements(only=KRUSKAL, gaps=GAPS)
-def maximum_spanning_tree(G, weight="weight", algorithm="kruskal", ignore_nan=False):
-    return _tree(G, weight, False)
+_register("minimum", True)
+_register("maximum", False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import networkx as nx
 
-from tgraph.networkx.functions._shared import structure
+from tgraph.networkx.functions._arcs import structure
 from tgraph.networkx.functions.groups.components import count_weak
 from tgraph.networkx.registry import implements, made_of
 

@@ -11,13 +11,14 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph.core import sums
+from tgraph.networkx.functions._arcs import weighted_rows
 from tgraph.networkx.functions._building import listed_edges
-from tgraph.networkx.functions._shared import refuse_beyond, require_one_kind, weighted_rows
+from tgraph.networkx.functions._weights import refuse_beyond, require_one_kind
 from tgraph.networkx.registry import implements, made_of
 
 made_of("to_numpy_array", cost="superlinear")("floyd_warshall_numpy")
 
-BLOCK = 64  # up to so many vertices the compiled kernel tries one after the other, as networkx does
+BLOCK = 64  # vertices up to which the compiled kernel tries one after the other, as networkx does
 
 
 def _arcs(G: Any, weight: Any) -> tuple[Tensor, Tensor, np.ndarray]:
@@ -45,8 +46,8 @@ def _arcs(G: Any, weight: Any) -> tuple[Tensor, Tensor, np.ndarray]:
 
 
 def _find(distance: Tensor, since: np.ndarray) -> None:
-    """Note the least vertex at which each pair without an edge is found: those that a path leads through are tried in
-    ascending order."""
+    """Set `since` of each pair without an edge to the least vertex at which a path is found; inner vertices are tried
+    in ascending order."""
     reached = (distance < torch.inf).numpy()
     for w in range(len(reached)):
         rows = reached[:, w].nonzero()[0]
@@ -56,7 +57,7 @@ def _find(distance: Tensor, since: np.ndarray) -> None:
 
 
 def _shorten(distance: Tensor, before: Tensor | None = None) -> None:
-    """Replace the lengths of edges by distances, and predecessors by those of the first of equally long paths."""
+    """Replace the lengths of edges by distances, and predecessors by those on the first of equally long paths."""
     if before is None or len(distance) <= BLOCK:
         if tg.primitives.all_pairs.shorten(distance, before) >= 0:
             raise NotImplementedError("a negative cycle")
@@ -72,7 +73,7 @@ def _shorten(distance: Tensor, before: Tensor | None = None) -> None:
 
 
 def _distances(G: Any, weight: Any, distance: Tensor, since: np.ndarray) -> dict[Any, dict[Any, float]]:
-    """By node and node: itself first, then those that an edge leads to, then all others."""
+    """Distances by node and node: a node itself first, then its neighbours, then all others."""
     whole = G.edge_column(weight) is not None and require_one_kind(G, weight, 1.0)
     rank = np.minimum(since, 0)
     np.fill_diagonal(rank, rank.min(initial=0) - 1)

@@ -8,8 +8,11 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import names, number, numbers, require_one_kind, weighted_rows
+from tgraph.networkx.functions._arcs import row_of_arcs, weighted_rows
+from tgraph.networkx.functions._nodes import by_node, chain, names, number, numbers
+from tgraph.networkx.functions._weights import require_one_kind
 from tgraph.networkx.functions.paths.weighted_paths import tree_paths
+from tgraph.networkx.functions.traversal.searches import dijkstra
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
 
@@ -25,7 +28,7 @@ def _search(G: Any, sources: list[Any], weight: Any, early: bool = True) -> Foun
 
 
 def _finite_rows(G: Any, weight: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """Rows without the arcs of weight inf, by which no distance falls."""
+    """Rows without the arcs of weight inf, which shorten no path."""
     offset, neighbors, weights = weighted_rows(G, weight)
     if not weights.is_floating_point() or not bool((infinite := weights.isinf()).any()):
         return offset, neighbors, weights
@@ -36,7 +39,7 @@ def _finite_rows(G: Any, weight: Any) -> tuple[Tensor, Tensor, Tensor]:
 def _distances(G: Any, source: Any, found: Found, weight: Any) -> dict[Any, Any]:
     require_one_kind(G, weight)
     met, _, distance = found
-    return dict(zip(names(G, met), distance[met].tolist(), strict=True)) | {source: 0}
+    return by_node(G, distance[met], met) | {source: 0}
 
 
 def _paths(G: Any, found: Found, only: Any = None) -> dict[Any, list[Any]]:
@@ -45,11 +48,8 @@ def _paths(G: Any, found: Found, only: Any = None) -> dict[Any, list[Any]]:
     first[met[0]] = -1  # the source ends every path
     paths = {}
     for v in met if only is None else [number(G, only)]:
-        path = [v]
-        while (v := first[v]) >= 0:
-            path.append(v)
-        path.reverse()
-        paths[names(G, path[-1:])[0]] = names(G, path)
+        path = names(G, chain(first, v)[::-1])
+        paths[path[-1]] = path
     return paths
 
 
@@ -58,13 +58,20 @@ def single_source_bellman_ford(G, source, target=None, weight="weight"):
     ends = numbers(G, [source] if target is None else [source, target])
     if source == target:
         return 0, [source]
-    found = _search(G, [source], weight)
     if target is None:
+        found = _search(G, [source], weight)
         return _distances(G, source, found, weight), _paths(G, found)
-    if int(ends[1]) not in found[0]:
-        raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
+    length, found = _to(G, source, ends[1], weight, f"Target {target} cannot be reached from given sources")
+    return length, _paths(G, found, target)[target]
+
+
+def _to(G: Any, source: Any, end: Tensor, weight: Any, unreached: str) -> tuple[Any, Found]:
+    """The distance of a vertex, and the search."""
+    found = _search(G, [source], weight)
+    if int(end) not in found[0]:
+        raise nx.NetworkXNoPath(unreached)
     require_one_kind(G, weight)
-    return found[2][ends[1]].item(), _paths(G, found, target)[target]
+    return found[2][end].item(), found
 
 
 @implements()
@@ -82,11 +89,7 @@ def bellman_ford_path_length(G, source, target, weight="weight"):
     ends = numbers(G, [source, target])
     if source == target:
         return 0
-    found = _search(G, [source], weight)
-    if int(ends[1]) not in found[0]:
-        raise nx.NetworkXNoPath(f"node {target} not reachable from {source}")
-    require_one_kind(G, weight)
-    return found[2][ends[1]].item()
+    return _to(G, source, ends[1], weight, f"node {target} not reachable from {source}")[0]
 
 
 made_of("single_source_bellman_ford")("bellman_ford_path")
@@ -96,7 +99,7 @@ made_of("single_source_bellman_ford_path_length", cost="superlinear")("all_pairs
 
 def _check_loops(G: Any, weight: Any) -> None:
     offset, neighbors, weights = weighted_rows(G, weight)
-    row = torch.repeat_interleave(torch.arange(len(G)), offset.diff())
+    row = row_of_arcs(offset)
     if bool((weights[row == neighbors] < 0).any()):
         raise nx.NetworkXUnbounded("Negative cycle detected.")
 
@@ -131,12 +134,9 @@ def johnson(G, weight="weight"):
     if found is None:
         raise nx.NetworkXUnbounded("Negative cycle detected.")
     potential = found[2]
-    row = torch.repeat_interleave(torch.arange(len(G)), offset.diff())
+    row = row_of_arcs(offset)
     lengths = weights + potential[row] - potential[neighbors]
     paths = {}
     for source, node in enumerate(G):
-        searched = search.dijkstra(offset, neighbors, lengths, torch.tensor([source]))
-        if searched is None:
-            raise ValueError("Contradictory paths found:", "negative weights?")
-        paths[node] = tree_paths(G, searched)
+        paths[node] = tree_paths(G, dijkstra(offset, neighbors, lengths, torch.tensor([source])))
     return paths

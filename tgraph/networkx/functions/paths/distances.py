@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import networkx as nx
+from torch import Tensor
 
 import tgraph as tg
+from tgraph import algorithms
 from tgraph.core import sums
-from tgraph.networkx.functions._shared import bunch, names, require_one_kind
+from tgraph.networkx.functions._nodes import answer, bunch, by_node, names
+from tgraph.networkx.functions._weights import require_one_kind
 from tgraph.networkx.functions.paths.unweighted_paths import total_hops
 from tgraph.networkx.functions.traversal.searches import reached
 from tgraph.networkx.registry import implements
@@ -18,9 +21,9 @@ from tgraph.networkx.registry import implements
 def eccentricity(G, v=None, sp=None, weight=None):
     require_one_kind(G, weight)
     chosen = bunch(G, v)
-    every = _in_hops(G, weight, tg.algorithms.eccentricity) if v is None else None
+    every = _in_hops(G, weight, algorithms.eccentricity) if v is None else None
     if every is not None:
-        return dict(zip(names(G, chosen), every.tolist(), strict=True))
+        return by_node(G, every, chosen)
     found = []
     for source in chosen.tolist():
         order, far = reached(G, source, weight)
@@ -28,12 +31,12 @@ def eccentricity(G, v=None, sp=None, weight=None):
             kind = "the digraph is not strongly connected" if G.is_directed() else "the graph is not connected"
             raise nx.NetworkXError(f"Found infinite path length because {kind}")
         found.append(far.max().item() or 0)
-    return found[0] if v in G else dict(zip(names(G, chosen), found, strict=True))
+    return answer(G, v, chosen, found)
 
 
 def _in_hops(G, weight, question):
-    """The answer of a function of `tg.algorithms`, which bounds the eccentricities of all by few searches; None where
-    distances are sums of an attribute, or a path is missing, which networkx's order of searches names."""
+    """The answer of a function of `tg.algorithms`, which bounds the eccentricities of all by few searches; None for
+    sums of an attribute, and for a missing path: the error names that of networkx's first search."""
     if weight is not None or not len(G):
         return None
     try:
@@ -42,38 +45,37 @@ def _in_hops(G, weight, question):
         return None
 
 
+def _extreme(G, e, weight, question, best):
+    """The least or the largest eccentricity, or the nodes that have it: by the `question` to `tg.algorithms`, or as
+    the `best`, min or max, of the eccentricities `e`."""
+    found = _in_hops(G, weight, question) if e is None else None
+    if found is not None:
+        return names(G, found) if isinstance(found, Tensor) else found
+    e = eccentricity(G, weight=weight) if e is None else e
+    extreme = best(e.values())
+    return [v for v in e if e[v] == extreme] if question in (algorithms.center, algorithms.periphery) else extreme
+
+
 @implements(cost="superlinear", only={"usebounds": False})
 def diameter(G, e=None, usebounds=False, weight=None):
-    found = _in_hops(G, weight, tg.algorithms.diameter) if e is None else None
-    return max((eccentricity(G, weight=weight) if e is None else e).values()) if found is None else found
+    return _extreme(G, e, weight, algorithms.diameter, max)
 
 
 @implements(cost="superlinear", only={"usebounds": False})
 def radius(G, e=None, usebounds=False, weight=None):
-    found = _in_hops(G, weight, tg.algorithms.radius) if e is None else None
-    return min((eccentricity(G, weight=weight) if e is None else e).values()) if found is None else found
+    return _extreme(G, e, weight, algorithms.radius, min)
 
 
 @implements(cost="superlinear", only={"usebounds": False})
 def center(G, e=None, usebounds=False, weight=None):
     if e is None and weight is None and not G.is_directed() and len(G) == 0:
         raise nx.NetworkXPointlessConcept("G has no nodes.")
-    found = _in_hops(G, weight, tg.algorithms.center) if e is None else None
-    if found is not None:
-        return list(names(G, found))
-    e = eccentricity(G, weight=weight) if e is None else e
-    least = min(e.values())
-    return [v for v in e if e[v] == least]
+    return _extreme(G, e, weight, algorithms.center, min)
 
 
 @implements(cost="superlinear", only={"usebounds": False})
 def periphery(G, e=None, usebounds=False, weight=None):
-    found = _in_hops(G, weight, tg.algorithms.periphery) if e is None else None
-    if found is not None:
-        return list(names(G, found))
-    e = eccentricity(G, weight=weight) if e is None else e
-    most = max(e.values())
-    return [v for v in e if e[v] == most]
+    return _extreme(G, e, weight, algorithms.periphery, max)
 
 
 @implements(cost="superlinear")

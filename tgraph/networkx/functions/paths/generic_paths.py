@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from tgraph.networkx.functions._shared import names, numbers, row_entries, rows
+from tgraph.networkx.functions._arcs import row_entries, rows
+from tgraph.networkx.functions._nodes import names, node_pairs, numbers
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
 
@@ -49,7 +50,7 @@ def _predecessors(G: Any, source: Any, cutoff: float | None = None) -> tuple[dic
     if G.is_multigraph():
         tight[1:] &= (above[1:] != above[:-1]) | (below[1:] != below[:-1])
     found: dict[Any, list[Any]] = {node: [] for node in names(G, order)}
-    for u, v in zip(names(G, above[tight]), names(G, below[tight]), strict=True):
+    for u, v in node_pairs(G, above[tight], below[tight]):
         found[v].append(u)
     return found, dict(zip(found, hops.tolist(), strict=True))
 

@@ -8,8 +8,9 @@ from typing import Any
 import networkx as nx
 
 from tgraph.errors import ArgumentError
-from tgraph.networkx.functions._shared import names, number, structure
-from tgraph.networkx.nodes import NoNode
+from tgraph.networkx.functions._arcs import structure
+from tgraph.networkx.functions._nodes import names
+from tgraph.networkx.functions.traversal.searches import own_ends
 from tgraph.networkx.registry import implements
 from tgraph.primitives.paths import shortest_paths
 
@@ -22,9 +23,7 @@ def shortest_simple_paths(G, source, target, weight=None):
 
 
 def _paths(G: Any, source: Any, target: Any, weight: Any) -> Iterator[list[Any]]:
-    ends = number(G, source), number(G, target)
-    if G._given:
-        raise NoNode("an end may be met from the other one, or be as given")
+    ends = own_ends(G, source, target)
     graph, done, count = structure(G, weight), 0, 4
     while done < count:  # how many will be asked for is not known: each time four times as many
         try:

@@ -9,7 +9,9 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import names, numbers, rows
+import tgraph as tg
+from tgraph.networkx.functions._arcs import rows
+from tgraph.networkx.functions._nodes import by_node, names, numbers
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.centrality.multi_source import level_counts
 from tgraph.primitives.paths import search
@@ -18,26 +20,22 @@ SEARCHED_AT_ONCE = 1 << 12
 
 
 def _search(G: Any, source: Any, cutoff: float | None, reverse: bool = False) -> tuple[Tensor, Tensor, Tensor]:
-    """The vertices in the order in which they are found, who found each, and its depth."""
+    """The vertices in the order of the search, their parents, and their depths."""
     limit = None if cutoff is None or cutoff == math.inf else max(math.ceil(cutoff), 0)
     return search.breadth_first(*rows(G, reverse=reverse), numbers(G, [source]), limit)
 
 
 def tree_lengths(G: Any, source: Any, cutoff: float | None, reverse: bool = False) -> dict[Any, int]:
     order, _, depth = _search(G, source, cutoff, reverse)
-    return dict(zip(names(G, order), depth.tolist(), strict=True))
+    return by_node(G, depth, order)
 
 
 def tree_paths(G: Any, source: Any, cutoff: float | None, reverse: bool = False) -> dict[Any, list[Any]]:
     order, parent, _ = _search(G, source, cutoff, reverse)
     found, above = names(G, order), names(G, parent[1:])
     paths = {found[0]: [found[0]]}
-    if reverse:
-        for v, next_one in zip(found[1:], above, strict=True):
-            paths[v] = [v, *paths[next_one]]
-    else:
-        for v, last in zip(found[1:], above, strict=True):
-            paths[v] = [*paths[last], v]
+    for v, last in zip(found[1:], above, strict=True):
+        paths[v] = [v, *paths[last]] if reverse else [*paths[last], v]
     return paths
 
 
@@ -66,14 +64,16 @@ made_of("single_source_shortest_path_length", cost="superlinear")("all_pairs_sho
 made_of("all_pairs_shortest_path_length", cost="superlinear")("global_efficiency")
 
 
+def pairs_by_hops(graph: tg.Graph) -> Tensor:
+    """The number of ordered pairs of vertices at each distance, int64 [longest + 1]."""
+    parts = torch.arange(graph.num_vertices).split(SEARCHED_AT_ONCE)
+    return torch.nn.utils.rnn.pad_sequence([level_counts(graph, part).sum(0) for part in parts]).sum(1)
+
+
 def total_hops(G: Any) -> int | None:
     """The distances of all ordered pairs added, None where some have no path."""
-    total = pairs = 0
-    for part in torch.arange(len(G)).split(SEARCHED_AT_ONCE):
-        counts = level_counts(G.structure, part)
-        total += int((counts * torch.arange(counts.shape[1])).sum())
-        pairs += int(counts.sum())
-    return total if pairs == len(G) ** 2 else None
+    counts = pairs_by_hops(G.structure)
+    return int((counts * torch.arange(len(counts))).sum()) if int(counts.sum()) == len(G) ** 2 else None
 
 
 @implements(cost="superlinear")

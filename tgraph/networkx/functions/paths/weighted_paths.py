@@ -10,7 +10,10 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import names, number, numbers, require_one_kind, structure, weighted_rows
+from tgraph.networkx.functions._arcs import row_of_arcs, structure, weighted_rows
+from tgraph.networkx.functions._nodes import chain, names, node_pairs, number, numbers
+from tgraph.networkx.functions._weights import require_one_kind
+from tgraph.networkx.functions.traversal.searches import dijkstra, own_ends
 from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
@@ -28,10 +31,7 @@ def _search(
     elif cutoff is not None:
         cutoff = float(cutoff)
     end = None if target is None or target not in G else number(G, target)
-    found = search.dijkstra(offset, neighbors, weights, numbers(G, sources), cutoff=cutoff, target=end)
-    if found is None:
-        raise ValueError("Contradictory paths found:", "negative weights?")
-    return found
+    return dijkstra(offset, neighbors, weights, numbers(G, sources), cutoff=cutoff, target=end)
 
 
 def _distances(G: Any, sources: Iterable[Any], found: tuple[Tensor, ...], weight: Any) -> dict[Any, Any]:
@@ -41,8 +41,7 @@ def _distances(G: Any, sources: Iterable[Any], found: tuple[Tensor, ...], weight
 
 
 def lengths(G: Any, order: Tensor, parent: Tensor, distance: Tensor, weight: Any) -> list[Any]:
-    """The distances of vertices, each after its parent, as sums of what the arcs to them weigh: integers where these
-    all are."""
+    """The distances of vertices, each after its parent: integers if all weights on the path are."""
     found = distance[order].tolist()
     whole = G._whole_of(weight)
     if not distance.is_floating_point() or not whole.any():
@@ -70,12 +69,7 @@ def tree_paths(G: Any, found: tuple[Tensor, ...]) -> dict[Any, list[Any]]:
 
 def _chain(G: Any, found: tuple[Tensor, ...], target: Any) -> list[Any]:
     """The path to one vertex."""
-    parent, v = found[2], number(G, target)
-    path: list[int] = []
-    while v >= 0:
-        path.append(v)
-        v = int(parent[v])
-    return names(G, path[::-1])
+    return names(G, chain(found[2], number(G, target))[::-1])
 
 
 def _length(G: Any, found: tuple[Tensor, ...], target: Any, weight: Any) -> Any:
@@ -151,23 +145,21 @@ def dijkstra_predecessor_and_distance(G, source, cutoff=None, weight="weight"):
     place = torch.full((len(G),), -1)
     place[order] = torch.arange(len(order))
     offset, neighbors, weights = weighted_rows(G, weight)
-    row = torch.repeat_interleave(torch.arange(len(G)), offset.diff())
+    row = row_of_arcs(offset)
     tight = (place[row] >= 0) & (place[neighbors] >= 0) & (distance[row] + weights == distance[neighbors])
     before: dict[Any, list[Any]] = {node: [] for node in names(G, met)}
     row, target = row[tight], neighbors[tight]
     by_place = place[row].argsort(stable=True)
-    for u, v in zip(names(G, row[by_place]), names(G, target[by_place]), strict=True):
+    for u, v in node_pairs(G, row[by_place], target[by_place]):
         before[v].append(u)
     return before, _distances(G, [source], found, weight)
 
 
 @implements()
 def bidirectional_dijkstra(G, source, target, weight="weight"):
-    ends = number(G, source), number(G, target)
+    ends = own_ends(G, source, target)
     if source == target:
         return 0, [source]
-    if G._given:
-        raise NoNode("an end may be met from the other one, or be as given")
     require_one_kind(G, weight)
     arcs, back = weighted_rows(G, weight), weighted_rows(G, weight, reverse=True)
     found = search.meet_weighted(*arcs, *back, *ends)

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import networkx as nx
 from torch import Tensor
 
 from tgraph import algorithms
+from tgraph.networkx.caching import cached
+from tgraph.networkx.functions._arcs import rows, simple, structure, weighted_rows
 from tgraph.networkx.functions._building import build
-from tgraph.networkx.functions._shared import names, numbers, require_one_kind, rows, simple, structure, weighted_rows
+from tgraph.networkx.functions._nodes import names, numbers, slices
+from tgraph.networkx.functions._weights import require_one_kind
 from tgraph.networkx.registry import implements
 from tgraph.primitives.dag import topological
 from tgraph.primitives.paths import search
 
 
+@cached
 def _generations(G: Any) -> tuple[Tensor, Tensor]:
-    return G._keep("generations", lambda: search.generations(*rows(G), structure(G).in_degree))
+    return search.generations(*rows(G), structure(G).in_degree)
 
 
 @implements(cost="light")
@@ -37,10 +40,7 @@ def topological_generations(G):
     if not G.is_directed():
         raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
     order, generation = _generations(G)
-    found = names(G, order)
-    ends = generation[order].bincount().cumsum(0).tolist()
-    for begin, end in pairwise([0, *ends]):
-        yield found[begin:end]
+    yield from slices(names(G, order), generation[order].bincount().cumsum(0).tolist())
     if len(order) < len(G):
         raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
 
@@ -60,7 +60,7 @@ def _longest(G: Any, weight: Any, default_weight: Any) -> tuple[Tensor, Tensor]:
     return order, topological.longest(graph, generation, weighted=graph.weight_dtype is not None)[0]
 
 
-def _refuses_default(G, weight, default_weight, topo_order=None):
+def _refuses_default(weight, default_weight):
     return "default_weight without weight" if weight is None and default_weight != 1 else None
 
 

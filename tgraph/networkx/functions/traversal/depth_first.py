@@ -7,7 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import names, numbers, rows
+from tgraph.networkx.functions._arcs import rows
+from tgraph.networkx.functions._nodes import names, node_pairs, numbers
 from tgraph.networkx.registry import implements, made_of
 from tgraph.primitives.paths import search
 
@@ -27,7 +28,7 @@ def _search(G: Any, source: Any, depth_limit: int | None) -> tuple[Tensor, Tenso
 def tree(G: Any, source: Any, depth_limit: int | None) -> list[tuple[Any, Any]]:
     order, _, parent = _search(G, source, depth_limit)
     found = order[parent[order] >= 0]
-    return list(zip(names(G, parent[found]), names(G, found), strict=True))
+    return list(node_pairs(G, parent[found], found))
 
 
 @implements(cost="light", only=ONLY)

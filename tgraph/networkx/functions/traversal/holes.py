@@ -6,16 +6,19 @@ computed for some nodes at a time.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
-from tgraph.networkx.functions._shared import matrix, of_kind, structure
+from tgraph.networkx.functions._arcs import matrix, structure
+from tgraph.networkx.functions._nodes import by_node
+from tgraph.networkx.functions._weights import of_kind
 from tgraph.networkx.registry import implements
 
 ROWS_AT_ONCE = 1024
-LEAST = 1e-300  # of which the inverse is a number
+LEAST = 1e-300  # with a finite inverse
 
 
 def _mutual(G: Any, weight: Any) -> Any:
@@ -39,17 +42,26 @@ def _scaled(rows: Any, by: np.ndarray) -> Any:
     return found
 
 
+def _by_rows(share: Any, value: Callable[[Any], Any]) -> np.ndarray:
+    """The value of each row of a matrix, computed for some rows at a time."""
+    parts = [value(share[begin : begin + ROWS_AT_ONCE]) for begin in range(0, share.shape[0], ROWS_AT_ONCE)]
+    return np.concatenate(parts).astype(float)
+
+
 @implements(cost="superlinear", only={"nodes": None}, gaps="weights that are not positive")
 def constraint(G, nodes=None, weight=None):
     mutual = _mutual(G, weight)
     share = _scaled(mutual, mutual.sum(axis=1))
-    found = np.zeros(len(G))
-    for begin in range(0, len(G), ROWS_AT_ONCE):
-        rows = share[begin : begin + ROWS_AT_ONCE]
+
+    def value(rows: Any) -> np.ndarray:
         joined = rows + (rows @ share).multiply(rows > 0)
-        found[begin : begin + rows.shape[0]] = joined.multiply(joined).multiply(rows > 0).sum(axis=1)
-    found[mutual.sum(axis=1) - 2 * share.diagonal() == 0] = np.nan  # as networkx tells who has no edge to another
-    return dict(zip(G, found.tolist(), strict=True))
+        return joined.multiply(joined).multiply(rows > 0).sum(axis=1)
+
+    found = _by_rows(share, value)
+    found[mutual.sum(axis=1) - 2 * share.diagonal() == 0] = (
+        np.nan
+    )  # networkx's test for a node without an edge to another
+    return by_node(G, found)
 
 
 # Otherwise networkx divides by the largest weight of the other node, or with nodes by that of the node.
@@ -58,10 +70,6 @@ def effective_size(G, nodes=None, weight=None):
     mutual = _mutual(G, weight)
     share = _scaled(mutual, mutual.sum(axis=1))
     largest = _scaled(mutual, mutual.max(axis=1).toarray().ravel()).T.tocsr()
-    found = np.zeros(len(G))
-    for begin in range(0, len(G), ROWS_AT_ONCE):
-        rows = share[begin : begin + ROWS_AT_ONCE]
-        ties = rows > 0
-        found[begin : begin + rows.shape[0]] = ties.sum(axis=1) - (rows @ largest).multiply(ties).sum(axis=1)
+    found = _by_rows(share, lambda rows: (rows > 0).sum(axis=1) - (rows @ largest).multiply(rows > 0).sum(axis=1))
     found[share.sum(axis=1) - share.diagonal() == 0] = np.nan
-    return dict(zip(G, found.tolist(), strict=True))
+    return by_node(G, found)

@@ -9,22 +9,13 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-import tgraph as tg
 from tgraph import algorithms
 from tgraph.io.dicts import MISSING
+from tgraph.networkx.functions._arcs import degrees, ends_of_rows, structure
 from tgraph.networkx.functions._building import arcs_of
-from tgraph.networkx.functions._shared import (
-    bunch,
-    degrees,
-    ends_of_rows,
-    marked,
-    mask,
-    refuse_cancelled,
-    refuse_extreme,
-    refuse_rounding,
-    require_one_kind,
-    structure,
-)
+from tgraph.networkx.functions._nodes import bunch, marked, mask, node_values
+from tgraph.networkx.functions._weights import refuse_cancelled, refuse_extreme, refuse_rounding, require_one_kind
+from tgraph.networkx.functions.centrality.centrality import received
 from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements
 
@@ -109,9 +100,8 @@ def degree_mixing_dict(G, x="out", y="in", weight=None, nodes=None, normalized=F
 def _labels(G: Any, attribute: Any, kinds: bool = False) -> tuple[list[Any], Tensor]:
     """The distinct values of an attribute, None where a node has none, and the place of that of each vertex; with
     `kinds`, equal values of several classes, such as 1 and True, are distinct."""
-    column = G.node_column(attribute)
-    values = [None] * len(G) if column is None else [None if v is MISSING else v for v in column.tolist()]
     places: dict[Any, int] = {}
+    values = node_values(G, attribute, None)
     label = [places.setdefault((value, type(value)) if kinds else value, len(places)) for value in values]
     return [value for value, _ in places] if kinds else list(places), torch.tensor(label, dtype=torch.int64)
 
@@ -154,25 +144,30 @@ def numeric_assortativity_coefficient(G, attribute, nodes=None):
 KINDS = {"in": "in", "out": "out", "in+out": "both"}
 
 
-def _refuses_parallel(G, source="in+out", target="in+out", nodes=None, weight=None):
+def parallel_weights(G, weight):
     return "multigraphs with weights" if weight is not None and G.is_multigraph() else None
 
 
-@implements(refuses=_refuses_parallel, gaps="multigraphs with weights")
+def kinds_of_degrees(G: Any, source: str, target: str, default: str, wrong: str) -> tuple[str, str]:
+    """The degrees of the source and of the target that count, as `degrees` calls them; `wrong` says of a `name` which
+    kinds it may be. Raises NetworkXError for others, and in an undirected graph for all but the default."""
+    for name, kind in (("source", source), ("target", target)):
+        if not G.is_directed() and kind != default:
+            raise nx.NetworkXError("source and target arguments are only supported for directed graphs")
+        if kind not in KINDS:
+            raise nx.NetworkXError(wrong.format(name=name, kind=kind))
+    return (KINDS[source], KINDS[target]) if G.is_directed() else ("both", "both")
+
+
+@implements(refuses=parallel_weights, gaps="multigraphs with weights")
 def average_degree_connectivity(G, source="in+out", target="in+out", nodes=None, weight=None):
-    if G.is_directed():
-        for name, kind in (("source", source), ("target", target)):
-            if kind not in KINDS:
-                raise nx.NetworkXError(f'{name} must be one of "in", "out", or "in+out"')
-    elif source != "in+out" or target != "in+out":
-        raise nx.NetworkXError("source and target arguments are only supported for directed graphs")
+    own_kind, kind = kinds_of_degrees(G, source, target, "in+out", '{name} must be one of "in", "out", or "in+out"')
     refuse_rounding(structure(G, weight), weight, 2 * G.number_of_edges())
-    reached = degrees(G, None, KINDS[target])
     arcs = G.weighted(None, multi="first") if weight is None else structure(G, weight)
-    arcs = arcs if source == "in" and G.is_directed() else arcs.transpose()
-    total = tg.aggregate(arcs, reached.double(), "sum", edge="copy" if weight is None else "mul")
+    arcs = arcs if own_kind == "in" else arcs.transpose()
+    total = received(arcs, degrees(G, None, kind).double())
     chosen = bunch(G, nodes)
-    own, norm = degrees(G, None, KINDS[source])[chosen], degrees(G, weight, KINDS[source])
+    own, norm = degrees(G, None, own_kind)[chosen], degrees(G, weight, own_kind)
     kinds, group = own.unique(return_inverse=True)
     empty = torch.zeros(len(kinds), dtype=torch.float64)
     sums_of, norms, met = (empty.index_add(0, group, each[chosen].double()) for each in (total, norm, arcs.in_degree))

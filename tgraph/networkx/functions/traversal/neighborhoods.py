@@ -10,52 +10,36 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.networkx.functions._building import build, induced, listed_edges
-from tgraph.networkx.functions._shared import (
-    bunch,
-    comparable,
-    degrees,
-    names,
-    number,
-    refuse_rounding,
-    simple,
-    structure,
-)
+from tgraph.networkx.functions._arcs import degrees, simple, structure
+from tgraph.networkx.functions._building import induced, listed_edges, rebuilt
+from tgraph.networkx.functions._nodes import bunch, by_node, marked, names, number
+from tgraph.networkx.functions._weights import comparable, refuse_rounding
+from tgraph.networkx.functions.centrality.centrality import received
+from tgraph.networkx.functions.groups.clustering import refuse_loops
 from tgraph.networkx.functions.paths import distances
+from tgraph.networkx.functions.paths.unweighted_paths import pairs_by_hops
+from tgraph.networkx.functions.traversal.mixing import kinds_of_degrees, parallel_weights
 from tgraph.networkx.registry import implements
 from tgraph.primitives.cohesion.k_truss import truss_numbers
 
-KINDS = {"in": "in", "out": "out", "in+out": "both"}
 
-
-def _refuses_weights(G, source, target, nodes, weight):
-    return "multigraphs with weights" if weight is not None and G.is_multigraph() else None
-
-
-@implements(refuses=_refuses_weights, gaps="multigraphs with weights", given={"nodes": "local"})
+@implements(refuses=parallel_weights, gaps="multigraphs with weights", given={"nodes": "local"})
 def average_neighbor_degree(G, source="out", target="out", nodes=None, weight=None):
-    if G.is_directed():
-        for name, kind in (("source", source), ("target", target)):
-            if kind not in KINDS:
-                raise nx.NetworkXError(f"{name} argument {kind} must be 'in', 'out' or 'in+out'")
-    elif source != "out" or target != "out":
-        raise nx.NetworkXError("source and target arguments are only supported for directed graphs")
+    wrong = "{name} argument {kind} must be 'in', 'out' or 'in+out'"
+    own_kind, kind = kinds_of_degrees(G, source, target, "out", wrong)
     if nodes is not None and nodes in G:
         raise TypeError("a degree is not iterable")  # as networkx does
-    kind = KINDS[source] if G.is_directed() else "both"
-    reached = degrees(G, None, KINDS[target] if G.is_directed() else "both").double()
+    reached = degrees(G, None, kind).double()
     refuse_rounding(structure(G, weight), weight, 2 * G.number_of_edges())
-    own = degrees(G, weight, kind).double()
+    own = degrees(G, weight, own_kind).double()
     arcs = G.weighted(None, multi="first") if weight is None else structure(G, weight)
-    edge = "copy" if weight is None else "mul"
     total = torch.zeros(len(G), dtype=torch.float64)
-    if not G.is_directed() or "out" in source:
-        total += tg.aggregate(arcs.transpose(), reached, "sum", edge=edge)
-    if G.is_directed() and "in" in source:
-        total += tg.aggregate(arcs, reached, "sum", edge=edge)
+    if not G.is_directed() or own_kind != "in":
+        total += received(arcs.transpose(), reached)
+    if G.is_directed() and own_kind != "out":
+        total += received(arcs, reached)
     chosen = bunch(G, nodes)
-    found = torch.where(own == 0, 0.0, total / own)[chosen]
-    return dict(zip(names(G, chosen), found.tolist(), strict=True))
+    return by_node(G, torch.where(own == 0, 0.0, total / own)[chosen], chosen)
 
 
 def _neighbors(graph: tg.Graph, vertex: int) -> Tensor:
@@ -63,32 +47,18 @@ def _neighbors(graph: tg.Graph, vertex: int) -> Tensor:
 
 
 def _efficiency(graph: tg.Graph) -> float:
-    """The mean of 1 / distance over all pairs of a small graph, level by level."""
+    """The mean of 1 / distance over all pairs."""
     n = graph.num_vertices
     if n < 2:
         return 0.0
-    adjacent = torch.zeros(n, n)
-    adjacent[tuple(graph.to_edge_index())] = 1
-    reached = torch.eye(n)
-    total, depth = 0.0, 0
-    while True:
-        onward = ((reached @ adjacent) + reached).clamp(max=1)
-        depth += 1
-        if not (found := float((onward - reached).sum(dtype=torch.float64))):
-            return total / (n * (n - 1))
-        total += found / depth
-        reached = onward
+    counts = pairs_by_hops(graph)[1:]
+    return float((counts / torch.arange(1, len(counts) + 1).double()).sum()) / (n * (n - 1))
 
 
 @implements(cost="superlinear")
 def local_efficiency(G):
     graph = simple(G)
-    with_loops = G.structure
-    total = 0.0
-    for vertex in range(len(G)):
-        around = _neighbors(with_loops, vertex).unique()
-        total += _efficiency(graph.subgraph(around))
-    return total / len(G)
+    return sum(_efficiency(graph.subgraph(_neighbors(G.structure, v).unique())) for v in range(len(G))) / len(G)
 
 
 @implements(cost="superlinear")
@@ -126,25 +96,12 @@ def node_redundancy(G, nodes=None):
 
 @implements(cost="superlinear")
 def k_truss(G, k):
-    if G.structure.num_self_loops:
-        raise nx.NetworkXNotImplemented(
-            "Input graph has self loops which is not permitted; Consider using "
-            "G.remove_edges_from(nx.selfloop_edges(G))."
-        )
+    refuse_loops(G)
     kept = truss_numbers(G.structure) >= comparable(k)
     source, target, listed = listed_edges(G)
     inside = kept[listed]
-    left = torch.zeros(len(G), dtype=torch.bool)
-    left[source[inside]] = left[target[inside]] = True
+    ends = source[inside], target[inside]
+    left = marked(G, torch.cat(ends))
     number_of = left.cumsum(0) - 1
     vertices = left.nonzero().flatten()
-    tensors = G._tensors
-    return build(
-        False,
-        names(G, vertices),
-        number_of[source[inside]],
-        number_of[target[inside]],
-        edge_columns={name: column.take(listed[inside]) for name, column in tensors.edge_columns.items()},
-        node_columns={name: column.take(vertices) for name, column in tensors.node_columns.items()},
-        attributes=dict(G.graph),
-    )
+    return rebuilt(G, names(G, vertices), number_of[ends[0]], number_of[ends[1]], listed[inside], vertices)
