@@ -278,7 +278,7 @@ def test_devices_whose_scatters_have_no_order(build, monkeypatch):
 
 
 def test_many_arcs_are_reduced_in_pieces(monkeypatch):
-    monkeypatch.setattr("tgraph.formats.uncompressed.CHUNK", 100)
+    monkeypatch.setattr("tgraph.kernels.operators.aggregation.rows.CHUNK", 100)
     graph = wide_graph(torch.float32)
     for reduce in ("sum", "min"):
         agree(COO.from_graph(graph, sorted=False), graph, random_data((330, 3), torch.bfloat16), reduce, "mul")

@@ -13,7 +13,8 @@ from tgraph.core.rows import gather_rows, offset_of
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.layout import STRETCH, Layout
-from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, transposed_csr
+from tgraph.formats.uncompressed import Csr, Uncompressed, transposed_csr
+from tgraph.kernels.operators.aggregation.rows import reduce_rows
 from tgraph.kernels.operators.csr.elias_fano import PADDING, decode_ascending, encode_ascending
 from tgraph.kernels.reductions import Reduction
 

@@ -18,7 +18,7 @@ from tgraph.core.building.edge_index import check_ends, sort_by_target
 from tgraph.core.csr import Csr
 from tgraph.core.derived import computed_once, detached_cache_scope
 from tgraph.core.graph import Graph
-from tgraph.kernels.autograd.degree_weights import multiply_ends
+from tgraph.kernels.operators.csr.degree_weights import multiply_ends
 
 T = TypeVar("T")
 

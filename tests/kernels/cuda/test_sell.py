@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import graphs, random_data, random_graph
 
+from tgraph.core.dispatch import BACKENDS, supports_all
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Subgraph
 from tgraph.formats import ELL, SELL
@@ -37,7 +38,7 @@ def agree(layout, graph, device, data, reduce, edge="copy"):
     expected = portable.aggregate(sub, data, reduction, edge, weights).values
     slices = layout.to(device).slices
     slices = slices._replace(weights=None if slices.weights is None else slices.weights.to(data.dtype))
-    found = kernels.pull(slices, data.to(device), reduce, edge, reduction.identity(data.dtype))
+    found = kernels.pull(slices, data.to(device), reduction, edge)
     adds = data.is_floating_point() and (reduce in ("sum", "prod") or edge in ("add", "mul"))
     tolerance = CLOSE[data.dtype] if adds else 0
     torch.testing.assert_close(found.cpu(), expected, rtol=tolerance, atol=tolerance, equal_nan=True)
@@ -86,7 +87,8 @@ def test_the_layout_calls_it(prepared, monkeypatch):
     """Where its data is on a CUDA device; that of the shim pretends to be."""
     monkeypatch.setenv("TGRAPH_NATIVE", "0")
     if prepared.type == "cpu":
-        monkeypatch.setattr(kernels, "refuses", lambda slices, data, edge: None)
+        served = BACKENDS["cuda"].operators["pull_slices"]._replace(refuses=supports_all)
+        monkeypatch.setitem(BACKENDS["cuda"].operators, "pull_slices", served)
     launched = []
     monkeypatch.setattr(runtime, "launch", lambda *given, really=runtime.launch: launched.append(really(*given)))
     graph = random_graph(70, 400, dtype=torch.float32)

@@ -58,7 +58,7 @@ def agree(graph, device, data, reduce, edge="copy", tolerance=None):
     expected = portable.aggregate(sub, data, reduction, edge, weights).values
     tiles = WSB.from_graph(graph, min_density=0).to(device).tiles
     tiles = tiles._replace(weights=None if tiles.weights is None else tiles.weights.to(data.dtype))
-    found = kernels.pull(tiles, data.to(device), reduce, edge, reduction.identity(data.dtype))
+    found = kernels.pull(tiles, data.to(device), reduction, edge)
     adds = data.is_floating_point() and (reduce in ("sum", "prod") or edge in ("add", "mul"))
     tolerance = tolerance or (CLOSE[data.dtype] if adds else 0)
     torch.testing.assert_close(found.cpu(), expected, rtol=tolerance, atol=tolerance, equal_nan=True)

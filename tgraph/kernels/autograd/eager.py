@@ -13,13 +13,11 @@ import torch
 from torch import Tensor
 
 from tgraph.core.csr import Csr
-from tgraph.core.dispatch import BACKENDS, watchers
+from tgraph.core.dispatch import watchers
 from tgraph.core.system.library import applied
 from tgraph.kernels import tuned
-from tgraph.kernels.autograd.degree_weights import mean_weights
 from tgraph.kernels.native.aggregation import csr_sums, grouping
-
-_NATIVE = BACKENDS["native"].operators
+from tgraph.kernels.operators.csr.degree_weights import mean_weights
 
 # Gradients are scattered so often before the transpose is built, which takes longer than a scatter.
 OFTEN = 4
@@ -33,7 +31,7 @@ def serves(neighbors: Tensor, rows: int, data: Tensor, weights: Tensor | None = 
     weights [num_arcs] of the same dtype; no backend is chosen or recorded."""
     if weights is not None and weights.dtype != data.dtype:
         return False
-    if _NATIVE["sum_csr"].refuses(neighbors, rows, data, weights) is not None:
+    if csr_sums.refuses(neighbors, rows, data, weights) is not None:
         return False
     return not (watchers() or tuned.may_know(rows, neighbors.shape[0]))
 

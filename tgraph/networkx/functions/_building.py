@@ -14,7 +14,7 @@ from torch import Tensor
 import tgraph as tg
 from tgraph.io.adjacency import Adjacency
 from tgraph.io.columns import Column
-from tgraph.io.dicts import DTYPES, MISSING
+from tgraph.kernels.operators.dicts import DTYPES, MISSING
 from tgraph.networkx.functions._shared import known, row_entries
 from tgraph.networkx.graph import CLASSES, Graph
 

@@ -167,13 +167,11 @@ def argreduce(
     return kernels.argreduce(sub, data, edge, weights, best)
 
 
-@implements("segment_argreduce", refuses_call(refuses_adjoints))
+@implements(adjoints.segment_argreduce, refuses_call(refuses_adjoints))
 def segment_argreduce(sub: Subgraph, data: Tensor, reduction: Reduction) -> tuple[Tensor, Tensor]:
-    """A min or max by rows and its indices: see `kernels.autograd.pull_push.segment_argreduce`."""
     return kernels.segment_argreduce(sub, data, reduction)
 
 
-@implements("scatter_argreduce", refuses_call(refuses_adjoints))
+@implements(adjoints.scatter_argreduce, refuses_call(refuses_adjoints))
 def scatter_argreduce(sub: Subgraph, grad: Tensor, index: Tensor) -> Tensor:
-    """Its gradient: see `kernels.autograd.pull_push.scatter_argreduce`."""
     return kernels.scatter_argreduce(sub, grad, index)

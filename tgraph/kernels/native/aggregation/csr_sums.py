@@ -12,6 +12,7 @@ from tgraph.core.system.pages import LARGE, fresh, settle
 from tgraph.kernels.native.aggregation.arcs import PULL, flat, index_dtype_of
 from tgraph.kernels.native.base.support import compiled, implements, unavailable
 from tgraph.kernels.operators.aggregation import narrow as declared
+from tgraph.kernels.operators.aggregation import segments
 from tgraph.kernels.reductions import REDUCTIONS
 
 DTYPES = (torch.float32, torch.float64)
@@ -47,7 +48,6 @@ def refuses_narrow(arcs: Csr, data: Tensor, mean: bool) -> str | None:
     return unavailable()
 
 
-@implements("sum_csr", refuses)
 def sum_rows(arcs: Csr, data: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
     """The sum or mean over the arcs of each row, plus `own` times the row of the data of the same number."""
     arcs.ensure_valid()
@@ -67,6 +67,22 @@ def sum_rows(arcs: Csr, data: Tensor, mean: bool, weights: Tensor | None, own: f
     pull = getattr(kernels, PULL[data.dtype])
     pull(neighbors, offset, None, -1, None, sent, columns, weights, 1, "sum", edge, 0.0, mean, out)
     return out.add_(sent, alpha=own) if own else out
+
+
+def refuses_segments(messages: Tensor, offset: Tensor) -> str | None:
+    """Why `sum_segments` does not support a call, None where it does."""
+    if not is_plain(messages, offset):
+        return "it needs plain tensors of the CPU, not traced or transformed"
+    shape = messages.shape
+    if messages.dtype not in DTYPES or len(shape) != 2 or not messages.numel() or shape[0] >= 2**31:
+        return f"it has no kernel for {messages.dtype} {list(shape)}"
+    return unavailable()
+
+
+@implements(segments.sum_segments, refuses_segments)
+def sum_segments(messages: Tensor, offset: Tensor) -> Tensor:
+    number = torch.arange(messages.shape[0], dtype=torch.int32, device="cpu")
+    return sum_rows(Csr.trusted(offset, number, None, len(number)), messages, False, None, 0.0)
 
 
 @implements(declared.sum_narrow, refuses_narrow)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.native.aggregation.arcs import PULL, flat, number_of, refuses_pair
 from tgraph.kernels.native.base.support import compiled, implements, refuses_data
+from tgraph.kernels.operators.aggregation import slices as declared
 from tgraph.kernels.operators.aggregation.slices import Slices
 from tgraph.kernels.operators.linear.linear import finished
 from tgraph.kernels.reductions import Reduction
@@ -50,20 +49,20 @@ def _refuses_pull(slices: Slices, data: Tensor, reduction: Reduction, edge: str)
     return refuses(slices, data, reduction.name, edge)
 
 
-def _refuses_step(layout: Any, step: AffineStep) -> str | None:
-    weights = layout.slices.weights
+def _refuses_step(slices: Slices, step: AffineStep) -> str | None:
+    weights = slices.weights
     if step.x.dtype != torch.float32 or (weights is not None and weights.dtype != torch.float32):
         return "it adds float32 in float64, with weights of float32"
-    return refuses(layout.slices, step.x[:, None], "sum", "mul" if step.weighted else "copy")
+    return refuses(slices, step.x[:, None], "sum", "mul" if step.weighted else "copy")
 
 
-@implements("pull_slices", _refuses_pull)
+@implements(declared.pull_slices, _refuses_pull)
 def _pull(slices: Slices, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
     return pull(slices, data, reduction.name, edge, reduction.identity(data.dtype))
 
 
-@implements("step_slices", _refuses_step)
-def _step(layout: Any, step: AffineStep) -> StepResult:
+@implements(declared.step_slices, _refuses_step)
+def _step(slices: Slices, step: AffineStep) -> StepResult:
     """float32 is added in float64 without a converted copy."""
     edge = "mul" if step.weighted else "copy"
-    return finished(step, pull(layout.slices, step.x[:, None], "sum", edge, 0.0, torch.float64)[:, 0])
+    return finished(step, pull(slices, step.x[:, None], "sum", edge, 0.0, torch.float64)[:, 0])

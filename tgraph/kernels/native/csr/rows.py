@@ -11,6 +11,7 @@ from tgraph.core import csr as csr_operators
 from tgraph.core.building import symmetry as symmetry_operators
 from tgraph.errors import ArgumentError
 from tgraph.kernels.native.base.support import compiled, implements, refuses_first, refuses_tensors
+from tgraph.kernels.operators.csr import arc_lookup as lookup_operators
 
 
 def refuses_transpose(offset: Tensor, neighbors: Tensor, num_columns: int, numbered: bool) -> str | None:
@@ -39,6 +40,6 @@ def symmetry_hash(offset: Tensor, neighbors: Tensor, words: Tensor | None, begin
     return compiled().mirror(offset, neighbors, words, begin, end)
 
 
-@implements("arc_lookup", refuses_first)
+@implements(lookup_operators.arc_lookup, refuses_first)
 def arc_lookup(offset: Tensor, neighbors: Tensor) -> Any:
     return compiled().arc_lookup(offset, neighbors)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tgraph.core.direction import THRESHOLDS
 from tgraph.kernels.call import Call
-from tgraph.kernels.loops import LoopCall, Round
+from tgraph.kernels.loops import LoopCall, Round, fixpoint
 from tgraph.kernels.native.base.support import compiled, implements, refuses_call
 from tgraph.kernels.reductions import EDGE_OPERATIONS
 
@@ -35,7 +35,7 @@ def refuses(call: Call) -> str | None:
     return None
 
 
-@implements("fixpoint", refuses_call(refuses))
+@implements(fixpoint, refuses_call(refuses))
 class Fixpoint:
     """A `Loop` in compiled rounds, or in buckets that all threads empty."""
 

@@ -13,8 +13,9 @@ from tgraph.core.rows import Scratch
 from tgraph.core.subgraph import Received, Subgraph
 from tgraph.core.system import devices
 from tgraph.core.system.library import needs_grad
-from tgraph.kernels.autograd.segments import reduce_segments, scatter, segment_reduce, take
+from tgraph.kernels.autograd.segments import segment_reduce, take
 from tgraph.kernels.messages import across, column, is_per_arc, promoted
+from tgraph.kernels.operators.aggregation.segments import reduce_segments, scatter
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 
 # Messages [e, ...] of the arcs held, reduced to what the vertices receive.

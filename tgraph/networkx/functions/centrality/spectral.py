@@ -10,7 +10,7 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
-from tgraph.io.dicts import MISSING
+from tgraph.kernels.operators.dicts import MISSING
 from tgraph.networkx.functions._shared import bunch, by_node, names, number, refuse_cancelled, refuse_extreme, structure
 from tgraph.networkx.functions.centrality.betweenness import arcs_for_paths, by_tensors
 from tgraph.networkx.functions.groups.components import count_weak

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.io.dicts import MISSING
+from tgraph.kernels.operators.dicts import MISSING
 from tgraph.networkx.functions._building import arcs_of
 from tgraph.networkx.functions._shared import names
 from tgraph.networkx.registry import implements

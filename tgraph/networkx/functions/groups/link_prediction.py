@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from tgraph import algorithms
-from tgraph.io.dicts import MISSING
+from tgraph.kernels.operators.dicts import MISSING
 from tgraph.networkx.functions._shared import degrees, names, numbers, python_sums, simple
 from tgraph.networkx.nodes import NoNode
 from tgraph.networkx.registry import implements

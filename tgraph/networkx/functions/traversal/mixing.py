@@ -11,7 +11,7 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
-from tgraph.io.dicts import MISSING
+from tgraph.kernels.operators.dicts import MISSING
 from tgraph.networkx.functions._building import arcs_of
 from tgraph.networkx.functions._shared import (
     bunch,
