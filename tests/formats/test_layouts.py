@@ -370,6 +370,19 @@ def test_damaged_tensors_are_refused(build):
         assert str(caught.value)
 
 
+@pytest.mark.parametrize("name", [None, *LAYOUTS])
+def test_what_a_storage_in_memory_answers(name):
+    graph = tg.generators.cycle(16)
+    storage = (graph if name is None else graph.to_format(name)).storage
+    values = torch.ones(16)
+    assert storage.name == (name or "csr") and storage.spread_out(values) is values
+    assert storage.is_main_rank and not storage.streams and not storage.is_distributed
+    storage.reserve(values, in_place=True)
+    for context in (storage.spreading(), storage.together({}), storage.calling("aggregate"), storage.recording(None)):
+        with context as entered:
+            assert entered is None
+
+
 def test_faults_of_one_layout():
     graph = random_graph(40, 300)
     sell, dcsr, coo = SELL.from_graph(graph, C=4, sigma=8), DCSR.from_graph(graph), COO.from_graph(graph)

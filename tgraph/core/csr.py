@@ -14,14 +14,14 @@ from tgraph.core.building.symmetry import Mirror
 from tgraph.core.derived import Cache
 from tgraph.core.dispatch import setup_operator
 from tgraph.core.rows import gather_rows
-from tgraph.core.storage import Rows
+from tgraph.core.storage import InMemory, Rows
 from tgraph.core.system import devices
 from tgraph.core.system.library import is_plain, register
 from tgraph.errors import ArgumentError
 
 
 @dataclass(frozen=True, eq=False)
-class Csr:
+class Csr(InMemory):
     """Compressed sparse rows: row i leads to the columns `neighbors[offset[i]:offset[i + 1]]`.
 
     Rows and columns may be different sets of vertices. Where messages are pulled, rows are the destinations and columns
@@ -38,6 +38,7 @@ class Csr:
     neighbors or a permutation out of range; tensors that torch.compile traces are not read.
     """
 
+    name: ClassVar[str] = "csr"
     layout: ClassVar[None] = None
 
     offset: Tensor

@@ -77,8 +77,7 @@ class Fixpoint:
         return [Round(*each) for each in self._relaxation.rounds()]
 
     def _set_transpose(self) -> None:
-        reverse = self._graph.transpose()
-        reverse = reverse if reverse.layout is None else reverse.decoded()
+        reverse = self._graph.transpose().decoded()
         weights = None if self._held[1] is None else split(self._transposed())[0]
         reverse.ensure_valid()
         self._held += [reverse, weights]
