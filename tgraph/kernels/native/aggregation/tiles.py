@@ -9,14 +9,10 @@ from torch import Tensor
 
 from tgraph.core.building import sorting
 from tgraph.kernels.native.aggregation.arcs import flat
-from tgraph.kernels.native.base.support import compiled, implements, refuses_data
+from tgraph.kernels.native.base.support import compiled, implements, refuses_data, refuses_first
 from tgraph.kernels.operators.aggregation import tiles as declared
 from tgraph.kernels.operators.aggregation.tiles import HEIGHT, WIDTH, Tiles
 from tgraph.kernels.reductions import Reduction
-
-
-def _refuses(offset: Tensor, *others: Any) -> str | None:
-    return refuses_data(offset)
 
 
 def _refuses_tiles(tiles: Tiles, *others: Any) -> str | None:
@@ -29,7 +25,7 @@ def _refuses_pull(tiles: Tiles, data: Tensor, reduction: Reduction, edge: str) -
     return "it reads int32 columns" if tiles.columns.dtype != torch.int32 else refuses_data(data)
 
 
-@implements(declared.tiles_of, _refuses)
+@implements(declared.tiles_of, refuses_first)
 def tiles_of(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> Tiles:
     """As the portable one. The result does not depend on the number of threads."""
     n, structure = len(offset) - 1, (offset, neighbors)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph.kernels.native.base.support import compiled, implements, refuses_tensors
+from tgraph.kernels.native.base.support import attach, compiled, implements, refuses_tensors
 from tgraph.kernels.operators.csr import degree_weights as declared
 
 DTYPES = (torch.float32, torch.float64)
@@ -37,11 +37,7 @@ def inverse_root_degree(offset: Tensor, dtype: torch.dtype) -> Tensor:
     return scale
 
 
-@implements(declared.multiply_ends, refuses_ends)
-def multiply_ends(scale: Tensor, offset: Tensor, neighbors: Tensor) -> Tensor:
-    weights = torch.empty(neighbors.shape[0], dtype=scale.dtype, device="cpu")
-    compiled().multiply_ends(scale, offset, neighbors, weights)
-    return weights
+attach(declared.multiply_ends, refuses_ends, lambda scale, offset, neighbors: scale.new_empty(neighbors.shape[0]))
 
 
 @implements(declared.mean_weights, refuses_mean)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tgraph.core.building.sorting import index_dtype
 from tgraph.core.dispatch import Operator
-from tgraph.kernels.native.base.support import compiled, implements, unavailable
+from tgraph.kernels.native.base.support import attach, compiled, implements, unavailable
 from tgraph.kernels.operators import dicts as declared
 
 _VIEWS: dict[int, Any] = {1: torch.bool, 2: torch.int64, 3: torch.float64}  # by the number of a kind in dicts.cpp
@@ -89,16 +89,8 @@ def _column(operator: Operator[..., Any], size: int, arguments: tuple, read: Any
     return values, None if count == size else present
 
 
-@implements(declared.dicts_of_rows, refuses)
-def dicts_of_rows(
-    offset: Tensor, keys: list[Any], key_of: Tensor, values: list[Any], value_of: Tensor
-) -> list[dict[Any, Any]]:
-    return compiled().write_dicts(offset, keys, key_of, values, value_of)
-
-
-@implements(declared.dicts_of_columns, refuses)
-def dicts_of_columns(names: list[Any], columns: list[list[Any]], kind: type, missing: Any) -> list[Any]:
-    return compiled().write_columns(names, columns, kind, missing)
+attach(declared.dicts_of_rows, refuses, kernel="write_dicts")
+attach(declared.dicts_of_columns, refuses, kernel="write_columns")
 
 
 def _bytes(mask: Tensor | None) -> Tensor | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph.kernels.native.base.support import compiled, implements, refuses_tensors
+from tgraph.kernels.native.base.support import attach, compiled, implements, per_vertex, refuses_tensors
 from tgraph.kernels.operators.paths import search as declared
 
 
@@ -36,13 +36,6 @@ def dijkstra(
     return None if found < 0 else (order[:found], met[:found], parent, distance)
 
 
-@implements(declared.meet, _refuses)
-def meet(
-    offset: Tensor, neighbors: Tensor, in_offset: Tensor, in_neighbors: Tensor, source: int, target: int
-) -> list[int]:
-    return compiled().meet(offset, neighbors, in_offset, in_neighbors, source, target)
-
-
 @implements(declared.depth_first, _refuses)
 def depth_first(offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth: int) -> tuple[Tensor, Tensor, Tensor]:
     n = len(offset) - 1
@@ -51,11 +44,8 @@ def depth_first(offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth: i
     return preorder[:found], postorder[:left], parent
 
 
-@implements(declared.strong_components, _refuses)
-def strong_components(offset: Tensor, neighbors: Tensor) -> Tensor:
-    component = torch.empty(len(offset) - 1, dtype=torch.int64)
-    compiled().strong_components(offset, neighbors, component)
-    return component
+attach(declared.meet, _refuses)
+attach(declared.strong_components, _refuses, per_vertex)
 
 
 @implements(declared.generations, _refuses)

@@ -1,4 +1,4 @@
-"""Shortest paths by the kernels in `point_to_point.cpp`, `parents.cpp` and `bellman_ford.cpp`."""
+"""Shortest paths by the kernels in `point_to_point.cpp`, `parents.cpp`, `bellman_ford.cpp` and `floyd_warshall.cpp`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.kernels.native.base.support import compiled, implements, refuses_data, refuses_graph
-from tgraph.kernels.operators.paths import shortest_paths as declared
+from tgraph.kernels.native.base.support import compiled, implements, refuses_data, refuses_first, refuses_graph
+from tgraph.kernels.operators.paths import floyd_warshall as floyd_warshall_operators
+from tgraph.kernels.operators.paths import shortest_paths as shortest_paths_operators
 
 _NUMBERS = (torch.int32, torch.int64, torch.float32, torch.float64)
 
@@ -21,18 +22,18 @@ def refuses_parents(graph: Graph, distance: Tensor, parent: Tensor) -> str | Non
     return refuses_data(distance)
 
 
-@implements(declared.hops, refuses_graph)
+@implements(shortest_paths_operators.hops, refuses_graph)
 def hops(graph: Graph, source: int, target: int) -> int:
     """See `tgraph.primitives.shortest_paths.hops`; -1 where there is no path."""
     return _routes(graph, weighted=False).hops(source, target)
 
 
-@implements(declared.fewest_hops, refuses_graph)
+@implements(shortest_paths_operators.fewest_hops, refuses_graph)
 def fewest_hops(graph: Graph, source: int, target: int) -> Tensor:
     return _vertices(_routes(graph, weighted=False).fewest_hops(source, target))
 
 
-@implements(declared.shortest_path, refuses_graph)
+@implements(shortest_paths_operators.shortest_path, refuses_graph)
 def shortest_path(graph: Graph, source: int, target: int, bound: Tensor | None) -> tuple[Tensor, float]:
     if bound is None:
         path, length = _routes(graph, weighted=True).shortest_path(source, target)
@@ -47,7 +48,7 @@ def shortest_path(graph: Graph, source: int, target: int, bound: Tensor | None) 
     return _vertices(path), length
 
 
-@implements(declared.k_shortest, refuses_graph)
+@implements(shortest_paths_operators.k_shortest, refuses_graph)
 def k_shortest(graph: Graph, source: int, target: int, count: int, weighted: bool) -> list[tuple[list[int], float]]:
     (offset, neighbors, weights), (in_offset, in_neighbors, in_weights) = rows(graph), rows(graph.transpose_detached())
     if not weighted:
@@ -55,7 +56,7 @@ def k_shortest(graph: Graph, source: int, target: int, count: int, weighted: boo
     return compiled().k_shortest(offset, neighbors, weights, in_offset, in_neighbors, in_weights, source, target, count)
 
 
-@implements(declared.parents, refuses_parents)
+@implements(shortest_paths_operators.parents, refuses_parents)
 def parents(graph: Graph, distance: Tensor, parent: Tensor) -> None:
     """See `tgraph.primitives.shortest_paths.parents`; written into `parent`, which holds the sources."""
     offset, neighbors, weights = rows(graph.transpose_detached())
@@ -66,7 +67,7 @@ def parents(graph: Graph, distance: Tensor, parent: Tensor) -> None:
     compiled().parents(offset, neighbors, weights, distance.contiguous(), parent)
 
 
-@implements(declared.bellman_ford, refuses_graph)
+@implements(shortest_paths_operators.bellman_ford, refuses_graph)
 def bellman_ford(graph: Graph, sources: Tensor) -> tuple[Tensor, Tensor, list[int]]:
     """See `tgraph.primitives.shortest_paths.bellman_ford`; (distance, parent, the negative cycle)."""
     offset, neighbors, weights = rows(graph)
@@ -105,3 +106,8 @@ class _Routes:
     def __init__(self, graph: Graph, weighted: bool):
         self.arrays = [array for side in (graph, graph.transpose_detached()) for array in rows(side, weighted)]
         self.compiled = compiled().routes(*self.arrays)
+
+
+@implements(floyd_warshall_operators.floyd_warshall, refuses_first)
+def floyd_warshall(distance: Tensor, predecessor: Tensor | None) -> int:
+    return int(compiled().floyd_warshall(distance, predecessor, len(distance)))

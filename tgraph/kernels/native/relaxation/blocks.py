@@ -9,7 +9,7 @@ from torch import Tensor
 from tgraph.core.building import soundness
 from tgraph.core.graph import Graph
 from tgraph.kernels.native.aggregation.arcs import number_of
-from tgraph.kernels.native.base.support import compiled, implements, refuses_data
+from tgraph.kernels.native.base.support import attach, compiled, implements, refuses_data
 from tgraph.kernels.native.relaxation.relaxation import DTYPES
 from tgraph.kernels.operators.relaxation import blocks as declared
 from tgraph.kernels.operators.relaxation.blocks import Block, Blocks, Workspace
@@ -80,7 +80,4 @@ def join_blocks(blocks: Blocks, graph: Graph, label: Tensor) -> bool:
     return kernels.flatten_labels(label)
 
 
-@implements(soundness.is_sound, _refuses)
-def is_sound(offset: Tensor, neighbors: Tensor, num_columns: int) -> bool:
-    """Without the GIL."""
-    return compiled().is_sound(offset, neighbors, num_columns)
+attach(soundness.is_sound, _refuses)  # without the GIL
