@@ -89,6 +89,10 @@ class SELL(Uncompressed):
         first = self.slices.offset[place // height] + place % height
         return Stretches(first, self.slices.length[place].to(torch.int64), height, self.slices.neighbors)
 
+    @property
+    def device(self) -> torch.device:
+        return self.slices.neighbors.device
+
     def out_degree(self) -> Tensor:
         length, order = self.slices.length.to(torch.int64), self.slices.order
         return length if order is None else torch.empty_like(length).index_copy_(0, order.to(torch.int64), length)

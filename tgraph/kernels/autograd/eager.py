@@ -33,7 +33,7 @@ def serves(neighbors: Tensor, rows: int, data: Tensor, weights: Tensor | None = 
         return False
     if csr_sums.refuses(neighbors, rows, data, weights) is not None:
         return False
-    return not (watchers() or tuned.may_know(rows, neighbors.shape[0]))
+    return not (watchers() or (tuned.stored() and tuned.may_know(rows, neighbors.shape[0])))
 
 
 def gathers_by_degree(data: Tensor, num_arcs: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tgraph.core.building.soundness import ensure_sound
 from tgraph.core.csr import Csr
 from tgraph.core.system import native
 from tgraph.core.system.library import is_plain
@@ -50,7 +51,7 @@ def refuses_narrow(arcs: Csr, data: Tensor, mean: bool) -> str | None:
 
 def sum_rows(arcs: Csr, data: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
     """The sum or mean over the arcs of each row, plus `own` times the row of the data of the same number."""
-    arcs.ensure_valid()
+    ensure_sound(arcs.offset, arcs.neighbors, arcs.num_columns)
     offset, neighbors = arcs.offset, arcs.neighbors
     rows, num_arcs, columns, kernels = offset.shape[0] - 1, neighbors.shape[0], data.shape[1], compiled()
     large = max(rows, data.shape[0]) * columns * data.element_size() >= LARGE
@@ -88,7 +89,7 @@ def sum_segments(messages: Tensor, offset: Tensor) -> Tensor:
 @implements(declared.sum_narrow, refuses_narrow)
 def sum_narrow_rows(arcs: Csr, data: Tensor, mean: bool) -> Tensor:
     """The sum or mean over the arcs of each row in float32, of data in 16 bits."""
-    arcs.ensure_valid()
+    ensure_sound(arcs.offset, arcs.neighbors, arcs.num_columns)
     columns = data.shape[1]
     out = fresh((arcs.num_rows, columns), torch.float32)
     kernel = getattr(compiled(), TAKE_NARROW[data.dtype])
@@ -99,7 +100,7 @@ def sum_narrow_rows(arcs: Csr, data: Tensor, mean: bool) -> Tensor:
 
 def sum_columns(arcs: Csr, grad: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
     """The gradient of `sum_rows` along the arcs, by the calling thread: [num_columns, columns]."""
-    arcs.ensure_valid()
+    ensure_sound(arcs.offset, arcs.neighbors, arcs.num_columns)
     columns = grad.shape[1]
     out = fresh((arcs.num_columns, columns), grad.dtype)
     kernels = compiled()
@@ -109,7 +110,7 @@ def sum_columns(arcs: Csr, grad: Tensor, mean: bool, weights: Tensor | None, own
 
 def best_of_rows(arcs: Csr, data: Tensor, reduce: str, empty: float) -> Tensor:
     """The "min" or "max" over the arcs of each row, by column; `empty` for rows without arcs."""
-    arcs.ensure_valid()
+    ensure_sound(arcs.offset, arcs.neighbors, arcs.num_columns)
     offset, neighbors, rows, columns = arcs.offset, arcs.neighbors, arcs.num_rows, data.shape[1]
     out = fresh((rows, columns), data.dtype)
     if columns >= NARROW and neighbors.shape[0] * columns <= MANY:
@@ -125,7 +126,7 @@ def best_of_rows(arcs: Csr, data: Tensor, reduce: str, empty: float) -> Tensor:
 def argbest_of_rows(arcs: Csr, data: Tensor, reduce: str, empty: float) -> tuple[Tensor, Tensor]:
     """`best_of_rows`, and by which of its arcs each row received it, from 0 on: the first of equal ones, -1 for rows
     without arcs; int32, int64 for float64."""
-    arcs.ensure_valid()
+    ensure_sound(arcs.offset, arcs.neighbors, arcs.num_columns)
     shape = arcs.num_rows, data.shape[1]
     out, index = fresh(shape, data.dtype), fresh(shape, index_dtype_of(data.dtype))
     sent = as_many_as_rows(flat(data), arcs.num_rows)

@@ -91,7 +91,7 @@ def refuses_tensors(*tensors: Tensor | None) -> str | None:
 def refuses_data(tensor: Tensor) -> str | None:
     """The same for a tensor that no gradient, trace or transform goes through, such as the arcs of a graph."""
     if tensor.is_cpu and type(tensor) in _PLAIN:  # a fake tensor has no memory
-        return unavailable()
+        return None if native.load() is not None else unavailable()  # a frame less for what is supported
     return "it needs a plain tensor of the CPU"
 
 
