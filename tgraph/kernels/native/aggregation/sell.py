@@ -29,7 +29,6 @@ def refuses_step(slices: Slices, step: AffineStep) -> str | None:
     return refuses(slices, step.x[:, None], REDUCTIONS["sum"], "mul" if step.weighted else "copy")
 
 
-@implements(declared.pull_slices, refuses)
 def pull(slices: Slices, data: Tensor, reduction: Reduction, edge: str, total: torch.dtype | None = None) -> Tensor:
     """Added along the row, whatever the number of threads. float32 may be reduced in a `total` of float64."""
     total = total or data.dtype
@@ -49,6 +48,9 @@ def pull(slices: Slices, data: Tensor, reduction: Reduction, edge: str, total: t
         flat(result),
     )
     return result
+
+
+implements(declared.pull_slices, refuses)(pull)
 
 
 @implements(declared.step_slices, refuses_step)
