@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -35,15 +36,10 @@ def refuses_float64(x: Tensor, weight_dtype: torch.dtype | None) -> str | None:
 
 
 def refuses_sending(
-    offset: Tensor,
-    neighbors: Tensor,
-    weights: Tensor | None,
-    data: Tensor,
-    reduction: Reduction,
-    edge: str,
-    result: Tensor,
+    offset: Tensor, neighbors: Tensor, weights: Tensor | None, data: Tensor, *others: Any
 ) -> str | None:
     """Why `send_rows` does not support a call, None if it does."""
+    reduction, edge, result = others
     if reduction.name != "sum" or edge not in ("copy", "mul") or data.shape[1] != 1:
         return "it adds single numbers, multiplied by weights or not"
     if data.dtype not in (torch.float32, torch.float64) or result.dtype != torch.float64:
