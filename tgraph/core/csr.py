@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -160,7 +161,8 @@ class Csr(InMemory):
         if "offset" not in derived or (numbered and "number" not in derived):
             plain = is_plain(self.offset, self.neighbors)
             transpose = _transpose_arcs if plain else transpose_arcs
-            offset, neighbors, number = transpose(self.offset, self.neighbors, self.num_columns, numbered)
+            with _outside_of_inference():
+                offset, neighbors, number = transpose(self.offset, self.neighbors, self.num_columns, numbered)
             if (plain or not torch.compiler.is_compiling()) and self._is_mirrored(offset, neighbors):
                 offset, neighbors = self.offset, self.neighbors
             derived |= {"offset": offset, "neighbors": neighbors} | ({"number": number} if numbered else {})
@@ -191,7 +193,8 @@ class Csr(InMemory):
         """1 / the arcs of each row, 1 where there are none, of that dtype [num_rows, 1]; computed once."""
         name = f"inverse degree {dtype}"
         if name not in self._cache.values:
-            self._cache.values[name] = self.offset.diff().clamp_(min=1).to(dtype).reciprocal_()[:, None]
+            with _outside_of_inference():
+                self._cache.values[name] = self.offset.diff().clamp_(min=1).to(dtype).reciprocal_()[:, None]
         return self._cache.values[name]
 
     # ---- the interface of a `Storage` --------------------------------------------------------------------------------
@@ -298,6 +301,12 @@ class Csr(InMemory):
         if self.num_columns != self.num_rows:
             return False
         return torch.equal(offset, self.offset) and torch.equal(neighbors, self.neighbors)
+
+
+def _outside_of_inference() -> AbstractContextManager[Any]:
+    """For what is cached: a gradient cannot save inference tensors. torch.compile traces none."""
+    inside = not torch.compiler.is_compiling() and torch.is_inference_mode_enabled()
+    return torch.inference_mode(False) if inside else nullcontext()
 
 
 def statistics_of(weights: Tensor) -> tuple[float, float, float] | None:

@@ -101,6 +101,17 @@ def test_arcs_turned_around_twice_are_themselves(sizes):
     assert torch.equal(arcs.row_of_arc()[number], back.neighbors.long())
 
 
+def test_what_inference_has_derived_serves_training():
+    arcs, data = arcs_of(7, 7), torch.rand(7, 8, requires_grad=True)
+    with torch.inference_mode():
+        arcs.transposed(numbered=True)
+        arcs.inverse_degree(data.dtype)
+    gat(arcs, data[:, None], data[:, :1], data[:, 1:2], torch.rand(40, 1), backend="portable").sum().backward()
+    (found,) = torch.autograd.grad(eager.aggregate(arcs, data, "mean").square().sum(), data, create_graph=True)
+    found.sum().backward()
+    assert data.grad.isfinite().all()
+
+
 def by_message(arcs, data, mean, weights):
     received = eager._by_message(arcs, data, weights)
     return received * arcs.inverse_degree(data.dtype) if mean else received

@@ -126,10 +126,10 @@ def as_pull(sub: Subgraph, weights: Tensor | float | None) -> tuple[Subgraph, Te
     graph, mirrored = sub.graph, not sub.mirrored
     stored = graph.transpose() if mirrored else graph
     pull = Subgraph(graph, graph.everything(), "pull", None, stored.selection(), mirrored, sub.backend)
-    return pull, _transposed_weights(graph, mirrored, weights) if is_per_arc(weights) else weights
+    return pull, transposed_weights(graph, mirrored, weights) if is_per_arc(weights) else weights
 
 
-def _transposed_weights(graph: Graph, mirrored: bool, weights: Tensor) -> Tensor:
+def transposed_weights(graph: Graph, mirrored: bool, weights: Tensor) -> Tensor:
     """Weights [m, ...] of all arcs in the order of the transpose if `mirrored`, else out of it; differentiable."""
     before, after = graph.decoded().weights, graph.transpose().decoded().weights
     if not mirrored:
