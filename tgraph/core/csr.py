@@ -149,7 +149,7 @@ class Csr(InMemory):
         row = torch.arange(self.num_rows, device=self.device)
         return row.repeat_interleave(self.offset.diff(), output_size=self.num_arcs)
 
-    def transposed(self, numbered: bool = False) -> tuple[Tensor, Tensor, Tensor | None]:
+    def by_column(self, numbered: bool = False) -> tuple[Tensor, Tensor, Tensor | None]:
         """The arcs by column: (offset int64 [num_columns + 1], rows [E], numbers int64 [E] or None).
 
         numbered : whether to give the number of each arc, its place among `neighbors`, too.
@@ -170,7 +170,7 @@ class Csr(InMemory):
 
     @property
     def has_transpose(self) -> bool:
-        """True where `transposed` has been computed."""
+        """True where `by_column` has been computed."""
         return "offset" in self._cache.values
 
     def count_gradient(self) -> int:
@@ -180,7 +180,7 @@ class Csr(InMemory):
 
     def transpose(self, numbered: bool = False) -> Csr:
         """The arcs by column, as rows of their own; `numbered` with the number of each arc as permutation."""
-        offset, neighbors, number = self.transposed(numbered)
+        offset, neighbors, number = self.by_column(numbered)
         back = Csr.trusted(offset, neighbors, number, self.num_rows)
         back.set_transpose(self.offset, self.neighbors)
         return back

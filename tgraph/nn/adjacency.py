@@ -108,7 +108,7 @@ class Adjacency:
     @property
     def transpose_permutation(self) -> Tensor:
         """The position in the rows of each arc of the transpose, int64 [E]."""
-        number = self.arcs(of_edges=False).transposed(numbered=True)[2]
+        number = self.arcs(of_edges=False).by_column(numbered=True)[2]
         assert number is not None
         return number
 
@@ -211,7 +211,7 @@ class EndWeights(ArcWeights):
 
     def _transpose(self, adjacency: Adjacency) -> Tensor:
         arcs = adjacency.arcs(of_edges=False)
-        offset, neighbors, _ = arcs.transposed()
+        offset, neighbors, _ = arcs.by_column()
         return self.values if neighbors is arcs.neighbors else multiply_ends(self._scale, offset, neighbors)
 
 

@@ -56,7 +56,7 @@ def aggregate(
     do not support the call.
 
     reduce : "sum", "mean", "min" or "max". weights : [num_arcs], which a sum or mean multiplies by. transposed : gives
-        the same in the order of `arcs.transposed()`, where that is known; a gradient asks for it. own : so many times
+        the same in the order of `arcs.by_column()`, where that is known; a gradient asks for it. own : so many times
         its own data is added to the sum of each destination, which is the source of the same number then. empty : the
         min or max of destinations without arcs.
     """
@@ -172,10 +172,10 @@ def _uses_transpose(arcs: Csr, columns: int) -> bool:
 
 
 def _transposed_weights(arcs: Csr, weights: Tensor, transposed: Callable[[], Tensor | None] | None) -> Tensor:
-    """The weights in the order of `arcs.transposed()`."""
+    """The weights in the order of `arcs.by_column()`."""
     found = None if transposed is None else transposed()
     if found is None:
-        found = weights.index_select(0, cast(Tensor, arcs.transposed(numbered=True)[2]))
+        found = weights.index_select(0, cast(Tensor, arcs.by_column(numbered=True)[2]))
     return found
 
 
