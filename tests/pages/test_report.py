@@ -180,7 +180,7 @@ class Spread:
 def test_what_cannot_be_reported(monkeypatch):
     graph = tg.generators.path(3)
     held = tg.Graph.of_storage(graph.storage)
-    held.__dict__["layout"] = Spread()
+    held.__dict__.update(layout=Spread(), storage=Spread())
     with pytest.raises(tg.errors.ArgumentError, match=r"spread over ranks.*in one process"):
         tg.report(held)
     with pytest.raises(tg.errors.ArgumentError, match=r"expected a tgraph\.Graph, got int"):
