@@ -45,7 +45,7 @@ def members(name: str, cls: type, public: set[type]) -> Iterator[tuple[str, obje
     inherited = [base for base in bases if base.__module__.startswith("tgraph.") and base not in public]
     found = {member: value for owner in (*reversed(inherited), cls) for member, value in vars(owner).items()}
     for member, value in found.items():
-        if any(member in vars(base) for base in BASES if base in bases):
+        if any(hasattr(base, member) for base in BASES if base in bases):
             continue
         inner = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
         if not member.startswith("_") and isinstance(inner, (FunctionType, property, functools.cached_property)):

@@ -50,11 +50,15 @@ def reached(changes: Collection[str]) -> set[Path]:
 
 
 def twins(module: str) -> set[str]:
-    """The modules that define operators of which kernels, with the same names, are in a module."""
+    """The modules that define operators of which kernels are in a module: the first arguments of its calls."""
     if not module.startswith("tgraph.kernels."):
         return set()
-    functions = {node.name for node in tree(MODULES[module]).body if isinstance(node, ast.FunctionDef)}
-    return {name for operator in functions for name in operators().get(operator, ())}
+    attached = {
+        node.args[0].attr
+        for node in ast.walk(tree(MODULES[module]))
+        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Attribute)
+    }
+    return {name for operator in attached for name in operators().get(operator, ())}
 
 
 @functools.cache

@@ -326,6 +326,7 @@ def test_nothing_public_is_left_out():
         "MessagePassing",
         "FeatureFile",
         "Graph",
+        "backends",
         "distributed",
         "drawing",
         "errors",

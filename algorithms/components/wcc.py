@@ -48,8 +48,8 @@ class WCC(tg.Program):
 
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
         # What is streamed is read once either way: a sample would read all of it, too.
-        streams = graph.layout is not None and graph.layout.streams
-        self.sampling, self.mirrored = graph.num_arcs >= self.WORTH_SAMPLING and not streams, False
+        worth = graph.num_arcs >= self.WORTH_SAMPLING and not graph.storage.streams
+        self.sampling, self.mirrored = worth, False
         dtype = torch.int32 if graph.num_vertices < 2**31 else torch.int64
         return tg.primitives.values.numbered(graph, dtype), graph.everything()
 

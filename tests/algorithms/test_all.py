@@ -108,6 +108,20 @@ def test_wide_neighbours(monkeypatch, name):
     check_held(name, wide, rtol=1e-12, atol=0)
 
 
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_another_default_device(name):
+    """As a script sets it that computes on a GPU; "meta" has no data, and no operation goes on with it."""
+    for graph in graphs():
+        given = arguments(ALGORITHMS[name], graph)
+        try:
+            expected = parts(ALGORITHMS[name](graph, **given))
+        except TGraphError:
+            continue
+        with torch.device("meta"):
+            found = parts(ALGORITHMS[name](graph, **given))
+        torch.testing.assert_close(found, expected, equal_nan=True)
+
+
 # By name, a graph of which several threads have parts, and a call.
 ON_THREADS = {
     "betweenness": (lambda: random_graph(6000, 80_000), lambda g: A.betweenness(g, [0, 17, 5000], batch=1)),

@@ -289,7 +289,7 @@ def test_devices_whose_scatters_have_no_order(build, monkeypatch):
 
 
 def test_many_arcs_are_reduced_in_pieces(monkeypatch):
-    monkeypatch.setattr("tgraph.formats.uncompressed.CHUNK", 100)
+    monkeypatch.setattr("tgraph.kernels.operators.aggregation.rows.CHUNK", 100)
     graph = wide_graph(torch.float32)
     for reduce in ("sum", "min"):
         agree(COO.from_graph(graph, sorted=False), graph, random_data((330, 3), torch.bfloat16), reduce, "mul")
@@ -374,6 +374,19 @@ def test_damaged_tensors_are_refused(build):
         with pytest.raises(ArgumentError) as caught:
             type(layout).from_tensors(tensors, options)
         assert str(caught.value)
+
+
+@pytest.mark.parametrize("name", [None, *LAYOUTS])
+def test_what_a_storage_in_memory_answers(name):
+    graph = tg.generators.cycle(16)
+    storage = (graph if name is None else graph.to_format(name)).storage
+    values = torch.ones(16)
+    assert storage.name == (name or "csr") and storage.spread_out(values) is values
+    assert storage.is_main_rank and not storage.streams and not storage.is_distributed
+    storage.reserve(values, in_place=True)
+    for context in (storage.spreading(), storage.together({}), storage.calling("aggregate"), storage.recording(None)):
+        with context as entered:
+            assert entered is None
 
 
 def test_faults_of_one_layout():

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tgraph.io.arc_lookup import ArcLookup, arc_lookup
+from tgraph.kernels.operators.csr.arc_lookup import ArcLookup, arc_lookup
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])

@@ -11,7 +11,7 @@ from strategies import refused
 
 from tgraph.core.dispatch import BACKENDS, PORTABLE
 from tgraph.io.columns import Column, dicts_of
-from tgraph.io.dicts import MISSING
+from tgraph.kernels.operators.dicts import MISSING
 
 KEYS = st.one_of(st.integers(0, 5), st.booleans(), st.text(max_size=1), st.tuples(st.integers(0, 1)))
 VALUES = st.one_of(st.integers(-(2**64), 2**64), st.floats(), st.booleans(), st.none(), st.just(np.float64(1.5)))

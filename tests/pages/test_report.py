@@ -181,7 +181,7 @@ class Spread:
 def test_what_cannot_be_reported(monkeypatch):
     graph = tg.generators.path(3)
     held = tg.Graph.of_storage(graph.storage)
-    held.__dict__["layout"] = Spread()
+    held.__dict__.update(layout=Spread(), storage=Spread())
     refused(r"spread over ranks.*in one process", tg.report, held)
     refused(r"expected a tgraph\.Graph, got int", tg.report, 3)
 

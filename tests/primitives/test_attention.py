@@ -356,7 +356,7 @@ def test_compiles_as_one_graph(kind):
 def test_transposed_arcs():
     for sources, targets in ((7, 6), (3, 9), (9, 3)):
         arcs = random_arcs(sources, targets)
-        offset, destinations, number = arcs.transposed(numbered=True)
+        offset, destinations, number = arcs.by_column(numbered=True)
         assert offset.shape == (sources + 1,) and destinations.dtype == arcs.neighbors.dtype
         assert torch.equal(destinations.long(), arcs.row_of_arc()[number])
         row = torch.arange(sources).repeat_interleave(offset.diff())
@@ -366,7 +366,7 @@ def test_transposed_arcs():
 def test_arcs_both_ways_are_their_own_transpose():
     graph = tg.Graph.from_edges(torch.tensor([0, 1, 2, 2]), torch.tensor([1, 2, 2, 0]), directed=False)
     arcs = Csr(graph.offset, graph.neighbors, None, graph.num_vertices)
-    offset, neighbors, _ = arcs.transposed()
+    offset, neighbors, _ = arcs.by_column()
     assert offset is arcs.offset and neighbors is arcs.neighbors
     given = operands("gatv2", arcs, 2, 3, True)
     check("gatv2", arcs, given, "auto", dropout=0.5, training=True, seed=torch.tensor([4]))

@@ -144,4 +144,4 @@ def _tell(result: Result, graph: tg.Graph, values: Any, output: Path | None) -> 
 
 
 def _leads(graph: tg.Graph) -> bool:
-    return graph.layout is None or graph.layout.is_main_rank
+    return graph.storage.is_main_rank

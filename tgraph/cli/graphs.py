@@ -136,7 +136,7 @@ def info(graph: tg.Graph, /) -> None:
         "out-degree": _degrees(graph),
         "weights": _weights(graph),
         "vertex ids": _ids(graph),
-        "layout": "csr" if graph.layout is None else graph.layout.name,
+        "layout": graph.storage.name,
         "memory": f"{report.scaled(graph.nbytes)}B",
     }
     say(report.table([(f"{name}:", fact) for name, fact in facts.items()]))

@@ -38,7 +38,6 @@ WORDS = {
         "tgraph convert --layout csr writes it without one"
     ),
     ", or write the algorithm with tg.aggregate or as a Relaxation": "",
-    "use tg.run(fuse=False)": "this is a fault of tgraph",
     "read the file with tgraph.read or tgraph.open in one process": "start the command without torchrun",
     "tgraph.write": "tgraph convert",
     "tgraph.read reads": "tgraph convert reads",

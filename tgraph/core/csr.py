@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -14,14 +15,14 @@ from tgraph.core.building.symmetry import Mirror
 from tgraph.core.derived import Cache
 from tgraph.core.dispatch import setup_operator
 from tgraph.core.rows import gather_rows
-from tgraph.core.storage import Rows
+from tgraph.core.storage import InMemory, Rows
 from tgraph.core.system import devices
 from tgraph.core.system.library import is_plain, register
 from tgraph.errors import ArgumentError
 
 
 @dataclass(frozen=True, eq=False)
-class Csr:
+class Csr(InMemory):
     """Compressed sparse rows: row i leads to the columns `neighbors[offset[i]:offset[i + 1]]`.
 
     Rows and columns may be different sets of vertices. Where messages are pulled, rows are the destinations and columns
@@ -38,6 +39,7 @@ class Csr:
     neighbors or a permutation out of range; tensors that torch.compile traces are not read.
     """
 
+    name: ClassVar[str] = "csr"
     layout: ClassVar[None] = None
 
     offset: Tensor
@@ -147,7 +149,7 @@ class Csr:
         row = torch.arange(self.num_rows, device=self.device)
         return row.repeat_interleave(self.offset.diff(), output_size=self.num_arcs)
 
-    def transposed(self, numbered: bool = False) -> tuple[Tensor, Tensor, Tensor | None]:
+    def by_column(self, numbered: bool = False) -> tuple[Tensor, Tensor, Tensor | None]:
         """The arcs by column: (offset int64 [num_columns + 1], rows [E], numbers int64 [E] or None).
 
         numbered : whether to give the number of each arc, its place among `neighbors`, too.
@@ -159,7 +161,8 @@ class Csr:
         if "offset" not in derived or (numbered and "number" not in derived):
             plain = is_plain(self.offset, self.neighbors)
             transpose = _transpose_arcs if plain else transpose_arcs
-            offset, neighbors, number = transpose(self.offset, self.neighbors, self.num_columns, numbered)
+            with _outside_of_inference():
+                offset, neighbors, number = transpose(self.offset, self.neighbors, self.num_columns, numbered)
             if (plain or not torch.compiler.is_compiling()) and self._is_mirrored(offset, neighbors):
                 offset, neighbors = self.offset, self.neighbors
             derived |= {"offset": offset, "neighbors": neighbors} | ({"number": number} if numbered else {})
@@ -167,7 +170,7 @@ class Csr:
 
     @property
     def has_transpose(self) -> bool:
-        """True where `transposed` has been computed."""
+        """True where `by_column` has been computed."""
         return "offset" in self._cache.values
 
     def count_gradient(self) -> int:
@@ -177,7 +180,7 @@ class Csr:
 
     def transpose(self, numbered: bool = False) -> Csr:
         """The arcs by column, as rows of their own; `numbered` with the number of each arc as permutation."""
-        offset, neighbors, number = self.transposed(numbered)
+        offset, neighbors, number = self.by_column(numbered)
         back = Csr.trusted(offset, neighbors, number, self.num_rows)
         back.set_transpose(self.offset, self.neighbors)
         return back
@@ -190,7 +193,8 @@ class Csr:
         """1 / the arcs of each row, 1 where there are none, of that dtype [num_rows, 1]; computed once."""
         name = f"inverse degree {dtype}"
         if name not in self._cache.values:
-            self._cache.values[name] = self.offset.diff().clamp_(min=1).to(dtype).reciprocal_()[:, None]
+            with _outside_of_inference():
+                self._cache.values[name] = self.offset.diff().clamp_(min=1).to(dtype).reciprocal_()[:, None]
         return self._cache.values[name]
 
     # ---- the interface of a `Storage` --------------------------------------------------------------------------------
@@ -297,6 +301,12 @@ class Csr:
         if self.num_columns != self.num_rows:
             return False
         return torch.equal(offset, self.offset) and torch.equal(neighbors, self.neighbors)
+
+
+def _outside_of_inference() -> AbstractContextManager[Any]:
+    """For what is cached: a gradient cannot save inference tensors. torch.compile traces none."""
+    inside = not torch.compiler.is_compiling() and torch.is_inference_mode_enabled()
+    return torch.inference_mode(False) if inside else nullcontext()
 
 
 def statistics_of(weights: Tensor) -> tuple[float, float, float] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch.compiler import is_compiling
@@ -15,7 +15,6 @@ from tgraph.errors import ArgumentError
 __all__ = [
     "AtFirstUse",
     "Cache",
-    "Derived",
     "computed_once",
     "derived",
     "derived_tensor",
@@ -84,20 +83,6 @@ class Cache:
 def is_kept(owner: Any, value: Any) -> bool:
     """Whether the `_cache` of an object holds this very value."""
     return any(value is each for each in owner._cache.values.values())
-
-
-class Derived(Generic[T]):
-    """A function of an object with a `_cache`, computed once for each object; its name is the key."""
-
-    function: Callable[[Any], T]
-    name: str
-
-    def __init__(self, function: Callable[[Any], T]):
-        self.function, self.name = function, function.__name__
-
-    def __call__(self, owner: Any) -> T:
-        values = owner._cache.values
-        return values[self.name] if self.name in values else owner._cache.get(self.name, lambda: self.function(owner))
 
 
 if TYPE_CHECKING:  # to type checkers they are properties with the types of their functions

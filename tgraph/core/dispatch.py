@@ -65,7 +65,7 @@ class Backend:
         self.operators[operator] = Implementation(run, refuses)
 
     @overload
-    def implements(self, operator: str, refuses: Callable[..., str | None]) -> Callable[[F], F]: ...
+    def implements(self, operator: type, refuses: Callable[..., str | None]) -> Callable[[F], F]: ...
 
     @overload
     def implements(
@@ -73,14 +73,13 @@ class Backend:
     ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 
     def implements(self, operator: Any, refuses: Callable[..., str | None]) -> Callable[[Any], Any]:
-        """A decorator that offers a function as the implementation of an `operator`; by its name where it is declared
-        above this backend."""
+        """A decorator that offers a function as the implementation of an `operator`, or a class as that of a class."""
 
         def attach(run: Any) -> Any:
             if isinstance(operator, Operator):  # it checks its arguments itself
                 self.offer(operator.name, run, refuses)
             else:
-                name = operator if isinstance(operator, str) else operator.__name__
+                name = name_of(operator)
                 self.offer(name, guarded(name, run) if operator in _CHOSEN else run, refuses)
             return run
 
@@ -307,12 +306,24 @@ def setup_operator(portable: Callable[P, R]) -> Operator[P, R]:
     return Operator(portable.__name__.lstrip("_"), portable, is_noted=False)
 
 
-def chosen_operator(portable: Callable[P, R]) -> Callable[P, R]:
-    """The function itself, whose name is that of an operator from now on: one that `tgraph.kernels.choose` finds the
-    backend of. Called directly it is the portable implementation."""
-    PORTABLE.offer(portable.__name__, guarded(portable.__name__, portable), supports_all)
+def chosen_operator(portable: F) -> F:
+    """The function or class itself, whose name is that of an operator from now on: one that `tgraph.kernels.choose`
+    finds the backend of. Called directly it is the portable implementation."""
+    name = name_of(portable)
+    PORTABLE.offer(name, guarded(name, portable), supports_all)
     _CHOSEN.add(portable)
     return portable
+
+
+def optional_operator(declared: F) -> F:
+    """As `chosen_operator`, for what no backend needs to implement: a declaration without a body."""
+    _CHOSEN.add(declared)
+    return declared
+
+
+def name_of(declared: Any) -> str:
+    """The name of the operator that a function or class declares."""
+    return declared.__name__.lower()
 
 
 _CHOSEN: set[Any] = set()

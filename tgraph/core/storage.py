@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, Protocol
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -38,12 +38,83 @@ class CsrTensors(Protocol):
     def weights(self) -> Tensor | None: ...
 
 
+class InMemory:
+    """What a storage answers whose arcs lie in the memory of one process. Layouts that stream or are distributed have
+    other answers.
+
+    streams : whether the arcs are read from outside of memory, part by part, at each use.
+    is_distributed : whether the rows are distributed over processes, and vertex data with them.
+    """
+
+    streams: ClassVar[bool] = False
+    is_distributed: ClassVar[bool] = False
+
+    @property
+    def is_main_rank(self) -> bool:
+        """True on rank 0, which alone prints and writes."""
+        return True
+
+    def reserve(self, values: Any, in_place: bool) -> None:
+        """Before a run, for layouts with a memory budget: account for vertex data like `values`, which the program
+        overwrites (`in_place`) or allocates anew in every iteration."""
+
+    def spread_out(self, values: Any) -> Any:
+        """The vertex data as this storage holds it, from the `values` that `init` of a program gave."""
+        return values
+
+    def spreading(self) -> AbstractContextManager[None]:
+        """A context manager in which fresh vertex data is held as `spread_out` holds it, where that makes a
+        difference."""
+        return nullcontext()
+
+    def together(self, what: Mapping[str, str]) -> AbstractContextManager[None]:
+        """The context of a run, for layouts that spread over processes: these do the same, `what` is given by aspects,
+        and where one fails, the others do."""
+        return nullcontext()
+
+    def calling(self, name: str) -> AbstractContextManager[None]:
+        """The context of a call of a function of this name, for layouts that spread over processes: where one fails,
+        the others do."""
+        return nullcontext()
+
+    def recording(self, trace: Any) -> AbstractContextManager[None]:
+        """A context in which, or at whose end, the `trace` of a run gets what is read from outside of memory or
+        exchanged with other processes; nothing for arcs in memory."""
+        return nullcontext()
+
+
 class Storage(Protocol):
-    """The arcs of a graph and their weights. Immutable; derived data is cached by the graph."""
+    """The arcs of a graph and their weights. Immutable; derived data is cached by the graph. `InMemory` documents the
+    members that it has."""
 
     @property
     def layout(self) -> Layout | None:
         """Itself, or None for CSR."""
+
+    @property
+    def name(self) -> str:
+        """The name in `Graph.to_format`, "csr" for CSR."""
+
+    @property
+    def streams(self) -> bool: ...
+
+    @property
+    def is_distributed(self) -> bool: ...
+
+    @property
+    def is_main_rank(self) -> bool: ...
+
+    def reserve(self, values: Any, in_place: bool) -> None: ...
+
+    def spread_out(self, values: Any) -> Any: ...
+
+    def spreading(self) -> AbstractContextManager[None]: ...
+
+    def together(self, what: Mapping[str, str]) -> AbstractContextManager[None]: ...
+
+    def calling(self, name: str) -> AbstractContextManager[None]: ...
+
+    def recording(self, trace: Any) -> AbstractContextManager[None]: ...
 
     @property
     def csr_tensors(self) -> Mapping[str, Tensor | None]:
@@ -116,16 +187,7 @@ class Layout(Storage, Protocol):
     """The interface of a layout for the engine and the kernels; `tgraph.formats.Layout` documents each member."""
 
     @property
-    def name(self) -> str: ...
-
-    @property
     def arcs_at_once(self) -> int: ...
-
-    @property
-    def streams(self) -> bool: ...
-
-    @property
-    def is_distributed(self) -> bool: ...
 
     @property
     def rounds_once(self) -> bool: ...
@@ -143,17 +205,3 @@ class Layout(Storage, Protocol):
     def tensors(self) -> dict[str, Tensor]: ...
 
     def options(self) -> dict[str, Any]: ...
-
-    def reserve(self, values: Any, in_place: bool) -> None: ...
-
-    def spread_out(self, values: Any) -> Any: ...
-
-    def spreading(self) -> AbstractContextManager[None]: ...
-
-    @property
-    def is_main_rank(self) -> bool: ...
-
-    def together(self, what: Mapping[str, str]) -> AbstractContextManager[None]: ...
-    def calling(self, name: str) -> AbstractContextManager[None]: ...
-
-    def recording(self, trace: Any) -> AbstractContextManager[None]: ...

@@ -261,8 +261,8 @@ def arc_weights(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | float 
         return None
     in_layout = sub.graph.layout is not None
     if weights is None or (not in_layout and weights is sub.graph.weights):
-        layout = sub.graph.layout
-        if layout is not None and sub.graph.weight_dtype is not None and (sub.selection.is_whole or layout.streams):
+        usable = in_layout and (sub.selection.is_whole or sub.graph.storage.streams)
+        if usable and sub.graph.weight_dtype is not None:
             return InLayout.WEIGHTS
         held = sub.weights()
         if held is None:

@@ -32,11 +32,12 @@ from tgraph.distributed.streaming.side import Side
 from tgraph.engine.tracing.trace import Trace
 from tgraph.errors import ArgumentError
 from tgraph.formats.layout import Layout
-from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows
+from tgraph.formats.uncompressed import Csr, Uncompressed
 from tgraph.kernels import choose
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.call import Call
 from tgraph.kernels.loops import LoopCall, PausedLoop
+from tgraph.kernels.operators.aggregation.rows import reduce_rows
 from tgraph.kernels.reductions import Reduction, reduction_of
 from tgraph.stream.run.scheduler import Counts, Pipeline
 from tgraph.stream.run.split_rows import COMBINE

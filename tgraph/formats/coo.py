@@ -14,16 +14,8 @@ from tgraph.core.storage import Stretches
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, count_option
 from tgraph.formats.layout import Layout
-from tgraph.formats.uncompressed import (
-    Csr,
-    Uncompressed,
-    placed,
-    reduce_arcs,
-    reduce_rows,
-    select_rows,
-    taken,
-    transposed_csr,
-)
+from tgraph.formats.uncompressed import Csr, Uncompressed, placed, select_rows, taken, transposed_csr
+from tgraph.kernels.operators.aggregation.rows import reduce_arcs, reduce_rows
 from tgraph.kernels.reductions import Reduction
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.layout import Layout
 from tgraph.formats.row_column import ByColumn, ByRow
-from tgraph.formats.uncompressed import Csr, placed, reduce_arcs, reduce_rows, taken
+from tgraph.formats.uncompressed import Csr, placed, taken
+from tgraph.kernels.operators.aggregation.rows import reduce_arcs, reduce_rows
 from tgraph.kernels.reductions import Reduction
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from tgraph.core.rows import gather_rows, offset_of
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.layout import STRETCH, Layout
-from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, transposed_csr
+from tgraph.formats.uncompressed import Csr, Uncompressed, transposed_csr
+from tgraph.kernels.operators.aggregation.rows import reduce_rows
 from tgraph.kernels.operators.csr.elias_fano import PADDING, decode_ascending, encode_ascending
 from tgraph.kernels.reductions import Reduction
 
@@ -62,7 +63,7 @@ class EliasFano(Uncompressed):
 
     def to_csr(self) -> Csr:
         offset = self.row_offset()
-        return offset, self._decoded(torch.arange(self.num_vertices), offset), self.weights
+        return offset, self._decoded(torch.arange(self.num_vertices, device=offset.device), offset), self.weights
 
     def _rows(self, vertices: Tensor) -> Csr:
         degree = (self.offset[vertices + 1] - self.offset[vertices]).to(torch.int64)
@@ -116,7 +117,7 @@ class EliasFano(Uncompressed):
             end = max(begin + 1, int(torch.searchsorted(offset, first + STRETCH, right=True)) - 1)
             end = min(end, self.num_vertices)
             own = offset[begin : end + 1] - first
-            neighbors = self._decoded(torch.arange(begin, end), own)
+            neighbors = self._decoded(torch.arange(begin, end, device=own.device), own)
             some = None if weights is None else weights[first : first + len(neighbors)]
             parts.append(reduce_rows(own, neighbors, some, data, reduction, edge))
             begin = end

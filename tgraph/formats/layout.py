@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
@@ -18,7 +17,7 @@ from tgraph.core.csr import Csr, statistics_of
 from tgraph.core.derived import computed_once
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows, offset_of
-from tgraph.core.storage import Stretches
+from tgraph.core.storage import InMemory, Stretches
 from tgraph.errors import ArgumentError, LayoutError
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.operators.linear.linear import finished, widened
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 STRETCH = 1 << 22
 
 
-class Layout(ABC):
+class Layout(InMemory, ABC):
     """The arcs of a graph in a storage format. Row v lists the vertices that the arcs of v lead to.
 
     A layout is the `storage` of a graph (`tgraph.core.storage`). It is immutable and holds tensors of rows only: ids,
@@ -39,9 +38,6 @@ class Layout(ABC):
 
     name : its name in `Graph.to_format`.
     num_vertices, num_arcs : n and m of the graph that it was built from.
-
-    streams : whether the arcs are read from outside of memory, part by part, at each use.
-    is_distributed : whether the rows are distributed over processes, and vertex data with them.
     rounds_once : whether `pull` accumulates 16-bit floats in float32, products included, and rounds once at the end.
 
     >>> layout = tg.generators.star(4).to_format("sell").layout
@@ -50,8 +46,6 @@ class Layout(ABC):
     """
 
     name: ClassVar[str]
-    streams: ClassVar[bool] = False
-    is_distributed: ClassVar[bool] = False
     rounds_once: ClassVar[bool] = False
     num_vertices: int
     num_arcs: int
@@ -172,39 +166,6 @@ class Layout(ABC):
     def transpose_with_permutation(self) -> tuple[Layout, None]:
         """`transposed`, and None: weights need no permutation."""
         return self.transposed(), None
-
-    def reserve(self, values: Any, in_place: bool) -> None:  # noqa: B027  most keep to none
-        """Before a run, for layouts with a memory budget: account for vertex data like `values`, which the program
-        overwrites (`in_place`) or allocates anew in every iteration."""
-
-    def spread_out(self, values: Any) -> Any:
-        """The vertex data as this layout holds it, from the `values` that `init` of a program gave."""
-        return values
-
-    @property
-    def is_main_rank(self) -> bool:
-        """True on rank 0, which alone prints and writes."""
-        return True
-
-    def together(self, what: Mapping[str, str]) -> AbstractContextManager[None]:
-        """The context of a run, for layouts that spread over processes: these do the same, `what` is given by aspects,
-        and where one fails, the others do."""
-        return nullcontext()
-
-    def calling(self, name: str) -> AbstractContextManager[None]:
-        """The context of a call of a function of this name, for layouts that spread over processes: where one fails,
-        the others do."""
-        return nullcontext()
-
-    def spreading(self) -> AbstractContextManager[None]:
-        """A context manager in which fresh vertex data is held as `spread_out` holds it, where that makes a
-        difference."""
-        return nullcontext()
-
-    def recording(self, trace: Any) -> AbstractContextManager[None]:
-        """A context in which, or at whose end, the `trace` of a run gets what is read from outside of memory or
-        exchanged with other processes; nothing for layouts in memory."""
-        return nullcontext()
 
     @abstractmethod
     def tensors(self) -> dict[str, Tensor]:

@@ -9,15 +9,14 @@ from torch import Tensor
 
 from tgraph.core.building import inputs, sorting, validate
 from tgraph.core.derived import computed_once
-from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
-from tgraph.core.rows import gather_rows, gather_stretches, offset_of
+from tgraph.core.rows import gather_rows, offset_of
 from tgraph.core.storage import Stretches
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
-from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, taken, transposed_csr
+from tgraph.formats.uncompressed import Csr, Uncompressed, transposed_csr
 from tgraph.kernels.affine import AffineStep, StepResult
-from tgraph.kernels.operators.aggregation.slices import Slices
+from tgraph.kernels.operators.aggregation.slices import Slices, arcs_of, pull_slices, step_slices
 from tgraph.kernels.reductions import Reduction
 
 if TYPE_CHECKING:
@@ -69,10 +68,10 @@ class SELL(Uncompressed):
         return self.num_arcs / max(len(self.slices.neighbors), 1) if self.num_arcs else 1.0
 
     def to_csr(self) -> Csr:
-        return self._rows_at(self._place)
+        return arcs_of(self.slices, self._place)
 
     def _rows(self, vertices: Tensor) -> Csr:
-        return self._rows_at(vertices if self._place is None else self._place[vertices])
+        return arcs_of(self.slices, vertices if self._place is None else self._place[vertices])
 
     @computed_once
     def _place(self) -> Tensor | None:
@@ -83,24 +82,16 @@ class SELL(Uncompressed):
         places = torch.arange(self.num_vertices, device=order.device)
         return torch.empty_like(places).index_copy_(0, order.to(torch.int64), places)
 
-    def _rows_at(self, places: Tensor | None) -> Csr:
-        """The rows at positions `places` [k] as a CSR of k rows, or at all positions where None."""
-        offset, length, height = self.slices.offset, self.slices.length, self.slices.height
-        if places is None:
-            places = torch.arange(self.num_vertices, device=self.device)
-        else:
-            length = length[places]
-        first = offset[places // height] + places % height
-        start, arc = gather_stretches(torch.zeros_like(first), length)  # the number of each arc within its row
-        entries = first.repeat_interleave(length, output_size=len(arc)) + arc * height
-        return taken(start, entries, self.slices.neighbors, self.weights)
-
     def stretches(self, vertices: Tensor) -> Stretches:
         """See `Layout.stretches`: the arcs of a row are one lane of a slice."""
         place = vertices if self._place is None else self._place[vertices]
         height = self.slices.height
         first = self.slices.offset[place // height] + place % height
         return Stretches(first, self.slices.length[place].to(torch.int64), height, self.slices.neighbors)
+
+    @property
+    def device(self) -> torch.device:
+        return self.slices.neighbors.device
 
     def out_degree(self) -> Tensor:
         length, order = self.slices.length.to(torch.int64), self.slices.order
@@ -127,25 +118,10 @@ class SELL(Uncompressed):
 
     def affine_step(self, step: AffineStep) -> StepResult:
         """See `Layout.affine_step`. float32 is accumulated in float64 without a converted copy."""
-        return _step_slices(self, step)
+        return step_slices(self.slices, step)
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
-        return _pull_slices(self.slices._replace(weights=weights), data, reduction, edge)
-
-
-@operator
-def _pull_slices(slices: Slices, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
-    """The reduction of each row of slices over data [n, columns]."""
-    offset, neighbors, weights = SELL(slices, 1)._rows_at(None)
-    received = reduce_rows(offset, neighbors, weights, data, reduction, edge)
-    order = slices.order
-    return received if order is None else torch.empty_like(received).index_copy_(0, order.long(), received)
-
-
-@operator
-def _step_slices(layout: SELL, step: AffineStep) -> StepResult:
-    """A step of an affine iteration over all rows of a layout in slices."""
-    return Uncompressed.affine_step(layout, step)
+        return pull_slices(self.slices._replace(weights=weights), data, reduction, edge)
 
 
 def slices_of(graph: Graph, height: int, sigma: int, limit: float | None = None) -> Slices:

@@ -1,4 +1,4 @@
-"""Base class of layouts that store every arc explicitly: checks of `pull` and `rows`, and two generic reductions."""
+"""Base class of layouts that store every arc explicitly: checks of `pull` and `rows`, and rows of arcs."""
 
 from __future__ import annotations
 
@@ -8,22 +8,14 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting, validate
-from tgraph.core.dispatch import operator
 from tgraph.core.rows import gather_rows
-from tgraph.core.system import devices
 from tgraph.errors import ArgumentError
 from tgraph.formats.layout import Layout
-from tgraph.kernels.autograd.segments import reduce_segments
-from tgraph.kernels.messages import across, column
-from tgraph.kernels.operators.aggregation.aggregation import reduce_slots
 from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction, reduction_of
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 REDUCTIONS = ("sum", "prod", "min", "max")
-
-# Elements of messages reduced at a time by `reduce_arcs`, so that they stay in the cache.
-CHUNK = 2**18
 
 Csr = tuple[Tensor, Tensor, "Tensor | None"]
 
@@ -87,68 +79,6 @@ class Uncompressed(Layout):
         """`rows` without checks."""
 
 
-@operator
-def reduce_rows(
-    offset: Tensor,
-    neighbors: Tensor,
-    weights: Tensor | None,
-    data: Tensor,
-    reduction: Reduction,
-    edge: str,
-    inside: bool = False,
-) -> Tensor:
-    """The reduction of each row of a CSR structure over its neighbours, [r, F], in arc order.
-
-    offset, neighbors : int32 or int64 [r + 1] and [m]; data : [n, F], where n may be larger than r. weights : [m] of
-    the dtype of the data. inside : whether the rows are a slice of a larger structure, so that offsets do not start at
-    0; only without weights.
-    """
-    offset = offset.to(torch.int64)
-    if inside:
-        first = int(offset[0])
-        neighbors, offset = neighbors[first : int(offset[-1])], offset - first
-    messages = _messages(data, neighbors, edge, weights, reduction)
-    return reduce_segments(messages, offset, reduction).to(data.dtype)
-
-
-def reduce_arcs(
-    receivers: Tensor, senders: Tensor, weights: Tensor | None, data: Tensor, reduction: Reduction, edge: str
-) -> Tensor:
-    """The reduction for each vertex over unsorted arcs, [n, F], in arc order.
-
-    receivers, senders : int32 or int64 [m], the ends of each arc. weights : [m] of the dtype of the data [n, F].
-    """
-    if not devices.is_sequential(data):
-        messages = _messages(data, senders, edge, weights, reduction)
-        return reduce_slots(messages, receivers.to(torch.int64), len(data), reduction).to(data.dtype)
-    identity, dtype = reduction.identity(data.dtype), reduced_in(data.dtype, reduction)
-    result = torch.full(data.shape, identity, dtype=dtype, device=data.device)
-    send_arcs(receivers, senders, weights, data, reduction, edge, result)
-    return result.to(data.dtype)
-
-
-def send_arcs(
-    receivers: Tensor,
-    senders: Tensor,
-    weights: Tensor | None,
-    data: Tensor,
-    reduction: Reduction,
-    edge: str,
-    result: Tensor,
-) -> None:
-    """Reduce what arcs send into the `result` [k, F] of their receivers, in arc order; the arguments are those of
-    `reduce_arcs`, on a device where that is so."""
-    step = max(1, CHUNK // data.shape[1])
-    for begin in range(0, len(senders), step):
-        some = slice(begin, begin + step)
-        messages = _messages(data, senders[some], edge, None if weights is None else weights[some], reduction)
-        slot = receivers[some].to(torch.int64)
-        if reduction.name == "sum":
-            result.index_add_(0, slot, messages.to(result.dtype))
-        else:
-            result.scatter_reduce_(0, column(slot, messages).expand_as(messages), messages, reduction.scatter)
-
-
 def placed(received: Tensor, rows: Tensor, num_rows: int, reduction: Reduction) -> Tensor:
     """`received` [r, F] scattered to the ascending `rows` [r] of a tensor [num_rows, F], with the identity
     elsewhere."""
@@ -183,14 +113,3 @@ def select_rows(src: Tensor, dst: Tensor, weights: Tensor | None, vertices: Tens
     first = torch.searchsorted(row[arcs], torch.arange(len(wanted) + 1, device=row.device))
     offset, positions = gather_rows(first, number)
     return taken(offset, arcs[positions], dst, weights)
-
-
-def reduced_in(dtype: torch.dtype, reduction: Reduction) -> torch.dtype:
-    """The dtype to reduce in: float32 for sums and products of 16-bit floats. A bfloat16 sum of ones would stop
-    growing at 256."""
-    narrow = dtype in (torch.float16, torch.bfloat16) and reduction.name in ("sum", "prod")
-    return torch.float32 if narrow else dtype
-
-
-def _messages(data: Tensor, senders: Tensor, edge: str, weights: Tensor | None, reduction: Reduction) -> Tensor:
-    return across(data.index_select(0, senders), edge, weights).to(reduced_in(data.dtype, reduction))

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import Tensor
 
 from tgraph.core.building import inputs, sorting, validate
-from tgraph.core.dispatch import operator, setup_operator
 from tgraph.core.graph import Graph
-from tgraph.core.system import devices
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
-from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, transposed_csr
+from tgraph.formats.uncompressed import Csr, Uncompressed, transposed_csr
 from tgraph.kernels.operators.aggregation import tiles as portable
 from tgraph.kernels.operators.aggregation.tiles import HEIGHT, WIDTH, Tiles
 from tgraph.kernels.reductions import Reduction
@@ -25,9 +22,6 @@ if TYPE_CHECKING:
 # Default density threshold. A tile of 128 entries with 16 arcs takes 48 bytes, against 64 in CSR, and each gathered row
 # of the data is used for two rows of the window on average.
 MIN_DENSITY = 1 / 8
-
-# Approximate number of tiles decoded at a time on the CPU, which bounds temporary memory.
-LISTED = 2**16
 
 
 class WSB(Uncompressed):
@@ -94,7 +88,7 @@ class WSB(Uncompressed):
         return self.num_arcs / entries if entries else 1.0
 
     def to_csr(self) -> Csr:
-        return _tile_rows(self.tiles, 0, len(self.tiles.offset) - 1)
+        return portable.tile_rows(self.tiles, 0, len(self.tiles.offset) - 1)
 
     def _rows(self, vertices: Tensor) -> Csr:
         return portable.arcs_of(self.tiles, vertices)
@@ -118,36 +112,7 @@ class WSB(Uncompressed):
         return self.from_graph(Graph(*transposed_csr(*self.to_csr())), min_density=0)
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
-        return _pull_tiles(self.tiles._replace(weights=weights), data, reduction, edge)
-
-
-@setup_operator
-def _tile_rows(tiles: Tiles, first: int, last: int) -> Csr:
-    """The arcs of all rows in the windows from `first` to `last`, as a CSR of these rows."""
-    if last - first == len(tiles.offset) - 1:
-        return portable.arcs_of(tiles, None)
-    rows = torch.arange(first * HEIGHT, min(last * HEIGHT, tiles.num_rows), device=tiles.offset.device)
-    return portable.arcs_of(tiles, rows)
-
-
-@operator
-def _pull_tiles(tiles: Tiles, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
-    """The reduction of each row of tiles over data [n, columns]: by dense products, or over the decoded rows, on the
-    CPU those of some windows at a time."""
-    multiplies = reduction.name == "sum" and edge in ("copy", "mul") and data.is_floating_point()
-    # The dense product of a tile multiplies data by zeros, which is NaN for infinity and NaN.
-    if multiplies and bool(torch.isfinite(data).all()):
-        return portable.multiply(tiles, data)
-    if not devices.is_sequential(data):
-        return reduce_rows(*portable.arcs_of(tiles, None), data, reduction, edge)
-    result = torch.empty_like(data)
-    begins = torch.arange(0, max(tiles.num_tiles, 1), LISTED)
-    cuts = [*torch.unique(torch.searchsorted(tiles.offset, begins, right=True) - 1).tolist(), len(tiles.offset) - 1]
-    cuts[0] = 0
-    for first, last in pairwise(cuts):
-        rows = slice(first * HEIGHT, min(last * HEIGHT, tiles.num_rows))
-        result[rows] = reduce_rows(*_tile_rows(tiles, first, last), data, reduction, edge)
-    return result
+        return portable.pull_tiles(self.tiles._replace(weights=weights), data, reduction, edge)
 
 
 def _checked(name: str, tensors: dict[str, Tensor], n: int, num_arcs: int) -> Tiles:

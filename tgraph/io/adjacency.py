@@ -22,7 +22,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.rows import offset_of
 from tgraph.errors import ArgumentError
 from tgraph.io.columns import Column, columns_of, dicts_of
-from tgraph.io.dicts import (
+from tgraph.kernels.operators.dicts import (
     dict_keys,
     dict_lengths,
     dict_values,

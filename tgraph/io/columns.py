@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph.io.dicts import DTYPES, MISSING, dict_column, dicts_of_columns, objects
+from tgraph.kernels.operators.dicts import DTYPES, MISSING, dict_column, dicts_of_columns, objects
 
 EXACT = 2**53  # integers up to this are floats of the same value
 

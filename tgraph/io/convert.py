@@ -16,8 +16,8 @@ from tgraph.errors import ArgumentError
 from tgraph.io import adjacency
 from tgraph.io.adjacency import Adjacency
 from tgraph.io.columns import Column
-from tgraph.io.dicts import MISSING
 from tgraph.io.edges import edges_of, widened
+from tgraph.kernels.operators.dicts import MISSING
 
 if TYPE_CHECKING:
     import networkx

@@ -44,7 +44,7 @@ def check(call: Call, own: bool, again: Callable[[Tensor], Tensor]) -> None:
         bound = largest_bound(data)
         if bound is not None and bound * count <= sums.MOST:
             return
-    is_distributed = sub.graph.layout is not None and sub.graph.layout.is_distributed
+    is_distributed = sub.graph.storage.is_distributed
     if not (sub.active.is_everything if is_distributed else is_readable(data)):
         return
     if call.dtype is not None and not call.dtype.is_floating_point:
@@ -111,7 +111,7 @@ def _range_of_weights(call: Call, own: bool) -> Range:
 
 
 def _range_of_sent(sub: Subgraph, data: Tensor) -> Range:
-    if sub.graph.layout is not None and sub.graph.layout.is_distributed:
+    if sub.graph.storage.is_distributed:
         return int(data.amin()), int(data.amax())
     return sums.ends(data if sub.active.is_everything else data.index_select(0, sub.active.ids))
 

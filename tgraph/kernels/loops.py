@@ -1,6 +1,6 @@
 """Relaxations that a backend runs to their fixpoint without a return to Python for each round.
 
-The operator "fixpoint" of a backend makes a `Loop` of a `LoopCall`; `tgraph.engine.compiled_loop` calls it.
+The operator `fixpoint` of a backend makes a `Loop` of a `LoopCall`; `tgraph.engine.compiled_loop` calls it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 
 from torch import Tensor
 
+from tgraph.core.dispatch import optional_operator
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.kernels.reductions import Reduction
@@ -84,3 +85,9 @@ class PausedLoop(Loop, Protocol):
     def frontier(self) -> Tensor:
         """The mask of the active vertices, bool [n]."""
         ...
+
+
+@optional_operator
+def fixpoint(call: LoopCall) -> Loop:
+    """The loop of a relaxation: an operator that no backend needs to have, where `tgraph.engine` loops itself."""
+    raise NotImplementedError

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import torch
 
-from tgraph.core.derived import Derived
 from tgraph.core.graph import Graph
 from tgraph.core.system import cache
 from tgraph.files.atomic_write import replacing
@@ -48,7 +47,6 @@ class Degrees:
         return ", ".join(f"{name} 2^{number.bit_length()}" for name, number in vars(self).items())
 
 
-@Derived
 def _degrees(graph: Graph) -> Degrees:
     largest = int(graph.in_degree.max()) if graph.num_vertices else 0
     return Degrees(graph.num_vertices, graph.num_arcs, largest)
@@ -57,7 +55,8 @@ def _degrees(graph: Graph) -> Degrees:
 def key(graph: Graph, reduce: str, columns: int, dtype: torch.dtype) -> str:
     """The key of a choice, as one line that a reader of the file understands."""
     width = 1 << max(columns - 1, 0).bit_length()
-    parts = (machine(graph.device), _degrees(graph), f"{MEASURED[reduce]} of {dtype}", f"columns {width}")
+    degrees = graph.kept("_degrees", lambda: _degrees(graph))
+    parts = (machine(graph.device), degrees, f"{MEASURED[reduce]} of {dtype}", f"columns {width}")
     return "; ".join(map(str, parts))
 
 
@@ -96,7 +95,7 @@ def choice(call: Call) -> str | None:
 
 def may_know(vertices: int, arcs: int) -> bool:
     """Whether something was measured on a graph of about so many vertices and arcs."""
-    return bool(stored()) and (vertices.bit_length(), arcs.bit_length()) in _sizes()
+    return (vertices.bit_length(), arcs.bit_length()) in _sizes()
 
 
 @functools.cache

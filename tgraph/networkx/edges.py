@@ -11,7 +11,7 @@ import torch
 from networkx.classes import reportviews
 from torch import Tensor
 
-from tgraph.io.dicts import MISSING
+from tgraph.kernels.operators.dicts import MISSING
 from tgraph.networkx.views import Rows, attributes_of
 
 _INWARD = (reportviews.InEdgeView, reportviews.InMultiEdgeView)

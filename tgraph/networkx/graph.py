@@ -18,7 +18,7 @@ from tgraph.core.building import sorting
 from tgraph.io import adjacency
 from tgraph.io.adjacency import Adjacency
 from tgraph.io.columns import Column
-from tgraph.io.dicts import DTYPES, MISSING
+from tgraph.kernels.operators.dicts import DTYPES, MISSING
 from tgraph.networkx.caching import cached
 from tgraph.networkx.degrees import counted
 from tgraph.networkx.edges import listed

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from tgraph import Graph
 from tgraph.io.adjacency import without_collections
-from tgraph.io.arc_lookup import arc_lookup
 from tgraph.io.columns import Column, dicts_of
+from tgraph.kernels.operators.csr.arc_lookup import arc_lookup
 from tgraph.networkx.nodes import Nodes
 
 READ_ONLY = "this graph is in tensors and cannot be changed; change a copy in networkx's own classes, G.to_networkx()"

@@ -18,7 +18,7 @@ from tgraph.core.building.edge_index import check_ends, sort_by_target
 from tgraph.core.csr import Csr
 from tgraph.core.derived import computed_once, detached_cache_scope
 from tgraph.core.graph import Graph
-from tgraph.kernels.autograd.degree_weights import multiply_ends
+from tgraph.kernels.operators.csr.degree_weights import multiply_ends
 
 T = TypeVar("T")
 
@@ -105,7 +105,7 @@ class Adjacency:
     @property
     def transpose_permutation(self) -> Tensor:
         """The position in the rows of each arc of the transpose, int64 [E]."""
-        number = self.arcs(of_edges=False).transposed(numbered=True)[2]
+        number = self.arcs(of_edges=False).by_column(numbered=True)[2]
         assert number is not None
         return number
 
@@ -206,7 +206,7 @@ class EndWeights(ArcWeights):
 
     def _transpose(self, adjacency: Adjacency) -> Tensor:
         arcs = adjacency.arcs(of_edges=False)
-        offset, neighbors, _ = arcs.transposed()
+        offset, neighbors, _ = arcs.by_column()
         return self.values if neighbors is arcs.neighbors else multiply_ends(self._scale, offset, neighbors)
 
 

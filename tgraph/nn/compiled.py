@@ -37,8 +37,8 @@ def derive(adjacency: Adjacency) -> None:
     adjacency.degree, adjacency.unreached, adjacency.rows.transpose_permutation  # noqa: B018
     for of_edges in (True, False):
         arcs = adjacency.arcs(of_edges)
-        arcs.transposed()
-        arcs.transposed(numbered=True)
+        arcs.by_column()
+        arcs.by_column(numbered=True)
 
 
 def mark_static(*tensors: torch.Tensor | None) -> None:

@@ -41,8 +41,7 @@ def adjacency_of(edge_index: Any, sizes: Sizes, flow: str = "source_to_target") 
     if type(edge_index) is Tensor and edge_index.layout == torch.strided:
         return _known(edge_index, None, lambda: _of_edges(edge_index, sizes, flow), sizes, flow)
     if isinstance(edge_index, Graph):
-        is_distributed = edge_index.layout is not None and edge_index.layout.is_distributed
-        kind = SpreadAdjacency if is_distributed else GraphAdjacency
+        kind = SpreadAdjacency if edge_index.storage.is_distributed else GraphAdjacency
         found: Adjacency = kind(edge_index, flow == "target_to_source")
         _check_sizes(found, sizes)
         return found

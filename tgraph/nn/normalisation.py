@@ -12,8 +12,8 @@ from torch import Tensor
 from tgraph.core.graph import Graph
 from tgraph.core.system.library import in_functorch
 from tgraph.errors import ArgumentError
-from tgraph.kernels.autograd.degree_weights import inverse_root_degree
 from tgraph.kernels.autograd.segments import segment_reduce, take
+from tgraph.kernels.operators.csr.degree_weights import inverse_root_degree
 from tgraph.nn.adjacency import Adjacency, ArcWeights, EndWeights, GraphAdjacency, Scale, inverse_root
 from tgraph.nn.compiled import at_trace_time, derive, mark_static
 from tgraph.nn.self_loops import find_loops, with_loops, with_more_loops

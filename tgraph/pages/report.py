@@ -79,7 +79,7 @@ def report(graph: tg.Graph, *, title: str = "", seed: int = 0) -> Report:
     """
     if not isinstance(graph, tg.Graph):
         raise ArgumentError(f"graph: expected a tgraph.Graph, got {type(graph).__name__}; see Graph.from_*")
-    if graph.layout is not None and graph.layout.is_distributed:
+    if graph.storage.is_distributed:
         raise ArgumentError(
             "graph: it is spread over ranks, and a report needs one process; read the file with tgraph.read or "
             "tgraph.open in one process"

@@ -27,7 +27,7 @@ class Study:
     @property
     def streams(self) -> bool:
         """True if the arcs are read block by block, within a budget of memory."""
-        return self.graph.layout is not None and self.graph.layout.streams
+        return self.graph.storage.streams
 
     @property
     def is_large(self) -> bool:

@@ -14,7 +14,8 @@ from torch import Tensor
 
 from tgraph.core.csr import Csr
 from tgraph.errors import ArgumentError
-from tgraph.kernels.autograd.segments import add_at, scatter, take
+from tgraph.kernels.autograd.segments import add_at, take
+from tgraph.kernels.operators.aggregation.segments import scatter
 from tgraph.kernels.reductions import REDUCTIONS
 
 

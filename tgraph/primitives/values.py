@@ -1,5 +1,6 @@
 """Values of all vertices, filled and changed by all threads of the compiled kernels: torch has one thread while a
-relaxation runs, and with many processors would take longer than the search."""
+relaxation runs, and with many processors would take longer than the search. Values that are distributed over processes
+are torch's."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ def full(graph: Graph, value: float, dtype: torch.dtype) -> Tensor:
     >>> tg.primitives.values.full(tg.generators.path(3), 0.5, torch.float64)
     tensor([0.5000, 0.5000, 0.5000], dtype=torch.float64)
     """
-    if _is_small(graph.num_vertices, graph.device) or _spreads(graph):
+    if _is_small(graph.num_vertices, graph.device) or graph.storage.is_distributed:
         return torch.full((graph.num_vertices,), value, dtype=dtype, device=graph.device)
     values = torch.empty(graph.num_vertices, dtype=dtype, device=graph.device)
     operators.fill(values, value)
@@ -32,7 +33,7 @@ def numbered(graph: Graph, dtype: torch.dtype) -> Tensor:
     >>> tg.primitives.values.numbered(tg.generators.path(3), torch.int32)
     tensor([0, 1, 2], dtype=torch.int32)
     """
-    if _is_small(graph.num_vertices, graph.device) or _spreads(graph):
+    if _is_small(graph.num_vertices, graph.device) or graph.storage.is_distributed:
         return torch.arange(graph.num_vertices, dtype=dtype, device=graph.device)
     values = torch.empty(graph.num_vertices, dtype=dtype, device=graph.device)
     operators.number(values)
@@ -66,8 +67,3 @@ def to_int64(values: Tensor) -> Tensor:
 
 def _is_small(size: int, device: torch.device) -> bool:
     return size < LARGE or device.type != "cpu"
-
-
-def _spreads(graph: Graph) -> bool:
-    """True where `Layout.spreading` distributes the values over processes: torch makes them."""
-    return graph.layout is not None and graph.layout.is_distributed

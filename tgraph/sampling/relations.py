@@ -124,7 +124,7 @@ def _rows(arcs: Graph | Csr, direction: str) -> tuple[Tensor, Tensor, int, Tenso
     if isinstance(arcs, Csr):
         if direction == "in":
             return arcs.offset, arcs.neighbors, arcs.num_columns, arcs.permutation, arcs.weights
-        offset, neighbors, number = arcs.transposed(numbered=True)
+        offset, neighbors, number = arcs.by_column(numbered=True)
         assert number is not None
         weights = None if arcs.weights is None else arcs.weights[number]
         number = number if arcs.permutation is None else arcs.permutation[number]

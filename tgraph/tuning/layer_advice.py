@@ -138,7 +138,7 @@ def _adjacency(graph: Any, count: int = 0) -> Adjacency | None:
 
 def _square(graph: Any, x: Any) -> Adjacency | None:
     """The adjacency, if its vertices can be reordered and its arcs stored in another layout, else None."""
-    if isinstance(graph, Graph) and graph.layout is not None and graph.layout.streams:
+    if isinstance(graph, Graph) and graph.storage.streams:
         return None
     if not isinstance(x, Tensor) and x is not None:
         return None

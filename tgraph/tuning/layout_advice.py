@@ -132,7 +132,7 @@ def sampled(graph: Graph, arcs: int) -> Graph:
 
 def _measured(graph: Graph, name: str, seconds: float, data: Tensor, timer: Timer) -> Measured:
     stored = graph.nbytes - (0 if graph.vertices is None else graph.vertices.nbytes)
-    fill = 1.0 if graph.layout is None else getattr(graph.layout, "fill", 1.0)
+    fill = getattr(graph.storage, "fill", 1.0)
     with torch.no_grad():
         taken = timer(lambda: aggregate(graph, data, "sum"))
     return Measured(name, stored / max(graph.num_arcs, 1), fill, seconds, 1000 * taken)

@@ -23,14 +23,14 @@ def test_labels_equal_networkx(graph):
 
 @pytest.mark.parametrize("graph", [tg.generators.rmat(11, 8, directed=True), random_graph(3000, 7000, seed=2)])
 def test_larger_graphs(graph, backend, monkeypatch):
-    from tgraph.kernels.native.components import strong_components
+    from tgraph.kernels.native.components import components
 
     groups = connected_components(graph.to_scipy(), connection="strong")[1]
     least = torch.full((graph.num_vertices,), graph.num_vertices)
     label = least.scatter_reduce(0, torch.tensor(groups).long(), torch.arange(len(least)), "amin")[groups]
     assert torch.equal(scc(graph, backend=backend), label)
     graph.transpose()  # the largest component is searched for first, now
-    monkeypatch.setattr(strong_components, "LARGE", 1)
+    monkeypatch.setattr(components, "LARGE", 1)
     assert torch.equal(scc(graph, backend=backend), label)
 
 

@@ -94,11 +94,22 @@ def test_ends_that_are_no_vertices_are_named(wrong, end, loops):
 @pytest.mark.parametrize("sizes", SIZES)
 def test_arcs_turned_around_twice_are_themselves(sizes):
     arcs = arcs_of(*sizes)
-    back = Csr(*arcs.transposed()[:2], None, sizes[1])  # which checks them
-    again = back.transposed()
+    back = Csr(*arcs.by_column()[:2], None, sizes[1])  # which checks them
+    again = back.by_column()
     assert torch.equal(again[0], arcs.offset) and torch.equal(again[1], arcs.neighbors)
-    number = arcs.transposed(numbered=True)[2]
+    number = arcs.by_column(numbered=True)[2]
     assert torch.equal(arcs.row_of_arc()[number], back.neighbors.long())
+
+
+def test_what_inference_has_derived_serves_training():
+    arcs, data = arcs_of(7, 7), torch.rand(7, 8, requires_grad=True)
+    with torch.inference_mode():
+        arcs.by_column(numbered=True)
+        arcs.inverse_degree(data.dtype)
+    gat(arcs, data[:, None], data[:, :1], data[:, 1:2], torch.rand(40, 1), backend="portable").sum().backward()
+    (found,) = torch.autograd.grad(eager.aggregate(arcs, data, "mean").square().sum(), data, create_graph=True)
+    found.sum().backward()
+    assert data.grad.isfinite().all()
 
 
 def by_message(arcs, data, mean, weights):
@@ -199,7 +210,7 @@ def test_weights_of_the_transpose_are_asked_for_where_they_are_known(mean, monke
     asked = []
 
     def transposed():
-        asked.append(weights[arcs.transposed(numbered=True)[2]])
+        asked.append(weights[arcs.by_column(numbered=True)[2]])
         return asked[0]
 
     found = torch.autograd.grad(eager.aggregate(arcs, data, "mean" if mean else "sum", weights, transposed).sum(), data)

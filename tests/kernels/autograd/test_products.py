@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from strategies import same_on_threads
 
 from tgraph.core.system import native
-from tgraph.kernels.autograd import products, segments
+from tgraph.kernels.autograd import segments
+from tgraph.kernels.operators.aggregation.segments import multiply_others
 
 LENGTHS = (0, 1, 2, 3, 4, 5, 0, 7, 8, 9, 16, 17, 33, 1, 0)
 
@@ -40,14 +41,14 @@ def test_others_are_multiplied(lengths, shape, seed):
     for dtype in (torch.float32, torch.float64):
         grad, messages = drawn(lengths, shape, dtype, 0.05 * (seed % 5), seed)
         exact = expected(grad, messages, offset)
-        for compute in (products.multiply_others.portable, products.multiply_others):
+        for compute in (multiply_others.portable, multiply_others):
             assert torch.equal(compute(grad, messages, offset), exact)
 
 
 def test_what_overflows_or_underflows_is_not_divided_back():
     offset, grad = segments_of((3,)), torch.ones(1)
     for messages, others in (([1e30, 1e30, 1e-5], [1e25, 1e25, torch.inf]), ([1e-30, 1e-30, 1e5], [1e-25, 1e-25, 0])):
-        for compute in (products.multiply_others.portable, products.multiply_others):
+        for compute in (multiply_others.portable, multiply_others):
             found = compute(grad, torch.tensor(messages), offset)
             torch.testing.assert_close(found, torch.tensor(others), rtol=1e-5, atol=1e-30)
 
@@ -76,13 +77,11 @@ def test_the_compiled_gradient_does_not_depend_on_threads():
     lengths = LENGTHS * 400
     grad, messages = drawn(lengths, (20,), torch.float32)
     grad, messages = grad + 0.1, messages + 0.3
-    same_on_threads(lambda: products.multiply_others(grad, messages, segments_of(lengths)))
+    same_on_threads(lambda: multiply_others(grad, messages, segments_of(lengths)))
 
 
 @pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
 @pytest.mark.parametrize("offset", [[0, 2, 1, 3], [1, 2, 3], [0, 2], [0, 5, 3], [], [-1, 3]])
 def test_the_kernel_refuses_offsets_that_lead_elsewhere(offset):
     with pytest.raises(ValueError, match="offset"):
-        products.multiply_others(
-            torch.ones(max(0, len(offset) - 1)), torch.ones(3), torch.tensor(offset, dtype=torch.int64)
-        )
+        multiply_others(torch.ones(max(0, len(offset) - 1)), torch.ones(3), torch.tensor(offset, dtype=torch.int64))

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from pull_samples import REDUCES, agree_by_rows
 from strategies import graphs, random_data, random_graph
 
+from tgraph.core.dispatch import BACKENDS, supports_all
 from tgraph.formats import ELL, SELL
 from tgraph.kernels.cuda import pull, runtime
 from tgraph.kernels.cuda import sell as kernels
@@ -68,7 +69,8 @@ def test_the_layout_calls_it(prepared, monkeypatch):
     """Where its data is on a CUDA device; that of the shim pretends to be."""
     monkeypatch.setenv("TGRAPH_NATIVE", "0")
     if prepared.type == "cpu":
-        monkeypatch.setattr(kernels, "refuses", lambda slices, data, edge: None)
+        served = BACKENDS["cuda"].operators["pull_slices"]._replace(refuses=supports_all)
+        monkeypatch.setitem(BACKENDS["cuda"].operators, "pull_slices", served)
     launched = []
     monkeypatch.setattr(runtime, "launch", lambda *given, really=runtime.launch: launched.append(really(*given)))
     graph = random_graph(70, 400, dtype=torch.float32)

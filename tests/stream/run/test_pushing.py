@@ -6,8 +6,8 @@ from strategies import random_graph
 from streams import loads, streamed
 
 import tgraph as tg
+from tgraph.kernels.operators.aggregation.rows import send_rows
 from tgraph.kernels.reductions import REDUCTIONS
-from tgraph.stream.run.pushing import send_rows
 
 
 def rows(vertices, arcs, index, generator):

@@ -17,7 +17,7 @@ from tgraph.distributed.ranks.ownership import Ownership
 from tgraph.distributed.ranks.transport import exchange
 from tgraph.distributed.streaming.side import Side
 from tgraph.distributed.streaming.within import Within
-from tgraph.formats.uncompressed import reduce_rows
+from tgraph.kernels.operators.aggregation.rows import reduce_rows
 from tgraph.kernels.reductions import reduction_of
 from tgraph.primitives import bitmaps
 

@@ -16,10 +16,11 @@ from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph
 from tgraph.distributed.streaming.side import Side
 from tgraph.kernels.loops import LoopCall
+from tgraph.kernels.operators.relaxation.blocks import relax_block
 from tgraph.kernels.reductions import Reduction
 from tgraph.stream.file.block import Block
 from tgraph.stream.run.fixpoint import ENDLESS, Fixpoint
-from tgraph.stream.run.relax import Workspace, relax_block, relax_rows
+from tgraph.stream.run.relax import Workspace, relax_rows
 
 
 class _Rounds:

@@ -10,6 +10,7 @@ from torch import Tensor
 from tgraph.core.graph import Graph
 from tgraph.distributed.streaming.blocks import PartBlocks
 from tgraph.errors import ArgumentError
+from tgraph.kernels.operators.relaxation.blocks import join_blocks
 from tgraph.kernels.reductions import Reduction
 from tgraph.primitives import bitmaps
 from tgraph.stream.file.block import Block
@@ -17,7 +18,6 @@ from tgraph.stream.file.weights import WeightStatistics
 from tgraph.stream.run.scheduler import Pipeline
 from tgraph.stream.run.section import Section
 from tgraph.stream.run.streamed import Streamed
-from tgraph.stream.run.union_find import join_blocks
 
 
 class Side(Streamed):

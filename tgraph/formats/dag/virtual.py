@@ -8,13 +8,13 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import inputs, sorting
-from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats.dag import evaluation
 from tgraph.formats.dag.compressed import Compressed
 from tgraph.formats.dag.grammar import Grammar
 from tgraph.kernels.dag import Dag
+from tgraph.kernels.operators.compressed.evaluate import ordered_dag_rows
 from tgraph.kernels.operators.compressed.pairing import replace_pairs
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Virtual(Compressed):
         if self.dag.weights is None:
             return evaluation.rows(self.dag, vertices)
         evaluation.check_vertices(self.dag, vertices)
-        return _ordered_dag_rows(self.dag.checked, vertices)
+        return ordered_dag_rows(self.dag.checked, vertices)
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
@@ -111,36 +111,11 @@ def _dag_of(grammar: Grammar, min_gain: int, neighbors: Tensor, weights: Tensor 
     n = len(grammar.offset) - 1
     offset, symbols, kept, levels = grammar.write(grammar.inlined(min_gain))
     dtype = sorting.index_dtype(2 * n + len(kept))
-    node = torch.zeros(grammar.num_symbols, dtype=dtype)
+    node = torch.zeros(grammar.num_symbols, dtype=dtype, device=kept.device)
     node[: grammar.num_tokens] = neighbors.to(dtype)
-    node[kept] = n + torch.arange(len(kept), dtype=dtype)
+    node[kept] = n + torch.arange(len(kept), dtype=dtype, device=kept.device)
     on_arcs = None
     if weights is not None:
         on_arcs = torch.cat((weights.cpu(), weights.new_zeros(len(grammar.pairs)).cpu()))[symbols]
     phases = (0, *(bound for bound in levels if bound), len(kept) + n)
     return Dag(n, offset.to(sorting.index_dtype(len(symbols))), node[symbols], on_arcs, None, phases, None)
-
-
-@operator
-def _ordered_dag_rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """As `dag_rows`, with parallel arcs in the order of the paths, which for weighted graphs is the order of the
-    input. Each level costs a pass over the expanded rows."""
-    n, bounds, children, weights = dag.num_vertices, dag.offset.long(), dag.children, dag.weights
-    slot, node = torch.arange(len(vertices), device=bounds.device), vertices + n + dag.num_virtual
-    weight = weights.new_zeros(len(vertices))  # type: ignore[union-attr]
-    while bool((inner := node >= n).any()):
-        # An input is kept, every other node is replaced by the children of its row.
-        row = torch.where(inner, node - n, 0)
-        width = torch.where(inner, bounds[row + 1] - bounds[row], 1)
-        above = torch.repeat_interleave(width)
-        shift = (bounds[row] - width.cumsum(0) + width).index_select(0, above)
-        walked = inner.index_select(0, above)
-        arc = torch.where(walked, shift + torch.arange(len(above), device=shift.device), 0)
-        node = torch.where(walked, children[arc].long(), node.index_select(0, above))
-        of_output = row.index_select(0, above) >= dag.num_virtual
-        carries = walked & (node < n if dag.weighted == "inputs" else of_output)
-        weight = torch.where(carries, weights[arc], weight.index_select(0, above))  # type: ignore[index]
-        slot = slot.index_select(0, above)
-    key, order = torch.sort(slot * n + node, stable=True)
-    starts = torch.searchsorted(key, torch.arange(len(vertices) + 1, device=key.device) * n)
-    return starts, (key % max(n, 1)).to(sorting.index_dtype(n)), weight.index_select(0, order)

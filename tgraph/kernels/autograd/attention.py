@@ -95,34 +95,16 @@ def recorded_gradient(
     return tuple(next(found) if w else None for w in wanted)
 
 
-def _backward(
-    grad: Tensor,
-    out: Tensor,
-    statistics: Tensor,
-    inputs: Inputs,
-    arcs: Csr,
-    spec: AttentionSpec,
-    transpose: Csr,
-    wanted: list[bool],
-    backend: str,
-) -> tuple[Tensor, ...]:
+def _backward(grad: Tensor, out: Tensor, statistics: Tensor, inputs: Inputs, *others: Any) -> tuple[Tensor, ...]:
+    *given, backend = others
     wide = widened(inputs, backend, "attend_backward")
     run, dtype = choose(backend, _call("attend_backward", wide)).run, wide.sent.dtype
-    found = run(grad.to(dtype), out.to(dtype), statistics, wide, arcs, spec, transpose, wanted)
+    found = run(grad.to(dtype), out.to(dtype), statistics, wide, *given)
     return tuple(grad.new_empty(0) if part is None else part.to(grad.dtype) for part in found)
 
 
-def _backward_fake(
-    grad: Tensor,
-    out: Tensor,
-    statistics: Tensor,
-    inputs: Inputs,
-    arcs: Csr,
-    spec: AttentionSpec,
-    transpose: Csr,
-    wanted: list[bool],
-    backend: str,
-) -> tuple[Tensor, ...]:
+def _backward_fake(grad: Tensor, out: Tensor, statistics: Tensor, inputs: Inputs, *others: Any) -> tuple[Tensor, ...]:
+    wanted = others[-2]
     return tuple(
         grad.new_empty(0) if x is None or not w else x.new_empty(x.shape) for x, w in zip(inputs, wanted, strict=True)
     )

@@ -13,13 +13,11 @@ import torch
 from torch import Tensor
 
 from tgraph.core.csr import Csr
-from tgraph.core.dispatch import BACKENDS, watchers
+from tgraph.core.dispatch import watchers
 from tgraph.core.system.library import applied
 from tgraph.kernels import tuned
-from tgraph.kernels.autograd.degree_weights import mean_weights
 from tgraph.kernels.native.aggregation import csr_sums, grouping
-
-_NATIVE = BACKENDS["native"].operators
+from tgraph.kernels.operators.csr.degree_weights import mean_weights
 
 # Gradients are scattered so often before the transpose is built, which takes longer than a scatter.
 OFTEN = 4
@@ -33,9 +31,9 @@ def serves(neighbors: Tensor, rows: int, data: Tensor, weights: Tensor | None = 
     weights [num_arcs] of the same dtype; no backend is chosen or recorded."""
     if weights is not None and weights.dtype != data.dtype:
         return False
-    if _NATIVE["sum_csr"].refuses(neighbors, rows, data, weights) is not None:
+    if csr_sums.refuses(neighbors, rows, data, weights) is not None:
         return False
-    return not (watchers() or tuned.may_know(rows, neighbors.shape[0]))
+    return not (watchers() or (tuned.stored() and tuned.may_know(rows, neighbors.shape[0])))
 
 
 def gathers_by_degree(data: Tensor, num_arcs: int) -> bool:
@@ -58,7 +56,7 @@ def aggregate(
     do not support the call.
 
     reduce : "sum", "mean", "min" or "max". weights : [num_arcs], which a sum or mean multiplies by. transposed : gives
-        the same in the order of `arcs.transposed()`, where that is known; a gradient asks for it. own : so many times
+        the same in the order of `arcs.by_column()`, where that is known; a gradient asks for it. own : so many times
         its own data is added to the sum of each destination, which is the source of the same number then. empty : the
         min or max of destinations without arcs.
     """
@@ -174,10 +172,10 @@ def _uses_transpose(arcs: Csr, columns: int) -> bool:
 
 
 def _transposed_weights(arcs: Csr, weights: Tensor, transposed: Callable[[], Tensor | None] | None) -> Tensor:
-    """The weights in the order of `arcs.transposed()`."""
+    """The weights in the order of `arcs.by_column()`."""
     found = None if transposed is None else transposed()
     if found is None:
-        found = weights.index_select(0, cast(Tensor, arcs.transposed(numbered=True)[2]))
+        found = weights.index_select(0, cast(Tensor, arcs.by_column(numbered=True)[2]))
     return found
 
 

@@ -21,9 +21,9 @@ def serves(arcs: Csr, inputs: Inputs, backend: str) -> bool:
     backend is chosen or recorded."""
     if backend not in ("auto", "native") or inputs.sent.dtype not in compiled.KERNELS or not inputs.sent.numel():
         return False
-    if not is_plain(*inputs, arcs.neighbors) or tuned.may_know(arcs.num_columns, arcs.num_arcs) or is_watched():
+    if not is_plain(*inputs, arcs.neighbors) or is_watched():
         return False
-    return is_available("native")
+    return is_available("native") and not (tuned.stored() and tuned.may_know(arcs.num_columns, arcs.num_arcs))
 
 
 def attend(arcs: Csr, inputs: Inputs, spec: AttentionSpec) -> Tensor:

@@ -96,18 +96,8 @@ def compute_pull(
     return values.reshape(len(values), columns).contiguous()
 
 
-def _pull_fake(
-    data: Tensor,
-    weights: Tensor | None,
-    transposed_weights: Tensor | None,
-    arcs: Selection,
-    active_mask: Tensor | None,
-    transpose: Csr | None,
-    inverse_permutation: Tensor | None,
-    reduce: str,
-    edge: str,
-    backend: str,
-) -> Tensor:
+def _pull_fake(data: Tensor, weights: Tensor | None, _: Tensor | None, arcs: Selection, *others: Any) -> Tensor:
+    reduce, edge, _ = others[-3:]
     reduction = reduction_of(reduce)
     dtype = sent_dtype(data.dtype, reduction, edge)
     if weights is not None and edge != "copy":
@@ -145,34 +135,31 @@ def _packed(
     return *tensors, active_mask, inverse_permutation, *pack_csr(transpose)
 
 
-def _unpacked(ctx: Any, tensors: list[Any]) -> tuple[Selection, Tensor | None, Csr | None, Tensor | None]:
+_Structure = tuple[Selection, "Tensor | None", "Csr | None", "Tensor | None"]
+
+
+def _unpacked(ctx: Any, tensors: list[Any]) -> _Structure:
     """(arcs, active_mask, transpose, inverse_permutation)"""
-    offset, neighbors, rows, active_mask, inverse_permutation, *transpose = tensors
-    return (
-        unpack_selection(offset, neighbors, rows, ctx.width),
-        active_mask,
-        unpack_csr(*transpose),
-        inverse_permutation,
-    )
+    active_mask, inverse_permutation, *transpose = tensors[3:]
+    return _selection(ctx, tensors[:3]), active_mask, unpack_csr(*transpose), inverse_permutation
 
 
-def _unpacked_selection(ctx: Any, tensors: list[Any]) -> Selection:
+def _selection(ctx: Any, tensors: list[Any]) -> Selection:
     offset, neighbors, rows = tensors
     return unpack_selection(offset, neighbors, rows, ctx.width)
 
 
 def _pull_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     data, weights, transposed_weights, best, *tensors = ctx.saved_tensors
-    arcs, active_mask, transpose, inverse_permutation = _unpacked(ctx, tensors)
+    structure = arcs, active_mask, *_ = _unpacked(ctx, tensors)
     _check_has_gradient(ctx.reduce, ctx.edge)
     if best is not None:
         return _gradient_of_best(ctx, "pull", arcs, active_mask, data, weights, best, grad)
     if ctx.reduce == "mean":
         grad = grad / _count_active(arcs, active_mask, ctx.backend).clamp(min=1)
     to_data = to_weights = None
-    structure = (arcs, active_mask, transpose, inverse_permutation)
     if ctx.needs_input_grad[0]:
-        to_data = _pull_transposed(grad, weights, transposed_weights, *structure, ctx.backend)
+        to_data = _pull_transposed(grad, weights, transposed_weights, structure, ctx.backend)
     if ctx.needs_input_grad[1]:
         data = grad.new_ones(ctx.size) if data is None else data
         to_weights = products(grad, data, ctx.num_arcs, ctx.heads, *structure, ctx.backend)
@@ -190,16 +177,10 @@ def _count_active(arcs: Selection, active_mask: Tensor | None, backend: str) -> 
 
 
 def _pull_transposed(
-    grad: Tensor,
-    weights: Tensor | None,
-    transposed_weights: Tensor | None,
-    arcs: Selection,
-    active_mask: Tensor | None,
-    transpose: Csr | None,
-    inverse_permutation: Tensor | None,
-    backend: str,
+    grad: Tensor, weights: Tensor | None, transposed_weights: Tensor | None, structure: _Structure, backend: str
 ) -> Tensor:
     """The sum at the neighbours of what the rows send, [n, columns]: a push where the transpose is not stored."""
+    arcs, active_mask, transpose, inverse_permutation = structure
     edge = "copy" if weights is None else "mul"
     if transpose is None:
         sent = push(grad, weights, arcs, "sum", edge, backend)
@@ -248,7 +229,7 @@ def _save_push(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
 
 def _push_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     data, weights, best, *tensors = ctx.saved_tensors
-    arcs = _unpacked_selection(ctx, tensors)
+    arcs = _selection(ctx, tensors)
     _check_has_gradient(ctx.reduce, ctx.edge)
     if best is not None:
         return _gradient_of_best(ctx, "push", arcs, None, data, weights, best, grad)
@@ -269,16 +250,9 @@ def _push_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
 
 
 def _products(
-    row_data: Tensor,
-    data: Tensor,
-    num_arcs: int,
-    heads: int,
-    arcs: Selection,
-    active_mask: Tensor | None,
-    transpose: Csr | None,
-    inverse_permutation: Tensor | None,
-    backend: str,
+    row_data: Tensor, data: Tensor, _: int, heads: int, arcs: Selection, active_mask: Tensor | None, *others: Any
 ) -> Tensor:
+    backend = others[-1]
     return _serving(backend, "products", data)(_subgraph("pull", arcs, active_mask, backend), row_data, data, heads)
 
 
@@ -294,7 +268,7 @@ def _products_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     if ctx.needs_input_grad[0]:
         to_rows = pull(data, grad, None, *structure, "sum", "mul", ctx.backend)
     if ctx.needs_input_grad[1]:
-        to_data = _pull_transposed(row_data, grad, None, *structure, ctx.backend)
+        to_data = _pull_transposed(row_data, grad, None, structure, ctx.backend)
     return to_rows, to_data
 
 
@@ -383,7 +357,7 @@ def _segment_argreduce_backward(ctx: Any, grad: Tensor | None, _: Any) -> tuple[
     if grad is None:
         return (None,)
     index, *tensors = ctx.saved_tensors
-    return (scatter_argreduce(grad.contiguous(), index, _unpacked_selection(ctx, tensors), ctx.backend),)
+    return (scatter_argreduce(grad.contiguous(), index, _selection(ctx, tensors), ctx.backend),)
 
 
 def _scatter_argreduce(grad: Tensor, index: Tensor, arcs: Selection, backend: str) -> Tensor:
@@ -403,7 +377,7 @@ def _save_scatter_argreduce(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -
 def _scatter_argreduce_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     """A gather, differentiable again."""
     index, *tensors = ctx.saved_tensors
-    arcs = _unpacked_selection(ctx, tensors)
+    arcs = _selection(ctx, tensors)
     offset, neighbors, rows = arcs.stored_offset, arcs.stored_neighbors, arcs.rows
     begin = offset[:-1] if rows is None else offset.index_select(0, rows)
     if not len(neighbors):

@@ -10,18 +10,20 @@ Each is differentiable as often as one likes. Sums add in the order of the arcs 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from tgraph.core.csr import Csr
-from tgraph.core.dispatch import BACKENDS, operator
-from tgraph.core.system import devices
 from tgraph.core.system.library import directly, in_functorch, register
-from tgraph.kernels.autograd.products import product_gradient
-from tgraph.kernels.reductions import REDUCTIONS, Reduction
+from tgraph.kernels.operators.aggregation.segments import (
+    add_rows,
+    multiply_others,
+    reduce_segments,
+    segment_of,
+    sum_segments,
+)
+from tgraph.kernels.reductions import REDUCTIONS
 
 # ---- take and add_at ------------------------------------------------------------------------------------------------
 
@@ -41,18 +43,6 @@ def _save_index(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
 
 def _take_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     return add_at(grad, ctx.saved_tensors[0], ctx.size), None
-
-
-@operator
-def add_rows(values: Tensor, index: Tensor, size: int) -> Tensor:
-    """The sum of the rows [e, ...] of each number, added in their order: [size, ...]. Raises IndexError or RuntimeError
-    for a number that is none of a row."""
-    result = values.new_zeros((size, *values.shape[1:]))
-    if in_functorch():  # what is transformed can not be written into what is not
-        return result.index_add(0, index, values)
-    if devices.is_sequential(values):
-        return result.index_add_(0, index, values)
-    return result.index_put_((index.to(torch.int64),), values, accumulate=True)  # sorts, so that the order is fixed
 
 
 def _add_at_fake(values: Tensor, index: Tensor, size: int) -> Tensor:
@@ -90,48 +80,25 @@ def add_at(values: Tensor, index: Tensor, size: int) -> Tensor:
 # ---- segment_reduce -------------------------------------------------------------------------------------------------
 
 
-def reduce_segments(
-    messages: Tensor, offset: Tensor, reduction: Reduction, segment: Callable[[], Tensor] | None = None
-) -> Tensor:
-    """Reduce each segment messages[offset[i]:offset[i + 1]] to row i of the result, by operators of torch.
+def product_gradient(grad: Tensor, messages: Tensor, offset: Tensor) -> Tensor:
+    """grad[s] times the product of the other messages of segment s, for each message messages[offset[s]:offset[s + 1]].
 
-    segment : gives the number of the segment of each message, int64 [e], where the caller has it.
+    grad, messages, offset : [s, ...], [e, ...] and int64 [s + 1].
+    Returns [e, ...]. Where a gradient is recorded torch's operators compute it, so that it can be differentiated again
+    as often as one likes.
     """
-    size, floating = len(offset) - 1, messages.is_floating_point()
-    if floating and devices.reduces_segments(messages) and messages.numel() and not in_functorch():
-        flat = messages.flatten(1) if messages.dim() > 2 else messages
-        initial = float(reduction.identity(messages.dtype))
-        reduced = torch.segment_reduce(flat, reduction.segment, offsets=offset, axis=0, initial=initial, unsafe=True)
-        return reduced.reshape(size, *messages.shape[1:])
-    slot = segment_of(offset, len(messages)) if segment is None else segment()
-    return scatter(messages, slot, size, reduction)
+    return (multiply_others.portable if torch.is_grad_enabled() else _times_others)(grad, messages, offset)
 
 
-def scatter(messages: Tensor, slot: Tensor, size: int, reduction: Reduction) -> Tensor:
-    """The reduction of the messages [e, ...] of each slot, [size, ...], by operators of torch."""
-    if messages.dtype == torch.bool and not devices.is_sequential(messages):  # CUDA does not scatter bool
-        return scatter(messages.to(torch.uint8), slot, size, reduction).bool()
-    identity = reduction.identity(messages.dtype)
-    result = torch.full((size, *messages.shape[1:]), identity, dtype=messages.dtype, device=messages.device)
-    if reduction.name == "sum":
-        return result.index_add(0, slot, messages)
-    index = slot.reshape(slot.shape + (1,) * (messages.dim() - 1)).expand_as(messages)
-    return result.scatter_reduce(0, index, messages, reduction.scatter)
-
-
-def segment_of(offset: Tensor, size: int) -> Tensor:
-    """The number of the segment that each of `size` rows lies in, int64 [size]."""
-    number = torch.arange(len(offset) - 1, device=offset.device)
-    return number.repeat_interleave(offset.diff(), output_size=size)
+_times_others = register(
+    "product_gradient(Tensor grad, Tensor messages, Tensor offset) -> Tensor",
+    multiply_others,
+    lambda grad, messages, offset: torch.empty_like(messages),
+)
 
 
 def _segment_reduce(messages: Tensor, offset: Tensor, reduce: str) -> Tensor:
-    if reduce == "sum" and messages.dim() == 2 and messages.shape[0] < 2**31:
-        number = torch.arange(messages.shape[0], dtype=torch.int32, device=messages.device)
-        native = BACKENDS["native"].operators["sum_csr"]
-        if native.refuses(number, len(number), messages, None) is None:  # many times as fast as torch's
-            return native.run(Csr.trusted(offset, number, None, len(number)), messages, False, None, 0.0)
-    return reduce_segments(messages, offset, REDUCTIONS[reduce])
+    return sum_segments(messages, offset) if reduce == "sum" else reduce_segments(messages, offset, REDUCTIONS[reduce])
 
 
 def _segment_reduce_fake(messages: Tensor, offset: Tensor, reduce: str) -> Tensor:

@@ -7,8 +7,9 @@ from typing import Any
 
 from tgraph.core.dispatch import BACKENDS
 from tgraph.kernels.call import Call
-from tgraph.kernels.cuda import adjoints, aggregation, attention, linear, loop, relaxation, sell, union_find, wsb
+from tgraph.kernels.cuda import adjoints, aggregation, attention, linear, loop, relaxation, sell, union_find, wsb  # noqa: F401  they register
 from tgraph.kernels.cuda.runtime import unavailable
+from tgraph.kernels.loops import fixpoint
 from tgraph.kernels.operators import attention as declared
 from tgraph.kernels.operators.aggregation.adjoints import argreduce, products, push_rows
 from tgraph.kernels.operators.aggregation.aggregation import aggregate
@@ -30,13 +31,13 @@ def refuses_call(own: Callable[[Call], str | None]) -> Callable[[Call], str | No
     return refuses
 
 
-_IMPLEMENTED: list[tuple[Callable[..., Any] | str, Callable[..., Any], Callable[[Call], str | None]]] = [
+_IMPLEMENTED: list[tuple[Callable[..., Any], Callable[..., Any], Callable[[Call], str | None]]] = [
     (affine_step, linear.affine_step, linear.refuses),
     (aggregate, aggregation.aggregate, aggregation.refuses),
     (declared.attend, attention.attend, attention.refuses),
     (declared.attend_backward, attention.attend_backward, attention.refuses),
     (declared.attention_weights, attention.attention_weights, attention.refuses),
-    ("fixpoint", loop.Fixpoint, loop.refuses),
+    (fixpoint, loop.Fixpoint, loop.refuses),
     (join, union_find.join, union_find.refuses),
     (outside, union_find.outside, union_find.refuses),
     (products, adjoints.products, adjoints.refuses),
@@ -49,5 +50,3 @@ _CUDA = BACKENDS[name]
 _CUDA.unavailable = unavailable
 for _operator, _run, _refuses in _IMPLEMENTED:
     _CUDA.implements(_operator, refuses_call(_refuses))(_run)
-for _module in (sell, wsb):
-    _CUDA.operators.update(_module.OPERATORS)

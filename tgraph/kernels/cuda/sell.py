@@ -8,11 +8,11 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from tgraph.core.dispatch import Implementation
+from tgraph.core.dispatch import BACKENDS
 from tgraph.kernels.cuda import runtime
 from tgraph.kernels.cuda.pull import EDGES, INDICES, TYPES, layout_of, types_of
 from tgraph.kernels.cuda.runtime import Kernel
-from tgraph.kernels.native.aggregation.sell import Slices
+from tgraph.kernels.operators.aggregation.slices import Slices, pull_slices
 from tgraph.kernels.reductions import Reduction
 
 SOURCE = "aggregation/sell.cu"
@@ -26,18 +26,20 @@ def instantiations() -> Iterator[Kernel]:
             yield Kernel(SOURCE, "pull_slices", types_of(dtype, index, reduce, False, count))
 
 
-def refuses(slices: Slices, data: Tensor, edge: str) -> str | None:
+def refuses(slices: Slices, data: Tensor, *others: object) -> str | None:
     """Why a pull of data [n, columns] is not supported, None if it is."""
     if data.device.type != "cuda":
         return f"it computes on a CUDA device, the data is on {data.device}"
     return runtime.unavailable() or (None if data.dtype in TYPES else f"it has no kernel for {data.dtype}")
 
 
-def pull(slices: Slices, data: Tensor, reduce: str, edge: str, identity: float) -> Tensor:
+@BACKENDS["cuda"].implements(pull_slices, refuses)
+def pull(slices: Slices, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
     """The reduction of each row over contiguous data [n, columns], in the dtype of it, which the weights have too:
     added along the row. int32 is not added or multiplied."""
     n, columns = data.shape
     result = torch.empty_like(data)
+    reduce, identity = reduction.name, reduction.identity(data.dtype)
     layout = layout_of(data, None, reduce)
     kernel = Kernel(SOURCE, "pull_slices", types_of(data.dtype, slices.neighbors.dtype, reduce, False, layout.wide))
     structure = (slices.offset, slices.neighbors, slices.length, slices.order, n, slices.height)
@@ -48,14 +50,3 @@ def pull(slices: Slices, data: Tensor, reduce: str, edge: str, identity: float) 
         where = (first, layout.lanes, int(reduce == "max"), number)
         runtime.launch(kernel, grid, THREADS, *structure, data, columns, weights, EDGES[edge], *where, result)
     return result
-
-
-def _refuses_pull(slices: Slices, data: Tensor, reduction: Reduction, edge: str) -> str | None:
-    return refuses(slices, data, edge)
-
-
-def _pull(slices: Slices, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
-    return pull(slices, data, reduction.name, edge, reduction.identity(data.dtype))
-
-
-OPERATORS = {"pull_slices": Implementation(_pull, _refuses_pull)}

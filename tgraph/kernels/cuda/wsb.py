@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from tgraph.core.dispatch import Implementation
+from tgraph.core.dispatch import BACKENDS
 from tgraph.kernels.cuda import runtime
 from tgraph.kernels.cuda.pull import EDGES, TYPES, Layout, least_lanes, types_of
 from tgraph.kernels.cuda.runtime import Kernel
-from tgraph.kernels.operators.aggregation.tiles import Tiles
+from tgraph.kernels.operators.aggregation.tiles import Tiles, pull_tiles
 from tgraph.kernels.reductions import Reduction
 
 SOURCE = "aggregation/wsb.cu"
@@ -31,7 +31,7 @@ def instantiations() -> Iterator[Kernel]:
             yield _multiplied(dtype, count)
 
 
-def refuses(tiles: Tiles, data: Tensor) -> str | None:
+def refuses(tiles: Tiles, data: Tensor, *others: object) -> str | None:
     """Why a pull of data [n, columns] is not supported, None if it is."""
     if data.device.type != "cuda":
         return f"it computes on a CUDA device, the data is on {data.device}"
@@ -50,9 +50,11 @@ def multiplies(data: Tensor, reduce: str, edge: str) -> bool:
     return not data.is_cuda or torch.cuda.get_device_capability(data.device) >= (8, 0)
 
 
-def pull(tiles: Tiles, data: Tensor, reduce: str, edge: str, identity: float) -> Tensor:
+@BACKENDS["cuda"].implements(pull_tiles, refuses)
+def pull(tiles: Tiles, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
     """The reduction of each row over contiguous data [n, columns], in the dtype of it, which the weights have too:
     added along the row, 16-bit numbers and their products in float32. int32 is not added or multiplied."""
+    reduce, identity = reduction.name, reduction.identity(data.dtype)
     result, columns = torch.empty_like(data), data.shape[1]
     weights = None if edge == "copy" else tiles.weights
     start = None if weights is None else tiles.start
@@ -84,14 +86,3 @@ def _added(dtype: torch.dtype, reduce: str) -> Kernel:
 
 def _multiplied(dtype: torch.dtype, count: int) -> Kernel:
     return Kernel(SOURCE, "multiply_tiles", (TYPES[dtype], str(count)))
-
-
-def _refuses_pull(tiles: Tiles, data: Tensor, reduction: Reduction, edge: str) -> str | None:
-    return refuses(tiles, data)
-
-
-def _pull(tiles: Tiles, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
-    return pull(tiles, data, reduction.name, edge, reduction.identity(data.dtype))
-
-
-OPERATORS = {"pull_tiles": Implementation(_pull, _refuses_pull)}

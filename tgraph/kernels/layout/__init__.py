@@ -18,6 +18,7 @@ from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.call import Call, not_plain
 from tgraph.kernels.layout import aggregation, relaxation, streaming
 from tgraph.kernels.layout.arcs import edge_of, layout_of, receiving
+from tgraph.kernels.loops import fixpoint
 from tgraph.kernels.messages import is_per_arc
 from tgraph.kernels.operators.aggregation.aggregation import aggregate
 from tgraph.kernels.operators.components.union_find import join
@@ -58,4 +59,4 @@ def affine_step(sub: Subgraph, step: AffineStep) -> StepResult:
 _implements(aggregate, refuses_call(aggregation.refuses))(aggregation.aggregate)
 _implements(relax, refuses_call(relaxation.refuses))(relaxation.relax)
 _implements(join, refuses_call(streaming.refuses_join))(streaming.join)
-_implements("fixpoint", refuses_call(streaming.refuses_fixpoint))(streaming.fixpoint)
+_implements(fixpoint, refuses_call(streaming.refuses_fixpoint))(streaming.fixpoint)

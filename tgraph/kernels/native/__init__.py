@@ -10,27 +10,27 @@ from tgraph.kernels.native.algebra import products as matrix_products
 from tgraph.kernels.native.attention import attention
 from tgraph.kernels.native.base import values
 from tgraph.kernels.native.base.support import unavailable
-from tgraph.kernels.native.centrality import level_accumulate, multi_source, path_counts, sample_paths
+from tgraph.kernels.native.centrality import level_accumulate, paths
 from tgraph.kernels.native.changes import changes
-from tgraph.kernels.native.cohesion import cliques, intersect, k_core, peeling
-from tgraph.kernels.native.coloring import coloring, two_coloring
-from tgraph.kernels.native.community import communities, label_propagation
-from tgraph.kernels.native.components import biconnected, strong_components, union_find
+from tgraph.kernels.native.cohesion import cliques, peeling
+from tgraph.kernels.native.coloring import coloring
+from tgraph.kernels.native.community import communities
+from tgraph.kernels.native.components import components, union_find
 from tgraph.kernels.native.compressed import cbm, evaluate, pairing, unfolding
 from tgraph.kernels.native.csr import degree_weights, edge_index, elias_fano, sorting
 from tgraph.kernels.native.csr import rows as csr_rows
-from tgraph.kernels.native.dag import cycles, topological, transitive
+from tgraph.kernels.native.dag import topological
 from tgraph.kernels.native.dicts import dicts
 from tgraph.kernels.native.files import pieces
-from tgraph.kernels.native.flow import global_cut, max_flow
+from tgraph.kernels.native.flow import flow
 from tgraph.kernels.native.geometry import repulsion
 from tgraph.kernels.native.linear import gauss_seidel, linear
 from tgraph.kernels.native.matching import matching
-from tgraph.kernels.native.paths import floyd_warshall, search, shortest_paths
+from tgraph.kernels.native.paths import search, shortest_paths
 from tgraph.kernels.native.relaxation import bitmaps, blocks, relaxation, rounds
-from tgraph.kernels.native.sampling import labor, members, negatives, neighbors, places, push, visits
+from tgraph.kernels.native.sampling import neighbors, sampling
 from tgraph.kernels.native.sets import independent_set
-from tgraph.kernels.native.structure import correlation, line_graph, mutual
+from tgraph.kernels.native.structure import structure
 from tgraph.kernels.native.trees import boruvka
 from tgraph.kernels.native.walks import walks
 

@@ -22,7 +22,8 @@ from torch.nn.functional import leaky_relu
 from tgraph.core.csr import Csr
 from tgraph.core.dispatch import chosen_operator
 from tgraph.core.system import devices
-from tgraph.kernels.autograd.segments import add_at, segment_of, take
+from tgraph.kernels.autograd.segments import add_at, take
+from tgraph.kernels.operators.aggregation.segments import segment_of
 
 SCORES = ("gat", "gatv2", "dot")
 

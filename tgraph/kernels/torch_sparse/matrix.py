@@ -8,9 +8,9 @@ import warnings
 import torch
 from torch import Tensor
 
-from tgraph.core.derived import Derived
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Mode
+from tgraph.kernels.operators.aggregation.aggregation import transposed_weights
 
 
 class Matrix:
@@ -38,33 +38,24 @@ class Matrix:
         return (self if mode == "pull" else self.transposed()).stored
 
     def values_of_transposed(self, values: Tensor) -> Tensor:
-        """The values [m] of this matrix in the order of the transpose's. Those of the graph itself are there
-        already."""
-        here, there = self.stored.weights, self.transposed().stored.weights
-        if here is not None and there is not None and _shares(values, here):
-            return there.detach()
-        permutation = self.graph.decoded().transpose_permutation
-        if self.mirrored:
-            return torch.empty_like(values).index_copy(0, permutation, values)
-        return values.index_select(0, permutation)
+        """The values [m] of this matrix in the order of the transpose's."""
+        return transposed_weights(self.graph, not self.mirrored, values)
 
     def tensor(self, values: Tensor | None, dtype: torch.dtype) -> Tensor:
         """The matrix as a sparse CSR tensor that shares what is stored; ones for values where None."""
         stored = self.stored
         if values is None:
-            ones = _sparse_ones_float64 if dtype == torch.float64 else _sparse_ones_float32
-            values = ones(stored)
+            wide = torch.float64 if dtype == torch.float64 else torch.float32
+            name = f"_sparse_ones_{str(wide).removeprefix('torch.')}"
+            values = stored.kept(name, lambda: stored.offset.new_ones(stored.num_arcs, dtype=wide))
         n = stored.num_vertices
         _warned_of_beta()
-        offset = _sparse_offset(stored)
+        offset = stored.kept(
+            "_sparse_offset", lambda: stored.offset.to(stored.neighbors.dtype)
+        )  # as the libraries want
         return torch.sparse_csr_tensor(
             offset, stored.neighbors, values.detach(), (n, n), device=offset.device, check_invariants=False
         )
-
-
-def _shares(values: Tensor, stored: Tensor) -> bool:
-    same_kind = values.dtype == stored.dtype and values.shape == stored.shape and values.is_contiguous()
-    return same_kind and values.data_ptr() == stored.data_ptr()
 
 
 def multiply(matrix: Matrix, mode: Mode, data: Tensor, values: Tensor | None) -> Tensor:
@@ -90,22 +81,3 @@ def _warned_of_beta() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.sparse_csr_tensor([0], [], [], (0, 0), check_invariants=False)
-
-
-# ---- what is kept on the graph --------------------------------------------------------------------------------------
-
-
-@Derived
-def _sparse_offset(graph: Graph) -> Tensor:
-    """The offsets in the dtype of the neighbours, as the sparse libraries want them; int64 [n + 1] is shared."""
-    return graph.offset.to(graph.neighbors.dtype)
-
-
-@Derived
-def _sparse_ones_float32(graph: Graph) -> Tensor:
-    return torch.ones(graph.num_arcs, device=graph.device)
-
-
-@Derived
-def _sparse_ones_float64(graph: Graph) -> Tensor:
-    return torch.ones(graph.num_arcs, dtype=torch.float64, device=graph.device)

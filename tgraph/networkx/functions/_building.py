@@ -15,7 +15,7 @@ from torch import Tensor
 import tgraph as tg
 from tgraph.io.adjacency import Adjacency
 from tgraph.io.columns import Column
-from tgraph.io.dicts import DTYPES, MISSING
+from tgraph.kernels.operators.dicts import DTYPES, MISSING
 from tgraph.networkx.functions._arcs import row_entries, row_of_arcs, rows
 from tgraph.networkx.functions._nodes import known
 from tgraph.networkx.graph import CLASSES, Graph

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph.io.dicts import MISSING
+from tgraph.kernels.operators.dicts import MISSING
 from tgraph.networkx.nodes import NoNode
 
 

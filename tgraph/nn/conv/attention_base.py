@@ -111,7 +111,7 @@ def edges_with_weights(edge_index: Any, over: Adjacency, alpha: Tensor, flow: st
     same : whether the edges attended over equal `edge_index`, which is then returned itself. For a sparse matrix the
     result is a sparse matrix with values alpha, in the order of its rows.
     """
-    if isinstance(edge_index, Graph) and edge_index.layout is not None and edge_index.layout.is_distributed:
+    if isinstance(edge_index, Graph) and edge_index.storage.is_distributed:
         raise ArgumentError("return_attention_weights: not supported on a graph spread over processes; leave it out")
     if isinstance(edge_index, Tensor) and edge_index.layout != torch.strided:
         alpha = over.in_row_order(alpha)

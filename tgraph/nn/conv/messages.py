@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from tgraph.core.system.library import in_functorch, is_plain
-from tgraph.kernels.autograd.segments import add_at, reduce_segments, segment_reduce, take
+from tgraph.kernels.autograd.segments import add_at, segment_reduce, take
+from tgraph.kernels.operators.aggregation.segments import reduce_segments
 from tgraph.kernels.reductions import REDUCTIONS
 from tgraph.nn.adjacency import Adjacency
 

@@ -52,7 +52,7 @@ class BlockFile:
     """
 
     layout: str | None = None  # how the blocks are compressed
-    pushes: bool = False  # in-arcs are reduced by pushes along ascending rows (`tgraph.stream.run.pushing`)
+    pushes: bool = False  # in-arcs are reduced by pushes along ascending rows (`send_rows`)
 
     def __init__(self, path: PathLike, *, direct: bool | None = None):
         self.path: str = os.fspath(path)

@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor
 
-from tgraph.core.dispatch import operator
 from tgraph.core.system import devices
-from tgraph.formats.uncompressed import reduce_rows
 from tgraph.kernels.affine import AffineStep, StepResult
-from tgraph.kernels.operators.linear.linear import scaled, widened
-from tgraph.kernels.reductions import REDUCTIONS
+from tgraph.kernels.operators.linear.linear import scaled
 
 # Vertices whose values are converted to float64 at a time.
 CHUNK = 2**16
-
-
-@operator
-def sum_in_float64(x: Tensor, weight_dtype: torch.dtype | None) -> tuple[Tensor, Callable[..., Tensor]]:
-    """A sum over rows of x [n], times weights of a dtype, if any, in float64 where the device has it: (the data to
-    read, a function of `offset`, `neighbors`, `weights`, `data` and `inside`, as for `reduce_rows`)."""
-    return widened(x), _sum_rows
-
-
-def _sum_rows(offset: Tensor, neighbors: Tensor, weights: Tensor | None, data: Tensor, inside: bool = False) -> Tensor:
-    edge = "copy" if weights is None else "mul"
-    weights = None if weights is None else weights.to(data.dtype)
-    return reduce_rows(offset, neighbors, weights, data, REDUCTIONS["sum"], edge, inside)
 
 
 def values_of(step: AffineStep) -> Tensor:

@@ -23,8 +23,9 @@ from torch import Tensor
 
 from tgraph.core.system import devices
 from tgraph.kernels.loops import LoopCall, Round
+from tgraph.kernels.operators.relaxation.blocks import relax_block
 from tgraph.stream.file.block import Block
-from tgraph.stream.run.relax import Workspace, relax_block
+from tgraph.stream.run.relax import Workspace
 from tgraph.stream.run.section import Section
 
 ENDLESS = 2**62

@@ -20,23 +20,23 @@ from tgraph.core.system import devices
 from tgraph.engine.tracing.trace import Trace
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.formats.layout import Layout
-from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, reduced_in
+from tgraph.formats.uncompressed import Csr, Uncompressed
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.loops import LoopCall, PausedLoop
+from tgraph.kernels.operators.aggregation.rows import reduce_rows, reduced_in, send_rows, sum_in_float64
+from tgraph.kernels.operators.relaxation.blocks import join_blocks
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 from tgraph.stream.file.block import Block, CompressedBlock, Step
 from tgraph.stream.file.blocks import BlockFile, empty_arcs
 from tgraph.stream.file.weights import WeightStatistics
 from tgraph.stream.memory import trim_heap
-from tgraph.stream.run.affine import as_result, sum_in_float64, values_from, values_of
+from tgraph.stream.run.affine import as_result, values_from, values_of
 from tgraph.stream.run.budget import COPIES, COPIES_IN_PLACE, nbytes, runtime_bytes, vertex_bytes
 from tgraph.stream.run.fixpoint import Fixpoint
-from tgraph.stream.run.pushing import send_rows
 from tgraph.stream.run.relax import relax_rows
 from tgraph.stream.run.scheduler import Counts, Pipeline
 from tgraph.stream.run.section import Section
 from tgraph.stream.run.split_rows import SplitRows
-from tgraph.stream.run.union_find import join_blocks
 
 
 class Streamed(Uncompressed):

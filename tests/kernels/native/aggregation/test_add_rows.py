@@ -6,7 +6,8 @@ from strategies import random_data, same_on_threads
 
 from tgraph.core.dispatch import BACKENDS, PORTABLE, refusal, watched
 from tgraph.core.system import native
-from tgraph.kernels.autograd.segments import add_at, add_rows, take
+from tgraph.kernels.autograd.segments import add_at, take
+from tgraph.kernels.operators.aggregation.segments import add_rows
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
 

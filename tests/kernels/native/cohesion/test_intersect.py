@@ -9,7 +9,7 @@ from strategies import graphs, grid, random_graph, thread_count
 
 import tgraph as tg
 from tgraph.core.system import native
-from tgraph.kernels.native.cohesion import intersect
+from tgraph.kernels.native.cohesion import peeling
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
 
@@ -22,8 +22,8 @@ def assert_equal_to_portable(graph, threads=(1,)):
     for count in threads:
         with thread_count(count):
             for rank in (None, True, False):
-                assert torch.equal(intersect.count_triangles(graph, False, rank), total)
-                assert torch.equal(intersect.count_triangles(graph, True, rank), at)
+                assert torch.equal(peeling.count_triangles(graph, False, rank), total)
+                assert torch.equal(peeling.count_triangles(graph, True, rank), at)
             assert torch.equal(compiled.count_arcs_among(graph), among)
 
 

@@ -10,8 +10,8 @@ from strategies import graphs, grid, random_graph, thread_count
 import tgraph as tg
 from tgraph.core.system import native
 from tgraph.errors import ArgumentError
-from tgraph.kernels.native.cohesion.k_core import sides
-from tgraph.kernels.native.community import label_propagation
+from tgraph.kernels.native.cohesion.peeling import sides
+from tgraph.kernels.native.community import communities
 from tgraph.primitives.community.label_propagation import propagate
 
 compiled = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
@@ -22,7 +22,7 @@ def assert_equal_to_portable(graph, labels, threads=(1, 2, 3)):
         expected = portable.vote(graph, labels, rounds)
         for count in threads:
             with thread_count(count):
-                assert torch.equal(label_propagation.vote(graph, labels, rounds), expected)
+                assert torch.equal(communities.vote(graph, labels, rounds), expected)
 
 
 @compiled

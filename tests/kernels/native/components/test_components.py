@@ -9,7 +9,7 @@ from strategies import graphs, grid, random_graph, thread_count
 
 import tgraph as tg
 from tgraph.core.system import native
-from tgraph.kernels.native.components import strong_components
+from tgraph.kernels.native.components import components
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
 
@@ -57,7 +57,7 @@ def test_long_and_skewed_graphs():
 
 
 def test_the_largest_component_first(monkeypatch):
-    monkeypatch.setattr(strong_components, "LARGE", 1)
+    monkeypatch.setattr(components, "LARGE", 1)
     for graph in (tg.generators.rmat(12, 8, directed=True), random_graph(20_000, 70_000)):
         graph.transpose()
         assert_equal_to_portable(graph)

@@ -8,6 +8,7 @@ from torch import Tensor
 from tgraph.core.system.pages import fresh
 from tgraph.kernels.native.aggregation.arcs import flat
 from tgraph.kernels.native.base.support import compiled, implements, refuses_tensors
+from tgraph.kernels.operators.aggregation import segments as declared
 
 DTYPES = (torch.float32, torch.float64)
 INDEX_DTYPES = (torch.int32, torch.int64)
@@ -22,7 +23,7 @@ def refuses(values: Tensor, index: Tensor, size: int) -> str | None:
     return refuses_tensors(values, index)
 
 
-@implements("add_rows", refuses)
+@implements(declared.add_rows, refuses)
 def add_rows(values: Tensor, index: Tensor, size: int) -> Tensor:
     out = fresh((size, *values.shape[1:]), values.dtype)
     columns = values.numel() // values.shape[0]

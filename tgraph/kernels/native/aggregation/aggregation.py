@@ -151,12 +151,6 @@ def push_rows(sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weig
     return _as_received(values, reduction, data.dtype)
 
 
-@implements(adjoints.products, refuses_call(refuses_adjoints))
-def products(sub: Subgraph, row_data: Tensor, data: Tensor, heads: int) -> Tensor:
-    """As the portable `products`."""
-    return kernels.products(sub, row_data, data, heads)
-
-
 @implements(adjoints.argreduce, refuses_call(refuses_adjoints))
 def argreduce(
     sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None, best: Tensor
@@ -167,13 +161,6 @@ def argreduce(
     return kernels.argreduce(sub, data, edge, weights, best)
 
 
-@implements("segment_argreduce", refuses_call(refuses_adjoints))
-def segment_argreduce(sub: Subgraph, data: Tensor, reduction: Reduction) -> tuple[Tensor, Tensor]:
-    """A min or max by rows and its indices: see `kernels.autograd.pull_push.segment_argreduce`."""
-    return kernels.segment_argreduce(sub, data, reduction)
-
-
-@implements("scatter_argreduce", refuses_call(refuses_adjoints))
-def scatter_argreduce(sub: Subgraph, grad: Tensor, index: Tensor) -> Tensor:
-    """Its gradient: see `kernels.autograd.pull_push.scatter_argreduce`."""
-    return kernels.scatter_argreduce(sub, grad, index)
+implements(adjoints.products, refuses_call(refuses_adjoints))(kernels.products)
+implements(adjoints.segment_argreduce, refuses_call(refuses_adjoints))(kernels.segment_argreduce)
+implements(adjoints.scatter_argreduce, refuses_call(refuses_adjoints))(kernels.scatter_argreduce)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tgraph.core.building.soundness import ensure_sound
 from tgraph.core.csr import Csr
 from tgraph.core.system import native
 from tgraph.core.system.library import is_plain
@@ -12,6 +13,7 @@ from tgraph.core.system.pages import LARGE, fresh, settle
 from tgraph.kernels.native.aggregation.arcs import PULL, flat, index_dtype_of
 from tgraph.kernels.native.base.support import compiled, implements, unavailable
 from tgraph.kernels.operators.aggregation import narrow as declared
+from tgraph.kernels.operators.aggregation import segments
 from tgraph.kernels.reductions import REDUCTIONS
 
 DTYPES = (torch.float32, torch.float64)
@@ -47,10 +49,9 @@ def refuses_narrow(arcs: Csr, data: Tensor, mean: bool) -> str | None:
     return unavailable()
 
 
-@implements("sum_csr", refuses)
 def sum_rows(arcs: Csr, data: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
     """The sum or mean over the arcs of each row, plus `own` times the row of the data of the same number."""
-    arcs.ensure_valid()
+    ensure_sound(arcs.offset, arcs.neighbors, arcs.num_columns)
     offset, neighbors = arcs.offset, arcs.neighbors
     rows, num_arcs, columns, kernels = offset.shape[0] - 1, neighbors.shape[0], data.shape[1], compiled()
     large = max(rows, data.shape[0]) * columns * data.element_size() >= LARGE
@@ -69,10 +70,26 @@ def sum_rows(arcs: Csr, data: Tensor, mean: bool, weights: Tensor | None, own: f
     return out.add_(sent, alpha=own) if own else out
 
 
+def refuses_segments(messages: Tensor, offset: Tensor) -> str | None:
+    """Why `sum_segments` does not support a call, None where it does."""
+    if not is_plain(messages, offset):
+        return "it needs plain tensors of the CPU, not traced or transformed"
+    shape = messages.shape
+    if messages.dtype not in DTYPES or len(shape) != 2 or not messages.numel() or shape[0] >= 2**31:
+        return f"it has no kernel for {messages.dtype} {list(shape)}"
+    return unavailable()
+
+
+@implements(segments.sum_segments, refuses_segments)
+def sum_segments(messages: Tensor, offset: Tensor) -> Tensor:
+    number = torch.arange(messages.shape[0], dtype=torch.int32, device="cpu")
+    return sum_rows(Csr.trusted(offset, number, None, len(number)), messages, False, None, 0.0)
+
+
 @implements(declared.sum_narrow, refuses_narrow)
 def sum_narrow_rows(arcs: Csr, data: Tensor, mean: bool) -> Tensor:
     """The sum or mean over the arcs of each row in float32, of data in 16 bits."""
-    arcs.ensure_valid()
+    ensure_sound(arcs.offset, arcs.neighbors, arcs.num_columns)
     columns = data.shape[1]
     out = fresh((arcs.num_rows, columns), torch.float32)
     kernel = getattr(compiled(), TAKE_NARROW[data.dtype])
@@ -83,7 +100,7 @@ def sum_narrow_rows(arcs: Csr, data: Tensor, mean: bool) -> Tensor:
 
 def sum_columns(arcs: Csr, grad: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
     """The gradient of `sum_rows` along the arcs, by the calling thread: [num_columns, columns]."""
-    arcs.ensure_valid()
+    ensure_sound(arcs.offset, arcs.neighbors, arcs.num_columns)
     columns = grad.shape[1]
     out = fresh((arcs.num_columns, columns), grad.dtype)
     kernels = compiled()
@@ -93,7 +110,7 @@ def sum_columns(arcs: Csr, grad: Tensor, mean: bool, weights: Tensor | None, own
 
 def best_of_rows(arcs: Csr, data: Tensor, reduce: str, empty: float) -> Tensor:
     """The "min" or "max" over the arcs of each row, by column; `empty` for rows without arcs."""
-    arcs.ensure_valid()
+    ensure_sound(arcs.offset, arcs.neighbors, arcs.num_columns)
     offset, neighbors, rows, columns = arcs.offset, arcs.neighbors, arcs.num_rows, data.shape[1]
     out = fresh((rows, columns), data.dtype)
     if columns >= NARROW and neighbors.shape[0] * columns <= MANY:
@@ -109,7 +126,7 @@ def best_of_rows(arcs: Csr, data: Tensor, reduce: str, empty: float) -> Tensor:
 def argbest_of_rows(arcs: Csr, data: Tensor, reduce: str, empty: float) -> tuple[Tensor, Tensor]:
     """`best_of_rows`, and by which of its arcs each row received it, from 0 on: the first of equal ones, -1 for rows
     without arcs; int32, int64 for float64."""
-    arcs.ensure_valid()
+    ensure_sound(arcs.offset, arcs.neighbors, arcs.num_columns)
     shape = arcs.num_rows, data.shape[1]
     out, index = fresh(shape, data.dtype), fresh(shape, index_dtype_of(data.dtype))
     sent = as_many_as_rows(flat(data), arcs.num_rows)

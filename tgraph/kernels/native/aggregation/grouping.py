@@ -75,7 +75,7 @@ class Grouped:
         self.most = min(cache_bytes() // half, COLUMNS)
         if row_bytes > self.most:
             return
-        place = torch.empty_like(order).scatter_(0, order.long(), torch.arange(n, dtype=order.dtype))
+        place = torch.empty_like(order).scatter_(0, order.long(), torch.arange(n, dtype=order.dtype, device="cpu"))
         numbered = fresh((m,), neighbors.dtype)
         kernels.look_up_ids(neighbors, 0, place, numbered)
         if kernels.are_apart(numbered):  # as the neighbours were, by which kernels choose how to add
@@ -98,9 +98,12 @@ class Grouped:
 def by_degree(degree: Tensor) -> Tensor:
     """The vertices by falling powers of two of their degree, int64 [n], then by number: int32 [n]."""
     group = 64 - torch.frexp(degree.double()).exponent  # 0 to 64
-    offset, order = torch.empty(66, dtype=torch.int64), torch.empty(len(degree), dtype=torch.int32)
+    offset, order = (
+        torch.empty(66, dtype=torch.int64, device="cpu"),
+        torch.empty(len(degree), dtype=torch.int32, device="cpu"),
+    )
     kernels: Any = compiled()
-    kernels.transpose(torch.arange(len(degree) + 1), group, offset, order, None, False)
+    kernels.transpose(torch.arange(len(degree) + 1, device="cpu"), group, offset, order, None, False)
     return order
 
 

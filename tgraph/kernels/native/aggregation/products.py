@@ -1,4 +1,4 @@
-"""The gradient of a product by segments: see `tgraph.kernels.autograd.products`."""
+"""The gradient of a product by segments: see `tgraph.kernels.operators.aggregation.segments`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from tgraph.kernels.native.base.support import compiled, implements, unavailable
+from tgraph.kernels.operators.aggregation import segments as declared
 
 DTYPES = (torch.float32, torch.float64)
 
@@ -17,7 +18,7 @@ def refuses(grad: Tensor, messages: Tensor, offset: Tensor) -> str | None:
     return unavailable()
 
 
-@implements("multiply_others", refuses)
+@implements(declared.multiply_others, refuses)
 def multiply_others(grad: Tensor, messages: Tensor, offset: Tensor) -> Tensor:
     """grad[s] times the product of the other messages of segment s, for each message, [e, ...]."""
     result = torch.empty_like(messages, memory_format=torch.contiguous_format)

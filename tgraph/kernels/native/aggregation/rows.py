@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -10,6 +11,7 @@ from torch import Tensor
 from tgraph.core.rows import Selection
 from tgraph.kernels.native.aggregation.arcs import pull, refuses_pair
 from tgraph.kernels.native.base.support import compiled, implements, refuses_data
+from tgraph.kernels.operators.aggregation import rows as declared
 from tgraph.kernels.reductions import Reduction
 
 
@@ -34,15 +36,10 @@ def refuses_float64(x: Tensor, weight_dtype: torch.dtype | None) -> str | None:
 
 
 def refuses_sending(
-    offset: Tensor,
-    neighbors: Tensor,
-    weights: Tensor | None,
-    data: Tensor,
-    reduction: Reduction,
-    edge: str,
-    result: Tensor,
+    offset: Tensor, neighbors: Tensor, weights: Tensor | None, data: Tensor, *others: Any
 ) -> str | None:
     """Why `send_rows` does not support a call, None if it does."""
+    reduction, edge, result = others
     if reduction.name != "sum" or edge not in ("copy", "mul") or data.shape[1] != 1:
         return "it adds single numbers, multiplied by weights or not"
     if data.dtype not in (torch.float32, torch.float64) or result.dtype != torch.float64:
@@ -50,7 +47,7 @@ def refuses_sending(
     return refuses_data(data) or refuses_data(result)
 
 
-@implements("reduce_rows", refuses)
+@implements(declared.reduce_rows, refuses)
 def reduce_rows(
     offset: Tensor,
     neighbors: Tensor,
@@ -65,9 +62,9 @@ def reduce_rows(
     return pull(rows, data, reduction.name, edge, per_head, identity=reduction.identity(data.dtype))
 
 
-@implements("sum_in_float64", refuses_float64)
+@implements(declared.sum_in_float64, refuses_float64)
 def sum_in_float64(x: Tensor, weight_dtype: torch.dtype | None) -> tuple[Tensor, Callable[..., Tensor]]:
-    """As the portable one, `tgraph.stream.run.affine.sum_in_float64`: x itself, read by a kernel that adds float32 in
+    """As the portable one: x itself, read by a kernel that adds float32 in
     float64."""
     return x, _sum_rows
 
@@ -77,7 +74,7 @@ def _sum_rows(offset: Tensor, neighbors: Tensor, weights: Tensor | None, data: T
     return pull(Selection(offset, neighbors), data, "sum", edge, per_head, total=torch.float64)
 
 
-@implements("send_rows", refuses_sending)
+@implements(declared.send_rows, refuses_sending)
 def send_rows(
     offset: Tensor,
     neighbors: Tensor,
@@ -87,6 +84,6 @@ def send_rows(
     edge: str,
     result: Tensor,
 ) -> None:
-    """As the portable one, `tgraph.stream.run.pushing.send_rows`, by the kernel in `segments/push_sums.cpp`."""
+    """As the portable one, by the kernel in `segments/push_sums.cpp`."""
     by = None if edge == "copy" else weights
     compiled().push_sums(offset, neighbors, by, data.contiguous().view(-1), result.view(-1))

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.native.aggregation.arcs import PULL, flat, number_of, refuses_pair
 from tgraph.kernels.native.base.support import compiled, implements, refuses_data
+from tgraph.kernels.operators.aggregation import slices as declared
 from tgraph.kernels.operators.aggregation.slices import Slices
 from tgraph.kernels.operators.linear.linear import finished
-from tgraph.kernels.reductions import Reduction
+from tgraph.kernels.reductions import REDUCTIONS, Reduction
 
 
-def refuses(slices: Slices, data: Tensor, reduce: str, edge: str) -> str | None:
+def refuses(slices: Slices, data: Tensor, reduction: Reduction, edge: str) -> str | None:
     """Why a pull of data [n, columns] is not supported, None if it is."""
     if slices.neighbors.dtype != torch.int32:
         return "it reads int32 neighbors"
-    return refuses_pair(data.dtype, reduce, edge) or refuses_data(data)
+    return refuses_pair(data.dtype, reduction.name, edge) or refuses_data(data)
 
 
-def pull(
-    slices: Slices, data: Tensor, reduce: str, edge: str, identity: float, total: torch.dtype | None = None
-) -> Tensor:
-    """The reduction of each row over data [n, columns], in the dtype of it, which the weights have too: added along the
-    row, whatever the number of threads. float32 may be reduced in a `total` of float64."""
+def refuses_step(slices: Slices, step: AffineStep) -> str | None:
+    """Why a step is not supported, None if it is."""
+    weights = slices.weights
+    if step.x.dtype != torch.float32 or (weights is not None and weights.dtype != torch.float32):
+        return "it adds float32 in float64, with weights of float32"
+    return refuses(slices, step.x[:, None], REDUCTIONS["sum"], "mul" if step.weighted else "copy")
+
+
+def pull(slices: Slices, data: Tensor, reduction: Reduction, edge: str, total: torch.dtype | None = None) -> Tensor:
+    """Added along the row, whatever the number of threads. float32 may be reduced in a `total` of float64."""
     total = total or data.dtype
     result, weights = torch.empty_like(data, dtype=total), slices.weights
     getattr(compiled(), PULL[total].replace("pull", "pull_slices"))(
@@ -38,32 +42,19 @@ def pull(
         flat(data),
         data.shape[1],
         None if edge == "copy" or weights is None else flat(weights),
-        reduce,
+        reduction.name,
         edge,
-        number_of(identity, total),
+        number_of(reduction.identity(data.dtype), total),
         flat(result),
     )
     return result
 
 
-def _refuses_pull(slices: Slices, data: Tensor, reduction: Reduction, edge: str) -> str | None:
-    return refuses(slices, data, reduction.name, edge)
+implements(declared.pull_slices, refuses)(pull)
 
 
-def _refuses_step(layout: Any, step: AffineStep) -> str | None:
-    weights = layout.slices.weights
-    if step.x.dtype != torch.float32 or (weights is not None and weights.dtype != torch.float32):
-        return "it adds float32 in float64, with weights of float32"
-    return refuses(layout.slices, step.x[:, None], "sum", "mul" if step.weighted else "copy")
-
-
-@implements("pull_slices", _refuses_pull)
-def _pull(slices: Slices, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
-    return pull(slices, data, reduction.name, edge, reduction.identity(data.dtype))
-
-
-@implements("step_slices", _refuses_step)
-def _step(layout: Any, step: AffineStep) -> StepResult:
+@implements(declared.step_slices, refuses_step)
+def step_slices(slices: Slices, step: AffineStep) -> StepResult:
     """float32 is added in float64 without a converted copy."""
     edge = "mul" if step.weighted else "copy"
-    return finished(step, pull(layout.slices, step.x[:, None], "sum", edge, 0.0, torch.float64)[:, 0])
+    return finished(step, pull(slices, step.x[:, None], REDUCTIONS["sum"], edge, torch.float64)[:, 0])

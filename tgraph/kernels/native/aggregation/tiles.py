@@ -9,15 +9,10 @@ from torch import Tensor
 
 from tgraph.core.building import sorting
 from tgraph.kernels.native.aggregation.arcs import flat
-from tgraph.kernels.native.base.support import compiled, implements, refuses_data
+from tgraph.kernels.native.base.support import compiled, implements, refuses_data, refuses_first
 from tgraph.kernels.operators.aggregation import tiles as declared
-from tgraph.kernels.operators.aggregation import tiles as portable
 from tgraph.kernels.operators.aggregation.tiles import HEIGHT, WIDTH, Tiles
 from tgraph.kernels.reductions import Reduction
-
-
-def _refuses(offset: Tensor, *others: Any) -> str | None:
-    return refuses_data(offset)
 
 
 def _refuses_tiles(tiles: Tiles, *others: Any) -> str | None:
@@ -30,7 +25,7 @@ def _refuses_pull(tiles: Tiles, data: Tensor, reduction: Reduction, edge: str) -
     return "it reads int32 columns" if tiles.columns.dtype != torch.int32 else refuses_data(data)
 
 
-@implements(declared.tiles_of, _refuses)
+@implements(declared.tiles_of, refuses_first)
 def tiles_of(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> Tiles:
     """As the portable one. The result does not depend on the number of threads."""
     n, structure = len(offset) - 1, (offset, neighbors)
@@ -44,8 +39,8 @@ def tiles_of(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> Tiles
     compiled().fill_tiles(*structure, bounds, columns, bitmap, entries)
     if weights is None or entries is None:
         return Tiles(bounds, columns, bitmap, None, None, n)
-    start = portable.starts_of(bitmap)
-    return Tiles(bounds, columns, bitmap, start, portable.packed(weights, entries, start, bitmap), n)
+    start = declared.starts_of(bitmap)
+    return Tiles(bounds, columns, bitmap, start, declared.packed(weights, entries, start, bitmap), n)
 
 
 @implements(declared.tile_degrees, _refuses_tiles)
@@ -53,7 +48,7 @@ def degrees(tiles: Tiles) -> Tensor:
     return _degrees(tiles, 0, tiles.num_rows)
 
 
-@implements("tile_rows", _refuses_tiles)
+@implements(declared.tile_rows, _refuses_tiles)
 def arcs_of(tiles: Tiles, first: int, last: int) -> tuple[Tensor, Tensor, Tensor | None]:
     """The arcs of all rows in the windows from `first` to `last`, as a CSR of these rows: (offset int64, neighbors,
     weights or None)."""
@@ -68,8 +63,9 @@ def arcs_of(tiles: Tiles, first: int, last: int) -> tuple[Tensor, Tensor, Tensor
     return offset, neighbors, weights
 
 
-def multiply(tiles: Tiles, data: Tensor) -> Tensor:
-    """As the portable one, but of any floating data: arc by arc, in the order of the row."""
+@implements(declared.pull_tiles, _refuses_pull)
+def pull(tiles: Tiles, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
+    """Arc by arc, in the order of the row."""
     wide = data.float() if data.element_size() == 2 else data
     weights = None if tiles.weights is None else tiles.weights.to(wide.dtype)
     result = torch.empty_like(wide)
@@ -83,8 +79,3 @@ def _degrees(tiles: Tiles, first: int, num_rows: int) -> Tensor:
     degree = torch.empty(num_rows, dtype=torch.int64, device="cpu")
     compiled().count_tile_rows(tiles.offset, tiles.bitmap, first, degree)
     return degree
-
-
-@implements("pull_tiles", _refuses_pull)
-def _pull(tiles: Tiles, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
-    return multiply(tiles, data)

@@ -34,16 +34,19 @@ implements = BACKENDS["native"].implements
 compiled = cast(Callable[[], Any], native.load)  # the kernels, for callers that know that there are some
 
 
-def attach(operator: Operator[..., Any], refuses: Callable[..., str | None], *outputs: Callable[..., Tensor]) -> None:
-    """Implement an operator by the kernel of its name, which takes the arguments of the operator, a graph as the offset
-    and the neighbors of its rows, and then the tensors that the `outputs` make from the arguments: these are filled,
-    and the result."""
+def attach(
+    operator: Operator[..., Any], refuses: Callable[..., str | None], *outputs: Callable[..., Tensor], kernel: str = ""
+) -> None:
+    """Implement an operator by the kernel of its name, or of the name `kernel`, which takes the arguments of the
+    operator, a graph as the offset and the neighbors of its rows, and then the tensors that the `outputs` make from the
+    arguments: these are filled, and the result. Without any the result is that of the kernel."""
+    name = kernel or operator.name
 
     def run(first: Any, *others: Any) -> Any:
         rows = (first.offset, first.neighbors) if isinstance(first, Graph) else (first,)
-        found = tuple(make(first, *others) for make in outputs)
-        getattr(compiled(), operator.name)(*rows, *others, *found)
-        return found if len(found) > 1 else found[0]
+        found = tuple([make(first, *others) for make in outputs])
+        returned = getattr(compiled(), name)(*rows, *others, *found)
+        return found if len(found) > 1 else found[0] if found else returned
 
     implements(operator, refuses)(run)
 
@@ -52,6 +55,12 @@ def per_vertex(first: Graph | Tensor, *others: object) -> Tensor:
     """A tensor int64 [n] to be filled, for a graph or the offset of its rows."""
     size = first.num_vertices if isinstance(first, Graph) else len(first) - 1
     return torch.empty(size, dtype=torch.int64, device="cpu")
+
+
+def both_sides(graph: Graph) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """(offset, neighbors) of a graph, then of its transpose."""
+    reverse = graph.transpose_detached()
+    return graph.offset, graph.neighbors, reverse.offset, reverse.neighbors
 
 
 _PLAIN = (Tensor, torch.nn.Parameter)
@@ -82,7 +91,7 @@ def refuses_tensors(*tensors: Tensor | None) -> str | None:
 def refuses_data(tensor: Tensor) -> str | None:
     """The same for a tensor that no gradient, trace or transform goes through, such as the arcs of a graph."""
     if tensor.is_cpu and type(tensor) in _PLAIN:  # a fake tensor has no memory
-        return unavailable()
+        return None if native.load() is not None else unavailable()  # a frame less for what is supported
     return "it needs a plain tensor of the CPU"
 
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.system.library import is_plain
-from tgraph.kernels.native.base.support import compiled, implements, refuses_tensors
+from tgraph.kernels.native.base.support import attach, compiled, implements, refuses_tensors
 from tgraph.kernels.operators import values as declared
 
 DTYPES = (torch.int32, torch.int64, torch.float32, torch.float64)
@@ -36,10 +36,7 @@ def fill(values: Tensor, value: float) -> None:
     compiled().fill_values(values.view(-1), float(value) if values.is_floating_point() else int(value))
 
 
-@implements(declared.number, refuses_integers)
-def number(values: Tensor) -> None:
-    """values[i] = i"""
-    compiled().number_values(values)
+attach(declared.number, refuses_integers, kernel="number_values")
 
 
 @implements(declared.replace, refuses_integers)

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.kernels.native.base.support import (
+    both_sides,
     compiled,
     implements,
     needs_gradient,
@@ -37,10 +38,8 @@ def refuses_levels(depth: Tensor, count: int) -> str | None:
 def levels(depth: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """See `tgraph.primitives.level_accumulate.levels`; `count` is the number of levels."""
     dtype = torch.int32 if len(depth) < 2**31 else torch.int64
-    order, level_offset = (
-        torch.empty(len(depth), dtype=dtype, device="cpu"),
-        torch.empty(count + 1, dtype=torch.int64, device="cpu"),
-    )
+    order = torch.empty(len(depth), dtype=dtype, device="cpu")
+    level_offset = torch.empty(count + 1, dtype=torch.int64, device="cpu")
     compiled().group_levels(depth, order, level_offset)
     return order[: int(level_offset[-1])], level_offset
 
@@ -49,10 +48,9 @@ def levels(depth: Tensor, count: int) -> tuple[Tensor, Tensor]:
 def sweep(
     graph: Graph, order: Tensor, level_offset: Tensor, bias: Tensor, descending: bool, logarithms: bool
 ) -> Tensor:
-    reverse, added = graph.transpose(), bias.contiguous()
-    arcs = [tensor for side in (graph, reverse) for tensor in (side.offset, side.neighbors)]
+    added = bias.contiguous()
     zero = -math.inf if logarithms else 0
     sums, values = torch.full_like(added, zero), torch.full_like(added, zero)
     run = compiled().sweep_logarithms if logarithms else compiled().sweep
-    run(*arcs, order, level_offset, descending, added.view(-1), sums.view(-1), values.view(-1))
+    run(*both_sides(graph), order, level_offset, descending, added.view(-1), sums.view(-1), values.view(-1))
     return values

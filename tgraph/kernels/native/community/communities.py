@@ -1,16 +1,19 @@
-"""Communities by the kernels in `move.cpp` and `contract.cpp`."""
+"""Communities by the kernels in `move.cpp` and `contract.cpp`, and label propagation."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
+from tgraph.core.graph import Graph
 from tgraph.kernels.native.base.support import compiled, implements, refuses_first, refuses_graph
-from tgraph.kernels.operators.community import communities as declared
+from tgraph.kernels.native.cohesion.peeling import sides
+from tgraph.kernels.operators.community import communities as communities_operators
+from tgraph.kernels.operators.community import label_propagation as label_propagation_operators
 from tgraph.kernels.quotient import Moves, Quotient
 
 
-@implements(declared.move_vertices, refuses_graph)
+@implements(communities_operators.move_vertices, refuses_graph)
 def move_vertices(
     graph: Quotient, community: Tensor, bound: Tensor | None, batch: Tensor | None, moves: Moves
 ) -> tuple[Tensor, int]:
@@ -22,7 +25,7 @@ def move_vertices(
     return held.to(torch.int64), moved
 
 
-@implements(declared.contract_groups, refuses_graph)
+@implements(communities_operators.contract_groups, refuses_graph)
 def contract_groups(graph: Quotient, group: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
     dtype, kernels = graph.neighbors.dtype, compiled()
     contraction = kernels.Contraction32 if dtype == torch.int32 else kernels.Contraction64
@@ -34,15 +37,23 @@ def contract_groups(graph: Quotient, group: Tensor, count: int) -> tuple[Tensor,
     return offset, neighbors, weights
 
 
-@implements(declared.number_groups, refuses_first)
+@implements(communities_operators.number_groups, refuses_first)
 def number_groups(label: Tensor) -> tuple[Tensor, Tensor]:
     group, first = torch.empty_like(label), torch.empty_like(label)
     count = compiled().number_groups(label, group, first)
     return group, first[:count].clone()
 
 
-@implements(declared.sum_inside, refuses_first)
+@implements(communities_operators.sum_inside, refuses_first)
 def sum_inside(offset: Tensor, neighbors: Tensor, weights: Tensor | None, group: Tensor, loops: float) -> Tensor:
     inside = torch.empty(len(group), dtype=torch.float64, device="cpu")
     compiled().sum_inside(offset, neighbors, weights, group.to(neighbors.dtype), loops, inside)
     return inside
+
+
+@implements(label_propagation_operators.vote, refuses_graph)
+def vote(graph: Graph, labels: Tensor, rounds: int) -> Tensor:
+    """The labels int64 [n], vertex indices, after so many rounds of taking the most frequent one of the neighbours."""
+    held = labels.to(graph.neighbors.dtype, copy=True)
+    compiled().vote(*sides(graph), held, torch.empty_like(held), rounds)
+    return held.to(torch.int64)

@@ -141,7 +141,7 @@ def affine_step(dag: Dag, step: AffineStep) -> StepResult:
 
 
 @implements(declared.dag_rows, _refuses_rows)
-@implements("ordered_dag_rows", _refuses_rows)
+@implements(declared.ordered_dag_rows, _refuses_rows)
 def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
     """As the portable implementation."""
     kernels, held, of_outputs = compiled(), _arrays(dag), dag.weighted == "outputs"

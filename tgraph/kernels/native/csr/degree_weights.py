@@ -1,11 +1,12 @@
-"""Weights of arcs that follow from degrees: see `tgraph.kernels.autograd.degree_weights`."""
+"""Weights of arcs that follow from degrees: see `tgraph.kernels.operators.csr.degree_weights`."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-from tgraph.kernels.native.base.support import compiled, implements, refuses_tensors
+from tgraph.kernels.native.base.support import attach, compiled, implements, refuses_tensors
+from tgraph.kernels.operators.csr import degree_weights as declared
 
 DTYPES = (torch.float32, torch.float64)
 
@@ -29,21 +30,17 @@ def refuses_mean(offset: Tensor, neighbors: Tensor, dtype: torch.dtype) -> str |
     return refuses_tensors(offset, neighbors)
 
 
-@implements("inverse_root_degree", refuses_degrees)
+@implements(declared.inverse_root_degree, refuses_degrees)
 def inverse_root_degree(offset: Tensor, dtype: torch.dtype) -> Tensor:
     scale = torch.empty(offset.shape[0] - 1, dtype=dtype, device="cpu")
     compiled().inverse_root_degree(offset, scale)
     return scale
 
 
-@implements("multiply_ends", refuses_ends)
-def multiply_ends(scale: Tensor, offset: Tensor, neighbors: Tensor) -> Tensor:
-    weights = torch.empty(neighbors.shape[0], dtype=scale.dtype, device="cpu")
-    compiled().multiply_ends(scale, offset, neighbors, weights)
-    return weights
+attach(declared.multiply_ends, refuses_ends, lambda scale, offset, neighbors: scale.new_empty(neighbors.shape[0]))
 
 
-@implements("mean_weights", refuses_mean)
+@implements(declared.mean_weights, refuses_mean)
 def mean_weights(offset: Tensor, neighbors: Tensor, dtype: torch.dtype) -> Tensor:
     weights = torch.empty(neighbors.shape[0], dtype=dtype, device="cpu")
     compiled().mean_weights(offset, neighbors, weights)

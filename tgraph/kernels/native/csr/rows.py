@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
 from tgraph.core import csr as csr_operators
 from tgraph.core.building import symmetry as symmetry_operators
 from tgraph.errors import ArgumentError
-from tgraph.kernels.native.base.support import compiled, implements, refuses_first, refuses_tensors
+from tgraph.kernels.native.base.support import attach, compiled, implements, refuses_first, refuses_tensors
+from tgraph.kernels.operators.csr import arc_lookup as lookup_operators
 
 
 def refuses_transpose(offset: Tensor, neighbors: Tensor, num_columns: int, numbered: bool) -> str | None:
@@ -34,11 +33,5 @@ def transpose_arcs(
     return back_offset, back_neighbors, number
 
 
-@implements(symmetry_operators.symmetry_hash, refuses_first)
-def symmetry_hash(offset: Tensor, neighbors: Tensor, words: Tensor | None, begin: int, end: int) -> int:
-    return compiled().mirror(offset, neighbors, words, begin, end)
-
-
-@implements("arc_lookup", refuses_first)
-def arc_lookup(offset: Tensor, neighbors: Tensor) -> Any:
-    return compiled().arc_lookup(offset, neighbors)
+attach(symmetry_operators.symmetry_hash, refuses_first, kernel="mirror")
+attach(lookup_operators.arc_lookup, refuses_first)

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting as declared
 from tgraph.core.building.sorting import check_ids, index_dtype
-from tgraph.kernels.native.base.support import compiled, implements, refuses_data
+from tgraph.kernels.native.base.support import compiled, implements, refuses_data, refuses_first
 
 WORDS = {4: torch.int32, 8: torch.int64}
-
-
-def refuses(tensor: Tensor, *others: Any) -> str | None:
-    """Why a call is not served, None where it is: the first argument is among the arcs or ids."""
-    return refuses_data(tensor)
 
 
 def refuses_expansion(offset: Tensor, num_arcs: int, dtype: torch.dtype) -> str | None:
@@ -35,7 +28,7 @@ def refuses_taking(data: Tensor, positions: Tensor) -> str | None:
     return refuses_data(data)
 
 
-@implements(declared._sort_arcs, refuses)
+@implements(declared._sort_arcs, refuses_first)
 def sort_arcs(
     src: Tensor, dst: Tensor, num_vertices: int, permutation: bool, both_ways: bool, wide: bool | None
 ) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -48,7 +41,7 @@ def sort_arcs(
     return offset, neighbors, perm
 
 
-@implements(declared._transpose_rows, refuses)
+@implements(declared._transpose_rows, refuses_first)
 def transpose_rows(
     offset: Tensor, neighbors: Tensor, permutation: bool, wide: bool | None
 ) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -60,7 +53,7 @@ def transpose_rows(
     return result
 
 
-@implements(declared._select_arcs, refuses)
+@implements(declared._select_arcs, refuses_first)
 def select_arcs(offset: Tensor, neighbors: Tensor, selection: str) -> tuple[Tensor, Tensor] | None:
     offset, neighbors = offset, neighbors
     count = getattr(compiled(), f"count_{selection}")(offset, neighbors)
@@ -71,7 +64,7 @@ def select_arcs(offset: Tensor, neighbors: Tensor, selection: str) -> tuple[Tens
     return new_offset, positions
 
 
-@implements(declared.has_parallel_arcs, refuses)
+@implements(declared.has_parallel_arcs, refuses_first)
 def has_parallel_arcs(offset: Tensor, neighbors: Tensor) -> bool:
     return compiled().count_distinct(offset, neighbors) < neighbors.numel()
 
@@ -92,7 +85,7 @@ def take(data: Tensor, positions: Tensor) -> Tensor:
     return taken
 
 
-@implements(declared._compact_dense, refuses)
+@implements(declared._compact_dense, refuses_first)
 def compact_dense(src: Tensor, dst: Tensor, low: int, span: int) -> tuple[Tensor, Tensor, Tensor]:
     kernels, table = compiled(), torch.zeros(span, dtype=index_dtype(span), device="cpu")
     for ids in (src, dst):
@@ -107,7 +100,7 @@ def compact_dense(src: Tensor, dst: Tensor, low: int, span: int) -> tuple[Tensor
     return vertices, new_src, new_dst
 
 
-@implements(declared._compact_sparse, refuses)
+@implements(declared._compact_sparse, refuses_first)
 def compact_sparse(src: Tensor, dst: Tensor, low: int) -> tuple[Tensor, Tensor, Tensor]:
     """As the portable one, by a hash table of the ids that occur."""
     table = compiled().IdTable(low, 2 * src.numel())

@@ -21,7 +21,7 @@ def read_pieces(file: int, begin: Tensor, size: int, align: int, *, with_ring: b
 
     with_ring : whether by io_uring, where the system has it; else by threads.
     """
-    found = torch.empty((len(begin), size), dtype=torch.uint8)
+    found = torch.empty((len(begin), size), dtype=torch.uint8, device="cpu")
     if found.numel():
         kernel = compiled().read_pieces
         if error := kernel(file, begin, size, align, with_ring, found.view(-1)):

@@ -56,7 +56,7 @@ def gauss_seidel_columns(
     offset: Tensor, neighbors: Tensor, weights: Tensor | None, scale: Tensor, x: Tensor, bias: Tensor, alpha: float
 ) -> tuple[Tensor, Tensor]:
     """As the portable one, but each row reads the new values of those before it. Overwrites `x`."""
-    change = torch.zeros(len(x), x.shape[2], dtype=torch.float64)
+    change = torch.zeros(len(x), x.shape[2], dtype=torch.float64, device="cpu")
     settle(x.view(-1, x.shape[2]), SWEEPS * len(neighbors) * len(x))
     given = offset, neighbors, None if weights is None else weights.double(), scale.to(x.dtype), bias
     compiled().gauss_seidel_columns(*given, alpha, x.view(-1), change.view(-1), x.shape[2])

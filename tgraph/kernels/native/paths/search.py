@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph.kernels.native.base.support import compiled, implements, refuses_tensors
+from tgraph.kernels.native.base.support import attach, compiled, implements, per_vertex, refuses_tensors
 from tgraph.kernels.operators.paths import search as declared
 
 
@@ -15,7 +15,7 @@ def _refuses(*arguments: object) -> str | None:
 
 @implements(declared.breadth_first, _refuses)
 def breadth_first(offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth: int) -> tuple[Tensor, Tensor, Tensor]:
-    order, parent, depth = torch.empty(3, len(offset) - 1, dtype=torch.int64)
+    order, parent, depth = torch.empty(3, len(offset) - 1, dtype=torch.int64, device="cpu")
     found = compiled().breadth_first(offset, neighbors, sources, max_depth, order, parent, depth)
     return order[:found], parent[:found], depth[:found]
 
@@ -25,9 +25,13 @@ def dijkstra(
     offset: Tensor, neighbors: Tensor, weights: Tensor, sources: Tensor, cutoff: float | None, target: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor] | None:
     n = len(offset) - 1
-    order, met, parent = torch.empty(n, dtype=torch.int64), torch.empty(n, dtype=torch.int64), _none(n)
-    distance = torch.full((n,), -1, dtype=weights.dtype)
-    settled = torch.zeros(n, dtype=torch.bool)
+    order, met, parent = (
+        torch.empty(n, dtype=torch.int64, device="cpu"),
+        torch.empty(n, dtype=torch.int64, device="cpu"),
+        _none(n),
+    )
+    distance = torch.full((n,), -1, dtype=weights.dtype, device="cpu")
+    settled = torch.zeros(n, dtype=torch.bool, device="cpu")
     if cutoff is None:
         cutoff = torch.inf if weights.is_floating_point() else torch.iinfo(torch.int64).max
     found = compiled().dijkstra(
@@ -36,32 +40,26 @@ def dijkstra(
     return None if found < 0 else (order[:found], met[:found], parent, distance)
 
 
-@implements(declared.meet, _refuses)
-def meet(
-    offset: Tensor, neighbors: Tensor, in_offset: Tensor, in_neighbors: Tensor, source: int, target: int
-) -> list[int]:
-    return compiled().meet(offset, neighbors, in_offset, in_neighbors, source, target)
-
-
 @implements(declared.depth_first, _refuses)
 def depth_first(offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth: int) -> tuple[Tensor, Tensor, Tensor]:
     n = len(offset) - 1
-    preorder, postorder, parent = torch.empty(n, dtype=torch.int64), torch.empty(n, dtype=torch.int64), _none(n)
+    preorder, postorder, parent = (
+        torch.empty(n, dtype=torch.int64, device="cpu"),
+        torch.empty(n, dtype=torch.int64, device="cpu"),
+        _none(n),
+    )
     found, left = compiled().depth_first(offset, neighbors, sources, max_depth, preorder, postorder, parent)
     return preorder[:found], postorder[:left], parent
 
 
-@implements(declared.strong_components, _refuses)
-def strong_components(offset: Tensor, neighbors: Tensor) -> Tensor:
-    component = torch.empty(len(offset) - 1, dtype=torch.int64)
-    compiled().strong_components(offset, neighbors, component)
-    return component
+attach(declared.meet, _refuses)
+attach(declared.strong_components, _refuses, per_vertex)
 
 
 @implements(declared.generations, _refuses)
 def generations(offset: Tensor, neighbors: Tensor, in_degree: Tensor) -> tuple[Tensor, Tensor]:
     n = len(offset) - 1
-    order, generation = torch.empty(n, dtype=torch.int64), _none(n)
+    order, generation = torch.empty(n, dtype=torch.int64, device="cpu"), _none(n)
     listed = compiled().generations(offset, neighbors, in_degree.clone(), order, generation)
     return order[:listed], generation
 
@@ -70,7 +68,7 @@ def generations(offset: Tensor, neighbors: Tensor, in_degree: Tensor) -> tuple[T
 def bellman_ford(
     offset: Tensor, neighbors: Tensor, weights: Tensor, sources: Tensor, early: bool
 ) -> tuple[list[int], list[list[int]], Tensor] | None:
-    distance = torch.zeros(len(offset) - 1, dtype=weights.dtype)
+    distance = torch.zeros(len(offset) - 1, dtype=weights.dtype, device="cpu")
     met, before = compiled().bellman_ford_in_order(offset, neighbors, weights, sources, early, distance)
     return (met, before, distance) if met or not len(sources) else None
 
@@ -93,4 +91,4 @@ def meet_weighted(
 
 
 def _none(n: int) -> Tensor:
-    return torch.full((n,), -1, dtype=torch.int64)
+    return torch.full((n,), -1, dtype=torch.int64, device="cpu")

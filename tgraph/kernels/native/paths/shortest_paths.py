@@ -1,4 +1,4 @@
-"""Shortest paths by the kernels in `point_to_point.cpp`, `parents.cpp` and `bellman_ford.cpp`."""
+"""Shortest paths by the kernels in `point_to_point.cpp`, `parents.cpp`, `bellman_ford.cpp` and `floyd_warshall.cpp`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.kernels.native.base.support import compiled, implements, refuses_data, refuses_graph
-from tgraph.kernels.operators.paths import shortest_paths as declared
+from tgraph.kernels.native.base.support import compiled, implements, refuses_data, refuses_first, refuses_graph
+from tgraph.kernels.operators.paths import floyd_warshall as floyd_warshall_operators
+from tgraph.kernels.operators.paths import shortest_paths as shortest_paths_operators
 
 _NUMBERS = (torch.int32, torch.int64, torch.float32, torch.float64)
 
@@ -21,25 +22,25 @@ def refuses_parents(graph: Graph, distance: Tensor, parent: Tensor) -> str | Non
     return refuses_data(distance)
 
 
-@implements(declared.hops, refuses_graph)
+@implements(shortest_paths_operators.hops, refuses_graph)
 def hops(graph: Graph, source: int, target: int) -> int:
     """See `tgraph.primitives.shortest_paths.hops`; -1 where there is no path."""
     return _routes(graph, weighted=False).hops(source, target)
 
 
-@implements(declared.fewest_hops, refuses_graph)
+@implements(shortest_paths_operators.fewest_hops, refuses_graph)
 def fewest_hops(graph: Graph, source: int, target: int) -> Tensor:
     return _vertices(_routes(graph, weighted=False).fewest_hops(source, target))
 
 
-@implements(declared.shortest_path, refuses_graph)
+@implements(shortest_paths_operators.shortest_path, refuses_graph)
 def shortest_path(graph: Graph, source: int, target: int, bound: Tensor | None) -> tuple[Tensor, float]:
     if bound is None:
         path, length = _routes(graph, weighted=True).shortest_path(source, target)
         return _vertices(path), length
     offset, neighbors, weights = rows(graph)
     if weights is None:
-        weights = torch.ones(graph.num_arcs, dtype=torch.int32)
+        weights = torch.ones(graph.num_arcs, dtype=torch.int32, device="cpu")
     if bound.is_floating_point() and not weights.is_floating_point():
         weights = weights.to(torch.float64)
     bound = bound.to(torch.float64 if weights.is_floating_point() else torch.int64).contiguous()
@@ -47,7 +48,7 @@ def shortest_path(graph: Graph, source: int, target: int, bound: Tensor | None) 
     return _vertices(path), length
 
 
-@implements(declared.k_shortest, refuses_graph)
+@implements(shortest_paths_operators.k_shortest, refuses_graph)
 def k_shortest(graph: Graph, source: int, target: int, count: int, weighted: bool) -> list[tuple[list[int], float]]:
     (offset, neighbors, weights), (in_offset, in_neighbors, in_weights) = rows(graph), rows(graph.transpose_detached())
     if not weighted:
@@ -55,27 +56,27 @@ def k_shortest(graph: Graph, source: int, target: int, count: int, weighted: boo
     return compiled().k_shortest(offset, neighbors, weights, in_offset, in_neighbors, in_weights, source, target, count)
 
 
-@implements(declared.parents, refuses_parents)
+@implements(shortest_paths_operators.parents, refuses_parents)
 def parents(graph: Graph, distance: Tensor, parent: Tensor) -> None:
     """See `tgraph.primitives.shortest_paths.parents`; written into `parent`, which holds the sources."""
     offset, neighbors, weights = rows(graph.transpose_detached())
     if weights is not None and (distance.is_floating_point() or weights.is_floating_point()):
         weights = weights.to(distance.dtype)
     if weights is None and distance.is_floating_point():
-        weights = torch.ones(graph.num_arcs, dtype=distance.dtype)
+        weights = torch.ones(graph.num_arcs, dtype=distance.dtype, device="cpu")
     compiled().parents(offset, neighbors, weights, distance.contiguous(), parent)
 
 
-@implements(declared.bellman_ford, refuses_graph)
+@implements(shortest_paths_operators.bellman_ford, refuses_graph)
 def bellman_ford(graph: Graph, sources: Tensor) -> tuple[Tensor, Tensor, list[int]]:
     """See `tgraph.primitives.shortest_paths.bellman_ford`; (distance, parent, the negative cycle)."""
     offset, neighbors, weights = rows(graph)
     if weights is None:
-        weights = torch.ones(graph.num_arcs, dtype=torch.int32)
+        weights = torch.ones(graph.num_arcs, dtype=torch.int32, device="cpu")
     floating = weights.is_floating_point()
     unreached, dtype = (torch.inf, torch.float64) if floating else (torch.iinfo(torch.int64).max, torch.int64)
-    distance = torch.full((graph.num_vertices,), unreached, dtype=dtype)
-    parent = torch.full((graph.num_vertices,), -1, dtype=torch.int64)
+    distance = torch.full((graph.num_vertices,), unreached, dtype=dtype, device="cpu")
+    parent = torch.full((graph.num_vertices,), -1, dtype=torch.int64, device="cpu")
     cycle = compiled().bellman_ford(offset, neighbors, weights, sources.contiguous(), distance, parent)
     return distance, parent, cycle
 
@@ -96,7 +97,7 @@ def _routes(graph: Graph, weighted: bool) -> Any:
 
 
 def _vertices(path: bytearray) -> Tensor:
-    return torch.frombuffer(path, dtype=torch.int64) if path else torch.empty(0, dtype=torch.int64)
+    return torch.frombuffer(path, dtype=torch.int64) if path else torch.empty(0, dtype=torch.int64, device="cpu")
 
 
 class _Routes:
@@ -105,3 +106,8 @@ class _Routes:
     def __init__(self, graph: Graph, weighted: bool):
         self.arrays = [array for side in (graph, graph.transpose_detached()) for array in rows(side, weighted)]
         self.compiled = compiled().routes(*self.arrays)
+
+
+@implements(floyd_warshall_operators.floyd_warshall, refuses_first)
+def floyd_warshall(distance: Tensor, predecessor: Tensor | None) -> int:
+    return int(compiled().floyd_warshall(distance, predecessor, len(distance)))

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tgraph.core.direction import THRESHOLDS
 from tgraph.kernels.call import Call
-from tgraph.kernels.loops import LoopCall, Round
+from tgraph.kernels.loops import LoopCall, Round, fixpoint
 from tgraph.kernels.native.base.support import compiled, implements, refuses_call
 from tgraph.kernels.reductions import EDGE_OPERATIONS
 
@@ -35,7 +35,7 @@ def refuses(call: Call) -> str | None:
     return None
 
 
-@implements("fixpoint", refuses_call(refuses))
+@implements(fixpoint, refuses_call(refuses))
 class Fixpoint:
     """A `Loop` in compiled rounds, or in buckets that all threads empty."""
 
@@ -77,8 +77,7 @@ class Fixpoint:
         return [Round(*each) for each in self._relaxation.rounds()]
 
     def _set_transpose(self) -> None:
-        reverse = self._graph.transpose()
-        reverse = reverse if reverse.layout is None else reverse.decoded()
+        reverse = self._graph.transpose().decoded()
         weights = None if self._held[1] is None else split(self._transposed())[0]
         reverse.ensure_valid()
         self._held += [reverse, weights]

@@ -11,12 +11,13 @@ from tgraph.core.direction import THRESHOLDS
 from tgraph.core.graph import Graph
 from tgraph.kernels.native.base.support import compiled, implements, refuses_call
 from tgraph.kernels.native.relaxation import relaxation
+from tgraph.kernels.operators.relaxation import rounds as declared
 from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction
 
 refuses = relaxation.refuses
 
 
-@implements("rounds", refuses_call(refuses))
+@implements(declared.Rounds, refuses_call(refuses))
 class Rounds:
     """As the portable `Rounds`, whose arguments these are."""
 

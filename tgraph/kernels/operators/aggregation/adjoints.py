@@ -9,11 +9,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph.core.dispatch import chosen_operator
+from tgraph.core.dispatch import chosen_operator, optional_operator
 from tgraph.core.subgraph import Subgraph
-from tgraph.kernels.autograd.segments import scatter
 from tgraph.kernels.messages import send
 from tgraph.kernels.operators.aggregation.aggregation import column, reduce_slots
+from tgraph.kernels.operators.aggregation.segments import scatter
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 
 
@@ -67,3 +67,16 @@ def argreduce(
         return torch.full_like(arc, -1), torch.full_like(arc, -1)
     sender = sender[arc.clamp(max=count - 1)].masked_fill(none, -1)
     return sender, arc.masked_fill(none, -1)
+
+
+@optional_operator
+def segment_argreduce(sub: Subgraph, data: Tensor, reduction: Reduction) -> tuple[Tensor, Tensor]:
+    """A min or max of data [n, columns] by rows, and by which of its arcs each row received it, counted from 0, -1 for
+    rows without arcs: int32, int64 for data of 64 bits. The first of equal ones."""
+    raise NotImplementedError
+
+
+@optional_operator
+def scatter_argreduce(sub: Subgraph, grad: Tensor, index: Tensor) -> Tensor:
+    """The gradient of `segment_argreduce` by its `index`, [n, columns]."""
+    raise NotImplementedError

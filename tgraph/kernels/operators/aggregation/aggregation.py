@@ -13,8 +13,9 @@ from tgraph.core.rows import Scratch
 from tgraph.core.subgraph import Received, Subgraph
 from tgraph.core.system import devices
 from tgraph.core.system.library import needs_grad
-from tgraph.kernels.autograd.segments import reduce_segments, scatter, segment_reduce, take
+from tgraph.kernels.autograd.segments import segment_reduce, take
 from tgraph.kernels.messages import across, column, is_per_arc, promoted
+from tgraph.kernels.operators.aggregation.segments import reduce_segments, scatter
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 
 # Messages [e, ...] of the arcs held, reduced to what the vertices receive.
@@ -130,10 +131,10 @@ def as_pull(sub: Subgraph, weights: Tensor | float | None) -> tuple[Subgraph, Te
     graph, mirrored = sub.graph, not sub.mirrored
     stored = graph.transpose() if mirrored else graph
     pull = Subgraph(graph, graph.everything(), "pull", None, stored.selection(), mirrored, sub.backend)
-    return pull, _transposed_weights(graph, mirrored, weights) if is_per_arc(weights) else weights
+    return pull, transposed_weights(graph, mirrored, weights) if is_per_arc(weights) else weights
 
 
-def _transposed_weights(graph: Graph, mirrored: bool, weights: Tensor) -> Tensor:
+def transposed_weights(graph: Graph, mirrored: bool, weights: Tensor) -> Tensor:
     """Weights [m, ...] of all arcs in the order of the transpose if `mirrored`, else out of it; differentiable."""
     before, after = graph.decoded().weights, graph.transpose().decoded().weights
     if not mirrored:

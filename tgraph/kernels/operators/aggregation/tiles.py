@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
-from tgraph.core.dispatch import setup_operator
+from tgraph.core.dispatch import operator, setup_operator
 from tgraph.core.rows import gather_rows, offset_of
-from tgraph.kernels.autograd.segments import reduce_segments
-from tgraph.kernels.reductions import REDUCTIONS
+from tgraph.core.system import devices
+from tgraph.kernels.operators.aggregation.rows import reduce_rows
+from tgraph.kernels.operators.aggregation.segments import reduce_segments
+from tgraph.kernels.reductions import REDUCTIONS, Reduction
 
 HEIGHT, WIDTH = 16, 8  # of a tile
 
 # Products of tiles are computed so many numbers at a time, for them to stay in the cache.
 CHUNK = 2**20
+
+# Approximate number of tiles decoded at a time on the CPU, which bounds temporary memory.
+LISTED = 2**16
 
 
 class Tiles(NamedTuple):
@@ -143,6 +149,35 @@ def multiply(tiles: Tiles, data: Tensor) -> Tensor:
         bounds = tiles.offset[first : last + 1].clamp(begin, end) - begin
         result[first:last] += reduce_segments(products, bounds, REDUCTIONS["sum"])
     return result.view(-1, columns)[: tiles.num_rows].to(data.dtype)
+
+
+@setup_operator
+def tile_rows(tiles: Tiles, first: int, last: int) -> tuple[Tensor, Tensor, Tensor | None]:
+    """The arcs of all rows in the windows from `first` to `last`, as a CSR of these rows."""
+    if last - first == len(tiles.offset) - 1:
+        return arcs_of(tiles, None)
+    rows = torch.arange(first * HEIGHT, min(last * HEIGHT, tiles.num_rows), device=tiles.offset.device)
+    return arcs_of(tiles, rows)
+
+
+@operator
+def pull_tiles(tiles: Tiles, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
+    """The reduction of each row of tiles over data [n, columns]: by dense products, or over the decoded rows, on the
+    CPU those of some windows at a time."""
+    multiplies = reduction.name == "sum" and edge in ("copy", "mul") and data.is_floating_point()
+    # The dense product of a tile multiplies data by zeros, which is NaN for infinity and NaN.
+    if multiplies and bool(torch.isfinite(data).all()):
+        return multiply(tiles, data)
+    if not devices.is_sequential(data):
+        return reduce_rows(*arcs_of(tiles, None), data, reduction, edge)
+    result = torch.empty_like(data)
+    begins = torch.arange(0, max(tiles.num_tiles, 1), LISTED)
+    cuts = [*torch.unique(torch.searchsorted(tiles.offset, begins, right=True) - 1).tolist(), len(tiles.offset) - 1]
+    cuts[0] = 0
+    for first, last in pairwise(cuts):
+        rows = slice(first * HEIGHT, min(last * HEIGHT, tiles.num_rows))
+        result[rows] = reduce_rows(*tile_rows(tiles, first, last), data, reduction, edge)
+    return result
 
 
 def _by_window(offset: Tensor, neighbors: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:

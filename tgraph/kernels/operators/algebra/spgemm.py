@@ -11,7 +11,7 @@ from torch import Tensor
 from tgraph.core.building import sorting
 from tgraph.core.dispatch import operator
 from tgraph.core.system import devices
-from tgraph.kernels.autograd.segments import reduce_segments
+from tgraph.kernels.operators.aggregation.segments import reduce_segments
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 from tgraph.kernels.sparse import SparseMatrix
 

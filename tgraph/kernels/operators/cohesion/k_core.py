@@ -8,8 +8,8 @@ from torch import Tensor
 from tgraph.core.building import sorting
 from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
-from tgraph.core.rows import gather_rows
 from tgraph.core.system import devices
+from tgraph.kernels.operators.cohesion.onion import onion
 
 
 @operator
@@ -19,24 +19,9 @@ def peel(graph: Graph) -> Tensor:
     arcs = Graph(*sorting.drop_self_loops(offset, neighbors, None), directed=graph.directed)
     if graph.directed:
         arcs = arcs.to_undirected(multi="keep")  # an edge twice where its arc has a reverse
-    degree = arcs.out_degree.clone()
-    return _peel_masked(arcs, degree) if devices.compiles_each_shape(degree.device) else _peel_listed(arcs, degree)
-
-
-def _peel_listed(arcs: Graph, degree: Tensor) -> Tensor:
-    """The vertices left are listed, so that a round costs these and the arcs of those that it removes."""
-    core = torch.zeros_like(degree)
-    left = torch.arange(arcs.num_vertices, device=arcs.device)
-    level = 0
-    while len(left):
-        level = max(level, int(degree[left].min()))
-        low = degree[left] <= level
-        peeled, left = left[low], left[~low]
-        core[peeled] = level
-        _, positions = gather_rows(arcs.offset, peeled)
-        reached = arcs.neighbors.index_select(0, positions)
-        degree.index_add_(0, reached, degree.new_full((len(reached),), -1))
-    return core
+    if devices.compiles_each_shape(graph.device):
+        return _peel_masked(arcs, arcs.out_degree.clone())
+    return onion.portable(arcs.offset, arcs.neighbors)[0]
 
 
 def _peel_masked(arcs: Graph, degree: Tensor) -> Tensor:

@@ -13,8 +13,8 @@ from tgraph.core.building import sorting
 from tgraph.core.dispatch import operator
 from tgraph.core.rows import gather_rows
 from tgraph.kernels.affine import AffineStep, StepResult
-from tgraph.kernels.autograd.segments import reduce_segments
 from tgraph.kernels.dag import Dag, nodes_of
+from tgraph.kernels.operators.aggregation.segments import reduce_segments
 from tgraph.kernels.operators.linear.linear import finished, widened
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
@@ -163,6 +163,31 @@ def dag_rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]
     if not found:
         found = [[part for part in (slot, slot, minus, weight) if part is not None]]
     return _sorted(dag, len(vertices), *(torch.cat(parts) for parts in zip(*found, strict=True)))
+
+
+@operator
+def ordered_dag_rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
+    """As `dag_rows`, with parallel arcs in the order of the paths, which for weighted graphs is the order of the
+    input. Each level costs a pass over the expanded rows."""
+    n, bounds, children, weights = dag.num_vertices, dag.offset.long(), dag.children, dag.weights
+    slot, node = torch.arange(len(vertices), device=bounds.device), vertices + n + dag.num_virtual
+    weight = weights.new_zeros(len(vertices))  # type: ignore[union-attr]
+    while bool((inner := node >= n).any()):
+        # An input is kept, every other node is replaced by the children of its row.
+        row = torch.where(inner, node - n, 0)
+        width = torch.where(inner, bounds[row + 1] - bounds[row], 1)
+        above = torch.repeat_interleave(width)
+        shift = (bounds[row] - width.cumsum(0) + width).index_select(0, above)
+        walked = inner.index_select(0, above)
+        arc = torch.where(walked, shift + torch.arange(len(above), device=shift.device), 0)
+        node = torch.where(walked, children[arc].long(), node.index_select(0, above))
+        of_output = row.index_select(0, above) >= dag.num_virtual
+        carries = walked & (node < n if dag.weighted == "inputs" else of_output)
+        weight = torch.where(carries, weights[arc], weight.index_select(0, above))  # type: ignore[index]
+        slot = slot.index_select(0, above)
+    key, order = torch.sort(slot * n + node, stable=True)
+    starts = torch.searchsorted(key, torch.arange(len(vertices) + 1, device=key.device) * n)
+    return starts, (key % max(n, 1)).to(sorting.index_dtype(n)), weight.index_select(0, order)
 
 
 def _sorted(

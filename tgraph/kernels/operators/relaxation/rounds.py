@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph.core.dispatch import PORTABLE, supports_all
+from tgraph.core.dispatch import chosen_operator
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Scratch
@@ -15,6 +15,7 @@ from tgraph.kernels.operators.relaxation.relaxation import relax
 from tgraph.kernels.reductions import Reduction
 
 
+@chosen_operator
 class Rounds:
     """A relaxation along the rows of a `graph`, whose `values` [n, ...] are overwritten; others may improve them
     between rounds.
@@ -64,6 +65,3 @@ class Rounds:
         if bool(best == nothing):
             return best
         return torch.as_tensor(across(best, self._edge, self._best_weight)).to(best.dtype)
-
-
-PORTABLE.offer("rounds", Rounds, supports_all)

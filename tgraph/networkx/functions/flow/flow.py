@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.io.dicts import MISSING
+from tgraph.kernels.operators.dicts import MISSING
 from tgraph.networkx.caching import cached
 from tgraph.networkx.functions._building import arcs_of
 from tgraph.networkx.functions._nodes import names, nodes_in

@@ -12,7 +12,7 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
-from tgraph.io.dicts import MISSING
+from tgraph.kernels.operators.dicts import MISSING
 from tgraph.networkx.functions._arcs import degrees, row_entries, row_of_arcs, simple
 from tgraph.networkx.functions._nodes import names, node_values, numbers, python_sums
 from tgraph.networkx.nodes import NoNode

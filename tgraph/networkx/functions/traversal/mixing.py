@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from tgraph import algorithms
-from tgraph.io.dicts import MISSING
+from tgraph.kernels.operators.dicts import MISSING
 from tgraph.networkx.functions._arcs import degrees, ends_of_rows, structure
 from tgraph.networkx.functions._building import arcs_of
 from tgraph.networkx.functions._nodes import bunch, marked, mask, node_values

@@ -1,0 +1,1 @@
+"""Points of the plane."""
