@@ -18,7 +18,7 @@ LAYERS = (
     ("tgraph.nn", "tgraph.stream", "tgraph.sampling", "tgraph.stores", "tgraph.dynamic", "tgraph.distributed"),
     ("tgraph.io", "tgraph.generators"),
     ("tgraph.engine",),
-    ("tgraph.model", "tgraph.backends"),
+    ("tgraph.model",),
     ("tgraph.primitives", "tgraph.formats"),
     ("tgraph.kernels",),
     ("tgraph.core",),

@@ -11,7 +11,7 @@ from tgraph import deferred
 from tgraph.core.system import beside
 
 if TYPE_CHECKING:
-    from tgraph import backends, distributed, drawing, dynamic, errors, generators, nn, primitives, progress, sampling
+    from tgraph import distributed, drawing, dynamic, errors, generators, nn, primitives, progress, sampling
     from tgraph.core import random
     from tgraph.core.frontier import Frontier
     from tgraph.core.graph import Graph
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tgraph.io import read, verify, write
     from tgraph.io.arrow import from_table
     from tgraph.io.convert import from_edge_index, from_networkx, from_pandas, from_scipy
+    from tgraph.model import backends
     from tgraph.model.multiply import multiply
     from tgraph.model.operators import aggregate, explain, neighbor_select, reconstruct, update, vertex_select
     from tgraph.model.program import Program, Relaxation
@@ -107,7 +108,7 @@ _HOMES = {
     "advise": "tgraph.tuning.advice",
     "aggregate": "tgraph.model.operators",
     "algorithms": "tgraph",
-    "backends": "tgraph",
+    "backends": "tgraph.model",
     "distributed": "tgraph",
     "draw": "tgraph.drawing.draw",
     "drawing": "tgraph",

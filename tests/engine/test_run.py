@@ -13,8 +13,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import tgraph as tg
 from tgraph.algorithms import BFS, SSSP, WCC, PageRank
+from tgraph.core.system import devices
 from tgraph.errors import ArgumentError, NotConvergedError
-from tgraph.kernels.operators.relaxation import relaxation
 
 # ---- relaxations in every combination -------------------------------------------------------------------------------
 
@@ -584,7 +584,7 @@ def test_the_watch_sees_a_scan(monkeypatch):
 @pytest.mark.parametrize("source", [0, [0, 3]])
 def test_a_search_waits_for_an_accelerator_once_per_iteration(mode, source, monkeypatch):
     """The size of the next frontier, and nothing else, must come back to the host."""
-    monkeypatch.setattr(relaxation, "waits_are_free", lambda tensor: False)
+    monkeypatch.setattr(devices, "waits_are_free", lambda tensor: False)
     for graph in (random_graph(300, 1500), grid(20, 20)):
         graph.out_degree  # noqa: B018  once per graph
         graph.transpose()
@@ -599,7 +599,7 @@ def test_a_search_waits_for_an_accelerator_once_per_iteration(mode, source, monk
 def test_code_paths_of_accelerators_give_the_same_answers(program, monkeypatch):
     graph = random_graph(200, 700, dtype=torch.float32)
     expected = tg.run(program, graph).values
-    monkeypatch.setattr(relaxation, "waits_are_free", lambda tensor: False)
+    monkeypatch.setattr(devices, "waits_are_free", lambda tensor: False)
     for mode in MODES:
         assert torch.equal(tg.run(program, graph, mode=mode).values, expected)
 

@@ -191,8 +191,9 @@ def test_auto_does_not_choose_it(monkeypatch):
 
 def test_where_it_is_not_installed(monkeypatch):
     monkeypatch.setattr(library, "_found", lambda: (None, f"torch-scatter is not installed; {library.REMEDY}"))
-    sub = pull(random_graph(6, 20), None)
-    sub.active, sub.backend = sub.graph.everything(), "scatter"
+    graph = random_graph(6, 20)
+    sub = pull(graph, graph.everything())
+    sub.backend = "scatter"
     with pytest.raises(ArgumentError, match=r"not installed; pip install 'tgraph\[scatter\]'.*make scatter"):
         tg.aggregate(sub, torch.ones(6))
 

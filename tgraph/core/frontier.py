@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.rows import partition
+from tgraph.core.system import devices
 
 
 class Vertices(Protocol):
@@ -71,7 +72,7 @@ class Frontier:
         >>> tg.Frontier.compact(graph, reached, depth[reached] > 2).ids
         tensor([3, 4])
         """
-        if candidates.is_cpu and type(candidates) is Tensor and not torch.compiler.is_compiling():
+        if type(candidates) is Tensor and devices.waits_are_free(candidates) and not torch.compiler.is_compiling():
             return cls(graph, ids=candidates.masked_select(keep))  # nothing waits for a size here
         return cls.split(graph, candidates, keep)[0]
 

@@ -155,7 +155,9 @@ def _check_integers(
     not tell, by the product of the magnitudes in float64."""
     first, second = (int(max(map(abs, graph.weight_range))) for graph in (a, b))
     message = {"mul": first * second, "add": first + second, "copy": second}.get(edge, max(first, second))
-    terms = int(a.out_degree.max()) if reduce in ("sum", "prod") and a.num_arcs else 1
+    terms = 1
+    if reduce in ("sum", "prod") and a.num_arcs and b.num_arcs:
+        terms = int(a.out_degree.max()) * int(b.out_degree.max())  # parallel arcs of both meet in one entry
     if (message * terms if reduce != "prod" else message ** min(terms, 64)) <= sums.MOST or not b.num_arcs:
         return
     wide = _magnitudes(a), _magnitudes(b)

@@ -14,6 +14,7 @@ import tgraph as tg
 from tgraph import kernels
 from tgraph.core import dispatch
 from tgraph.core.subgraph import whole
+from tgraph.core.system import devices
 from tgraph.errors import ArgumentError
 from tgraph.kernels.call import Call
 from tgraph.kernels.operators.aggregation import aggregation
@@ -49,7 +50,7 @@ def test_one_round_is_aggregate_and_compare(graph, reduce, edge, data):
     expected = torch.where(better, heard.values, values)
     for free in (True, False):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(relaxation, "waits_are_free", lambda tensor, free=free: free)
+            patch.setattr(devices, "waits_are_free", lambda tensor, free=free: free)
             sub = tensorized(graph, active, "push")
             weights = sub.weights()
             written = before.clone()

@@ -63,6 +63,12 @@ def is_sequential(tensor: Tensor) -> bool:
     return kind(tensor) == "cpu"
 
 
+def waits_are_free(tensor: Tensor) -> bool:
+    """True where the size of a selection is known at once. On an accelerator each one stalls the queue, and a pass
+    over data that need not be touched is cheaper than to wait."""
+    return is_sequential(tensor)
+
+
 def cache_bytes(device: torch.device) -> int:
     """Bytes of the second-level cache of a device: of a core, or of a GPU."""
     if device.type == "cuda":

@@ -9,6 +9,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import LAYOUT
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Decoded, LayoutSelection
 from tgraph.core.subgraph import Received, Subgraph
@@ -27,7 +28,8 @@ def supports(call: Call) -> bool:
 
 def records(call: Call) -> bool:
     """Whether the arcs of a call are rows of a layout, and a gradient is recorded, message by message."""
-    return _are_in_layout(call) and _is_recorded(call) and not in_functorch()
+    by_name = call.sub is not None and call.sub.backend not in ("auto", LAYOUT)
+    return _are_in_layout(call) and _is_recorded(call) and not by_name and not in_functorch()
 
 
 def _are_in_layout(call: Call) -> bool:

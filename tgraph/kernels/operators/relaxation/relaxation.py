@@ -40,18 +40,12 @@ def relax(
         sends = column(sub.active.mask, values)
         sent = torch.where(sends, values, reduction.identity(values.dtype))
     per_arc = isinstance(weights, Tensor) and weights.dim() > 0  # then hardly a row meets the bound
-    if not per_arc and waits_are_free(values) and (limit := bound()) is not None:
+    if not per_arc and devices.waits_are_free(values) and (limit := bound()) is not None:
         return _relax_unsettled(sub, values, sent, reduction, edge, weights, limit)
     best = _best_message(sub, sent, sub.offset, None, reduction, edge, weights)
     better = reduction.better(best, values)
     values.copy_(torch.where(better, best, values))
     return Frontier(sub.graph, mask=_any_column(better))
-
-
-def waits_are_free(tensor: Tensor) -> bool:
-    """True where the size of a selection is known at once. On an accelerator each one stalls the queue, and a pass
-    over data that need not be touched is cheaper than to wait."""
-    return devices.is_sequential(tensor)
 
 
 def _send(sent: Tensor, edge: str, weights: Tensor | float | None, reduction: Reduction) -> Tensor:
@@ -84,7 +78,7 @@ def push_marked(
     messages = _send(sent_data(sub, sent), edge, weights, reduction)
     reached = sub.neighbors
     better = _any_column(reduction.better(messages, values.index_select(0, reached)))
-    if waits_are_free(values):
+    if devices.waits_are_free(values):
         survivors = better.nonzero().flatten()
         messages, reached = messages.index_select(0, survivors), reached.index_select(0, survivors)
         better = better.index_select(0, survivors)
