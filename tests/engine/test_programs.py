@@ -37,6 +37,7 @@ def check(found: tg.Run, expected: torch.Tensor) -> None:
     torch.testing.assert_close(found.values, expected, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("mode", ["auto", "push", "pull"])
 @pytest.mark.parametrize("fuse", [True, False])
@@ -47,6 +48,7 @@ def test_in_memory(graph: Any, source: int, expected: Any, name: str, mode: str,
     assert run.trace.conditions.computed.startswith("as a Relaxation") == (fuse and name in RELAXATIONS)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_in_a_layout(graph: Any, source: int, expected: Any, name: str, layout: str) -> None:
@@ -55,6 +57,7 @@ def test_in_a_layout(graph: Any, source: int, expected: Any, name: str, layout: 
     assert "arcs" not in stored.caches
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("mode", ["auto", "push", "pull"])
 def test_streamed(graph: Any, source: int, expected: Any, name: str, mode: str, tmp_path: Path) -> None:

@@ -46,6 +46,7 @@ def found(graph: tg.Graph, mode: Any, data: torch.Tensor, active: torch.Tensor, 
     return values
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("mode", ["push", "pull"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.bool])
 @pytest.mark.parametrize("at_once", [20, 1 << 22], ids=["in parts", "all at once"])
