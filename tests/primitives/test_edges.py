@@ -4,8 +4,9 @@ import operator
 
 import pytest
 import torch
-from strategies import refused
+from strategies import random_graph, refused
 
+from tgraph.errors import ArgumentError
 from tgraph.primitives.attention import Csr
 from tgraph.primitives.edges import edge_softmax, u_op_v
 
@@ -133,3 +134,14 @@ def test_what_does_not_fit_is_named():
     refused("'dot' sums over the last dimension", u_op_v, made, "dot", random(4), random(6))
     refused("source: the tensor is on the device meta", u_op_v, made, "add", random(4).to("meta"), random(6))
     refused("score: expected a floating tensor", edge_softmax, made, torch.ones(7, dtype=torch.int64))
+
+
+def test_a_graph_has_its_arcs_in_their_order():
+    graph = random_graph(20, 60, directed=True)
+    source, target = graph.to_edge_index()
+    u, v = torch.rand(2, 20)
+    torch.testing.assert_close(u_op_v(graph, "sub", u, v), u[source] - v[target])
+    share = edge_softmax(graph, u_op_v(graph, "mul", u, v))
+    torch.testing.assert_close(torch.zeros(20).index_add(0, target, share), (graph.in_degree > 0).float())
+    with pytest.raises(ArgumentError, match="arcs: expected a Csr or a Graph"):
+        edge_softmax(3, share)

@@ -13,18 +13,19 @@ import torch
 from torch import Tensor
 
 from tgraph.core.csr import Csr
+from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd.segments import add_at, take
 from tgraph.kernels.operators.aggregation.segments import scatter
 from tgraph.kernels.reductions import REDUCTIONS
 
 
-def u_op_v(arcs: Csr, operation: str, source: Tensor, target: Tensor) -> Tensor:
+def u_op_v(arcs: Csr | Graph, operation: str, source: Tensor, target: Tensor) -> Tensor:
     """The operation on the data of the source and of the target of each edge.
 
-    arcs : `Csr`, whose rows are the targets. operation : "add", "sub", "mul" or "div", elementwise and broadcast, or
-    "dot", the product summed over the last dimension. source : [n_src, ...]. target : [n_dst, ...]. Returns
-    [E, ...].
+    arcs : `Csr`, whose rows are the targets, or a graph, whose edges are its arcs in their order. operation : "add",
+    "sub", "mul" or "div", elementwise and broadcast, or "dot", the product summed over the last dimension. source :
+    [n_src, ...]. target : [n_dst, ...]. Returns [E, ...].
     Raises ArgumentError for an unknown operation, and tensors that have not a row for each source or target, do not
     broadcast, or are on another device than the arcs.
 
@@ -33,6 +34,7 @@ def u_op_v(arcs: Csr, operation: str, source: Tensor, target: Tensor) -> Tensor:
     >>> edges.u_op_v(arcs, "sub", torch.tensor([10.0, 20.0]), torch.tensor([1.0]))
     tensor([ 9., 19.])
     """
+    arcs = _by_target(arcs)
     if operation not in OPERATIONS:
         raise ArgumentError(f"operation: {operation!r} is not one of {', '.join(map(repr, OPERATIONS))}")
     _check_rows("source", source, arcs.num_columns, arcs)
@@ -49,10 +51,10 @@ def u_op_v(arcs: Csr, operation: str, source: Tensor, target: Tensor) -> Tensor:
     return _of_edges(OPERATIONS[operation](u, v), arcs)
 
 
-def edge_softmax(arcs: Csr, score: Tensor) -> Tensor:
+def edge_softmax(arcs: Csr | Graph, score: Tensor) -> Tensor:
     """The softmax of the scores over the edges that lead to each target.
 
-    arcs : `Csr`, whose rows are the targets. score : floating, [E, ...]. Returns the same shape.
+    arcs : as for `u_op_v`. score : floating, [E, ...]. Returns the same shape.
     Raises ArgumentError for scores that are no floating tensor with a row for each edge.
 
     >>> from tgraph.primitives import edges
@@ -60,6 +62,7 @@ def edge_softmax(arcs: Csr, score: Tensor) -> Tensor:
     >>> edges.edge_softmax(arcs, torch.tensor([1.0, 1.0, 5.0]))
     tensor([0.5000, 0.5000, 1.0000])
     """
+    arcs = _by_target(arcs)
     _check_rows("score", score, arcs.num_arcs, arcs)
     if not score.is_floating_point():
         raise ArgumentError(f"score: expected a floating tensor, got {score.dtype}; use score.float()")
@@ -69,6 +72,17 @@ def edge_softmax(arcs: Csr, score: Tensor) -> Tensor:
     power = (wide - take(torch.where(best == -torch.inf, 0, best), row)).exp()
     alpha = power / take(add_at(power, row, arcs.num_rows), row)
     return _of_edges(alpha.to(score.dtype), arcs)
+
+
+def _by_target(arcs: Csr | Graph) -> Csr:
+    """The arcs by their targets; those of a graph with their numbers."""
+    if isinstance(arcs, Csr):
+        return arcs
+    if not isinstance(arcs, Graph):
+        raise ArgumentError(f"arcs: expected a Csr or a Graph, got {type(arcs).__name__}")
+    graph = arcs.decoded() if arcs.layout is None else arcs.to_csr()
+    received = arcs.transpose().decoded()
+    return Csr(received.offset, received.neighbors, graph.transpose_permutation, arcs.num_vertices)
 
 
 def _dot(u: Tensor, v: Tensor) -> Tensor:
