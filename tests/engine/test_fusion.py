@@ -404,6 +404,18 @@ def test_what_is_asked_for_is_not_fused(options):
     assert not any("affine_step" in choice for choice in run.trace.choices)
 
 
+def test_a_program_that_chooses_its_arcs_is_not_fused():
+    class Other(Walk):
+        tolerance, rounds = None, 3
+
+        def tensorize(self, graph, active, mode):
+            self.other = tg.Graph.from_edges(*graph.to_edge_index().roll(1, 1), num_vertices=N)
+            return super().tensorize(self.other, self.other.everything(), "pull")
+
+    runs = [tg.run(Other(), graph_of(), fuse=fuse, trace=True) for fuse in (True, False)]
+    assert not is_fused(runs[0]) and torch.equal(runs[0].values, runs[1].values)
+
+
 def test_small_graphs_are_not_fused(monkeypatch):
     monkeypatch.setattr(fusion, "LEAST_ARCS", 1 << 18)
     assert not is_fused(tg.run(Walk(), graph_of(), trace=True))

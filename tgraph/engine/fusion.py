@@ -117,6 +117,8 @@ class Fused:
         """The fused form of a program, or the reason why there is none."""
         if isinstance(program, Relaxation):
             return "a relaxation has a step of its own"
+        if type(program).tensorize is not Program.tensorize:
+            return "tensorize is the program's own, which may change what compute reads"
         if graph.num_arcs < LEAST_ARCS:
             return f"fewer than {LEAST_ARCS:,} arcs"
         if graph.device.type != "cpu" or not is_available("native") or backend not in ("auto", "native", "layout"):
