@@ -56,7 +56,7 @@ def agree_by_rows(kernels, stored, graph, device, data, reduce, edge="copy", tol
     weights = None if graph.weights is None else graph.weights.to(data.dtype)
     expected = portable.aggregate(sub, data, reduction, edge, weights).values
     stored = stored._replace(weights=None if stored.weights is None else stored.weights.to(data.dtype))
-    found = kernels.pull(stored, data.to(device), reduce, edge, reduction.identity(data.dtype))
+    found = kernels.pull(stored, data.to(device), reduction, edge)
     adds = data.is_floating_point() and (reduce in ("sum", "prod") or edge in ("add", "mul"))
     tolerance = tolerance or (CLOSE[data.dtype] if adds else 0)
     torch.testing.assert_close(found.cpu(), expected, rtol=tolerance, atol=tolerance, equal_nan=True)
