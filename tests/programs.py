@@ -164,7 +164,7 @@ class Ranks(Program):
 
 
 class RankDeltas(Program):
-    """What is left to send of each rank; sent while it is large."""
+    """The rest of each rank that is still to be sent, while it is large."""
 
     def init(self, graph):
         self.share = 0.85 / graph.out_degree.clamp(min=1).double()
@@ -257,7 +257,7 @@ class Labelled(Program):
 
 
 class BestSender(Program):
-    """Who of the in-neighbours has the greatest value, twice."""
+    """The in-neighbour of the greatest value, twice."""
 
     rounds = 2
 

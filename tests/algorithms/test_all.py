@@ -1,4 +1,4 @@
-"""What holds for every algorithm: the same in any layout and on any number of threads, and graphs that it refuses."""
+"""Properties of every algorithm: equal results in any layout and on any number of threads, and refused graphs."""
 
 import inspect
 

@@ -32,7 +32,7 @@ def graph(request: Any, plain: tg.Graph, tmp_path: Path) -> tg.Graph:
 
 
 def found(graph: tg.Graph, mode: Any, data: torch.Tensor, active: torch.Tensor, *call: Any) -> torch.Tensor | str:
-    """What is received, at all vertices, or the type of the error."""
+    """The values received, at all vertices, or the type of the error."""
     reduce, edge, weights = call
     sub = tg.Program().tensorize(graph, graph.select(active), mode)
     try:

@@ -268,3 +268,25 @@ def test_parents_by_a_payload() -> None:
     for v in reached.tolist():
         arcs = (source == best[v]) & (target == v)
         assert float(distance[best[v]] + graph.weights[arcs].min()) == pytest.approx(float(distance[v]))
+
+
+@pytest.mark.parametrize("reduce", ["first", "argmin", "argmax"])
+def test_equal_messages_are_taken_in_the_order_of_the_arcs_whatever_that_of_the_frontier(reduce: str) -> None:
+    graph = tg.Graph.from_edges([3, 1, 2, 2], [0, 0, 0, 4])
+    active, x = graph.select([3, 2, 1]), torch.tensor([0.0, 7.0, 7.0, 7.0, 0.0])
+    found = []
+    for mode in ("push", "pull"):
+        received = tg.aggregate(tg.Program().tensorize(graph, active, mode), x * 1, reduce)
+        found.append(tg.update(torch.full((5,), -5.0), active, received, lambda old, new: new.float())[0])
+    assert found[0].tolist() == found[1].tolist()
+    assert reduce == "first" or found[0][0] == 1
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int64, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("reduce", ["var", "std", "logsumexp"])
+def test_floating_reductions_of_other_dtypes(reduce: str, dtype: torch.dtype) -> None:
+    star = tg.generators.star(3000)  # more messages than a sum in 16 bits counts
+    x = (torch.arange(star.num_vertices) % 2).to(dtype)
+    found, expected = tg.aggregate(star, x, reduce), tg.aggregate(star, x.float(), reduce)
+    assert found.dtype == (dtype if dtype.is_floating_point else torch.float32)
+    torch.testing.assert_close(found.float(), expected, rtol=1e-2, atol=1e-3)

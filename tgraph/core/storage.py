@@ -39,8 +39,8 @@ class CsrTensors(Protocol):
 
 
 class InMemory:
-    """What a storage answers whose arcs lie in the memory of one process. Layouts that stream or are distributed have
-    other answers.
+    """Answers of a storage whose arcs lie in the memory of one process. Layouts that stream or are distributed have
+    other ones.
 
     streams : whether the arcs are read from outside of memory, part by part, at each use.
     is_distributed : whether the rows are distributed over processes, and vertex data with them.

@@ -96,7 +96,7 @@ class Layout(InMemory, ABC):
 
     @property
     def arcs_at_once(self) -> int:
-        """How many arcs to decode at a time, where rows are decoded part by part."""
+        """The number of arcs to decode at a time, where rows are decoded part by part."""
         return 1 << 22
 
     def stretches(self, vertices: Tensor) -> Stretches | None:

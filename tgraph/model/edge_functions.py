@@ -20,7 +20,7 @@ from tgraph.core.system import devices
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd.segments import add_at, reduce_segments, segment_of, take
 from tgraph.kernels.layout import by_rows, spreading
-from tgraph.kernels.layout.arcs import receiving
+from tgraph.kernels.layout.arcs import NARROW, receiving
 from tgraph.kernels.messages import across, column, promoted
 from tgraph.kernels.operators.aggregation.aggregation import receivers_of, reduce_messages, reduced
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
@@ -116,7 +116,9 @@ def _segments(part: Subgraph) -> tuple[Tensor, Tensor, Tensor, Tensor | None, Te
         offset = offset_of(counts)
         return sender.index_select(0, order), receiver.index_select(0, order), offset, order, part.rows
     vertices, slot, size = receivers_of(part)
-    slot, order = devices.sort(slot)
+    _, by_sender = devices.sort(sender)  # as in a pull, in whichever order the frontier is
+    slot, order = devices.sort(slot.index_select(0, by_sender))
+    order = by_sender.index_select(0, order)
     offset = torch.searchsorted(slot, torch.arange(size + 1, device=slot.device))
     return sender.index_select(0, order), receiver.index_select(0, order), offset, order, vertices
 
@@ -177,7 +179,7 @@ def _checked(values: Any, count: int, argument: str, what: str) -> Tensor:
 
 
 def _parameters(function: Any) -> int | None:
-    """How many parameters without a default a function has, None where it does not say."""
+    """The number of parameters without a default of a function, None where it does not say."""
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     if code is None:
         return None
@@ -190,6 +192,19 @@ def _parameters(function: Any) -> int | None:
 
 def _count(messages: Tensor, offset: Tensor) -> Tensor:
     return offset.diff()
+
+
+def _in_floats(function: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
+    """A reduction of floating messages of at least 32 bits, of any: 16-bit results are rounded at the end."""
+
+    def reduce(messages: Tensor, offset: Tensor) -> Tensor:
+        if not messages.is_floating_point():
+            return function(messages.to(torch.get_default_dtype()), offset)
+        if messages.dtype in NARROW:
+            return function(messages.float(), offset).to(messages.dtype)
+        return function(messages, offset)
+
+    return reduce
 
 
 def _logsumexp(messages: Tensor, offset: Tensor) -> Tensor:
@@ -253,9 +268,9 @@ def _rows(messages: Tensor, offset: Tensor) -> Tensor:
 
 SEGMENTS: dict[str, Callable[..., Tensor]] = {
     "count": _count,
-    "logsumexp": _logsumexp,
-    "var": _variance,
-    "std": _deviation,
+    "logsumexp": _in_floats(_logsumexp),
+    "var": _in_floats(_variance),
+    "std": _in_floats(_deviation),
     "first": _first,
     "bit_or": lambda messages, offset: _bits(messages, offset, both=False),
     "bit_and": lambda messages, offset: _bits(messages, offset, both=True),

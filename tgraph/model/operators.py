@@ -154,7 +154,7 @@ def aggregate(
     edge : "copy" (no weights), "add", "mul", "min" or "max"; or a function(source, target, arc), or of the first two,
         that gives the messages [e, ...] of e arcs from the data at both ends, [e, ...], and the weights [e, ...]. Data
         may then be a dict of tensors, which the function is given as dicts. It is called for some arcs after others,
-        and again in a backward.
+        and again in a backward. Sums of the integers that it gives are not checked.
     weights : [m] or [m, ...] in the stored order of the graph's arcs, a number for all of them, or None for the
         graph's own.
     dtype : what "sum", "mean" and "prod" are computed in and give; float32 data may so be added in float64.
@@ -221,7 +221,7 @@ def _aggregate(
 
 
 def _by_backend(selected: Subgraph, call: Call, run: Any, refused: dict[str, str]) -> Received:
-    """What a call gives by `run`, or else by a backend of decoded graphs, with gradients where these are recorded."""
+    """The result of a call by `run`, or by a backend of decoded graphs, with gradients where these are recorded."""
     if run is None:
         call = call.decoded()
         recorded = needs_grad(call.data, call.weights) or (torch.compiler.is_compiling() and not in_functorch())
@@ -263,7 +263,7 @@ def _by_function(
 
 
 def _received(given: Received, selected: Subgraph, reduction: Reduction) -> Received:
-    """What was received, with the arcs, and the value of vertices that no active one reaches if there are any."""
+    """The values received, with the arcs, and the value of vertices that no active one reaches if there are any."""
     in_part = given.vertices is None and not selected.active.is_everything
     return Received(given.values, given.vertices, selected, reduction.identity(given.values.dtype) if in_part else None)
 

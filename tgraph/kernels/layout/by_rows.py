@@ -92,7 +92,7 @@ def parts(graph: Graph, rows: Tensor | None, most: int) -> Iterator[tuple[Tensor
 
 
 def together(parts: Iterator[Received], sub: Subgraph, reduction: Reduction) -> Received:
-    """What the parts of a push sent, reduced at each vertex."""
+    """The parts of a push, reduced at each vertex."""
     first = next(parts)
     second = next(parts, None)
     if second is None and sub.rows is not None:
