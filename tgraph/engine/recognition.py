@@ -25,6 +25,7 @@ from tgraph.kernels import BACKENDS
 from tgraph.kernels.reductions import EDGE_OPERATIONS
 from tgraph.model.program import Program, Relaxation, check_dtype
 
+ONE_THREAD = 1 << 15  # vertices, from which on torch's operations run on several threads
 DTYPES = (torch.float32, torch.float64, torch.int32, torch.int64)
 
 
@@ -35,6 +36,17 @@ class Written(Relaxation):
         self.program, self.reduce, self.edge, self.weight = program, reduce, edge, weight  # type: ignore[misc]
         self.rounds = program.rounds  # so many, even where a cycle improves in each
         self.max_iterations = program.rounds if program.max_iterations is None else program.max_iterations
+
+
+def is_likely(program: Program, graph: Graph) -> bool:
+    """Whether a program on a graph for which torch would use threads is a relaxation by its COMPUTE, before `init`."""
+    if graph.num_vertices < ONE_THREAD or makes_its_own(type(program).compute) or isinstance(program, Relaxation):
+        return False
+    try:
+        _semiring(Reader(program, graph), torch.empty(0))
+    except NotAnExpression:
+        return False
+    return True
 
 
 def recognised(program: Program, graph: Graph, values: Any, active: Frontier, backend: str) -> Relaxation | None:

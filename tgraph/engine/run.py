@@ -23,7 +23,7 @@ from tgraph.engine.delta_stepping import NearFar
 from tgraph.engine.fusion import Fused
 from tgraph.engine.overflow import Watch
 from tgraph.engine.progress import Advance, progress_bar
-from tgraph.engine.recognition import Written, recognised
+from tgraph.engine.recognition import Written, is_likely, recognised
 from tgraph.engine.state import Run, State
 from tgraph.engine.tracing.records import Conditions
 from tgraph.engine.tracing.trace import Trace
@@ -99,7 +99,8 @@ def run(
         graph = place(graph, memory, device)
     options = {"mode": mode, "backend": backend, "fuse": fuse, "trace": trace, "max_iterations": max_iterations}
     # Programs with operations of their own may need torch's threads.
-    one_thread = one_torch_thread(backend) if program.one_torch_thread else nullcontext()
+    alone = program.one_torch_thread or (fuse and is_likely(program, graph))
+    one_thread = one_torch_thread(backend) if alone else nullcontext()
     by_name = nullcontext() if backend == "auto" else _running_on(backend)
     with one_thread, by_name, _together(program, graph, options | {"checkpoint": checkpoint}):
         keeper = None if checkpoint is None else keeper_of(checkpoint, program, graph)
