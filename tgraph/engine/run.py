@@ -18,6 +18,7 @@ from tgraph.core.system import devices
 from tgraph.core.system.native import one_torch_thread
 from tgraph.deferred import attach
 from tgraph.engine import compiled_loop, identity, ownership, planning
+from tgraph.engine.by_rows import RowSteps
 from tgraph.engine.checkpoint import Checkpoint, Keeper, keeper_of
 from tgraph.engine.delta_stepping import NearFar
 from tgraph.engine.fusion import Fused
@@ -227,8 +228,13 @@ def _step(state: State) -> tuple[Subgraph, Frontier]:
     sub.backend, sub.scratch = state.backend, state.scratch
     before = state.values if state.trusts and state.is_own else _writable(state, sub.mode)
     computed = None
-    if state.fused is not None and state.fused.supports(sub, state.values):
-        computed = _fused(state, sub)
+    for name in ("fused", "by_rows"):
+        step = getattr(state, name)
+        if computed is None and step is not None and step.supports(sub, state.values):
+            try:
+                computed = step.compute(sub, state.values, state.active)
+            except Exception:  # COMPUTE itself raises the error
+                setattr(state, name, None)
     if computed is None:
         computed = program.compute(sub, state.values, state.active)
     values, changed = _checked(program, graph, computed)
@@ -240,22 +246,16 @@ def _step(state: State) -> tuple[Subgraph, Frontier]:
 
 
 def _fuse(state: State) -> None:
-    """Let rounds be computed by affine steps, where COMPUTE is known to be one."""
+    """Let rounds be computed by affine steps, or by rows, where COMPUTE is known to be one."""
     found = Fused.of(state.program, state.graph, state.values, state.backend)
     if isinstance(found, Fused):
         state.fused = found
+    if not state.active.is_everything:
+        state.by_rows = RowSteps.of(state.program, state.graph, state.values)
     if state.trace is not None and not isinstance(state.program, Relaxation):
         state.trace.conditions.computed = found if isinstance(found, str) else "by affine steps"
-
-
-def _fused(state: State, sub: Subgraph) -> tuple[Any, Frontier] | None:
-    """The result of COMPUTE by affine steps; None where these fail: COMPUTE itself then raises the error."""
-    assert state.fused is not None
-    try:
-        return state.fused.compute(sub, state.values, state.active)
-    except Exception:
-        state.fused = None
-        return None
+        if state.by_rows is not None:
+            state.trace.conditions.computed = "by rows, while few vertices are active"
 
 
 def _run_loop(state: State, advance: Advance, keeper: Keeper | None) -> int:

@@ -12,6 +12,7 @@ from tgraph.core.direction import DirectionPolicy
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Scratch
+from tgraph.engine.by_rows import RowSteps
 from tgraph.engine.delta_stepping import NearFar
 from tgraph.engine.fusion import Fused
 from tgraph.engine.plan import Plan
@@ -70,7 +71,7 @@ class State:
         where a backend runs the whole loop.
     is_own : whether nothing else refers to the memory of the values, so that steps may write into it. trusts : whether
         that holds after each COMPUTE, as for all of this package.
-    fused : the rounds of COMPUTE as affine steps; None where it is called as it is written.
+    fused, by_rows : COMPUTE as affine steps, and by rows, for rounds that these support; others are as it is written.
     """
 
     program: Program
@@ -88,6 +89,7 @@ class State:
     is_own: bool = True
     trusts: bool = True
     fused: Fused | None = None
+    by_rows: RowSteps | None = None
 
     @computed_once
     def scratch(self) -> Scratch:

@@ -162,6 +162,7 @@ class Expression(Symbol):
 
     def __getitem__(self, index: Any) -> Expression:
         if isinstance(index, Everyone) and len(self.like) == index.count:
+            index.read.add(self)
             return self
         if isinstance(index, Expression):
             if not index.is_constant or index.like.dtype != torch.bool or index.like.dim() != 1:
@@ -304,12 +305,12 @@ class Active(Symbol):
 
 
 class Everyone(Symbol):
-    """The vertices that a function of `update` is given: all of them."""
+    """The vertices that a function of `update` is given: all of them. `read` : the tensors that are read at these."""
 
     name = "the vertices"
 
-    def __init__(self, count: int):
-        self.count = count
+    def __init__(self, count: int, read: set[Expression]):
+        self.count, self.read = count, read
 
 
 class Whole(Symbol):
@@ -363,6 +364,7 @@ class Reader:
     def __init__(self, program: Program, graph: Graph):
         self.program, self.graph, self.functions = program, Whole(graph), 0
         self.constants: dict[int, Constant] = {}
+        self.at_vertices: set[Expression] = set()
         self.view, self.active = Names(self.attribute), Active()
         self.sub = Arcs(self.graph, self.active)
         self.known: dict[Any, Any] = {operators.aggregate: self.aggregate, operators.update: self.update}
@@ -406,7 +408,7 @@ class Reader:
             raise NotAnExpression("compute updates other values than those it was given")
         given: tuple[Any, ...] = (values, received.values)
         if function is not None and operators.takes_vertices(function):
-            given += (Everyone(self.graph.num_vertices),)
+            given += (Everyone(self.graph.num_vertices, self.at_vertices),)
         new = received.values if function is None else function(*given)
         if not isinstance(new, Expression):
             raise NotAnExpression("the function given to update returns no tensor")

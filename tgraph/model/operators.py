@@ -37,6 +37,7 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.layout import aggregation as layout
 from tgraph.kernels.layout import by_rows, spreading
 from tgraph.kernels.operators.changes import are_vertices
+from tgraph.kernels.operators.values import differs, write_changed
 from tgraph.kernels.reductions import REDUCTIONS, Reduction, check_edge_operation, reduction_of
 from tgraph.model import edge_functions
 
@@ -408,6 +409,9 @@ def update(
     if not torch.can_cast(new.dtype, values.dtype):
         raise ArgumentError(f"function: gave {new.dtype}, which {values.dtype} vertex data cannot hold; convert one")
     new = _narrowed(new, values.dtype, received.vertices)
+    if received.vertices is not None and not active.is_everything and _writes_in_place(values, new):
+        ids, arcs = write_changed(values, received.vertices, new, active.graph.out_degree)
+        return values, Frontier(active.graph, ids=ids, count=(len(ids), arcs))
     changed = differs(new.detach(), old.detach())
     if received.empty is not None and not active.is_everything:
         new, changed = _where_reached(received, old, new, changed)
@@ -422,6 +426,10 @@ def update(
     if new.requires_grad or values.requires_grad:
         return values.index_copy(0, received.vertices, new), following
     return values.index_copy_(0, received.vertices, new), following
+
+
+def _writes_in_place(values: Tensor, new: Tensor) -> bool:
+    return not values.requires_grad and not new.requires_grad and is_plain(values, new)
 
 
 def _refuse_update(values: Any, received: Any) -> NoReturn:
@@ -527,14 +535,6 @@ def version_of(tensor: Tensor) -> int | None:
     1
     """
     return None if tensor.is_inference() else tensor._version
-
-
-def differs(new: Tensor, old: Tensor) -> Tensor:
-    """Where a vertex changed, bool [r]. NaN equals NaN, so that a NaN cannot keep a program running."""
-    differs = new != old
-    if new.is_floating_point():
-        differs &= ~(new.isnan() & old.isnan())
-    return differs if differs.dim() == 1 else differs.flatten(1).any(1)
 
 
 def _check_frontier(graph: Graph, active: Frontier) -> None:

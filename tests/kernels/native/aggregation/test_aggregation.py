@@ -325,3 +325,21 @@ def test_explain():
 def test_explain_names_kernels_that_are_turned_off(monkeypatch):
     monkeypatch.setenv("TGRAPH_NATIVE", "0")
     assert "TGRAPH_NATIVE=0" in tg.explain(random_graph(6, 20), torch.ones(6))
+
+
+def pushed(sub, data, reduce, edge):
+    """Who received, and what."""
+    received = served(sub, data, reduce, edge)
+    return torch.stack((received.vertices.double(), received.values.double()))
+
+
+@pytest.mark.parametrize("edge", ["copy", "mul"])
+@pytest.mark.parametrize(("reduce", "dtype"), [("sum", torch.float32), ("sum", torch.int64), ("min", torch.float64)])
+def test_a_push_of_many_arcs_of_a_vertex_on_any_number_of_threads(reduce, dtype, edge):
+    graph = tg.generators.rmat(13, 24, directed=True, seed=2)
+    graph = tg.Graph(graph.offset, graph.neighbors, (graph.neighbors % 5).to(dtype))
+    sub = tg.Program().tensorize(graph, graph.select(torch.arange(0, graph.num_vertices, 2)), "push")
+    sub.scratch = Scratch(graph.num_vertices)
+    data = random_data((graph.num_vertices,), torch.float32).mul(100).to(dtype)
+    same_on_threads(lambda: pushed(sub, data, reduce, edge))
+    agree(sub, data, reduce, edge, graph.weights)

@@ -97,17 +97,19 @@ def _as_received(values: Tensor, reduction: Reduction, dtype: torch.dtype) -> Te
 
 
 def _pull(sub: Subgraph, messages: Messages, reduction: Reduction) -> Tensor:
-    data, dtype = messages.data, messages.total or messages.data.dtype
-    graph = None
+    data, dtype, active_mask, graph = messages.data, messages.total or messages.data.dtype, sub.active_mask, None
     if sub.selection.is_whole:
         graph = sub.graph.transpose_unchecked() if sub.mirrored else sub.graph
+        if active_mask is not None and messages.edge == "copy" and reduction.name != "mean":
+            # The others send what changes nothing, once for each vertex in place of a test for each arc.
+            data, active_mask = torch.where(active_mask[:, None], data, reduction.identity(data.dtype)), None
     values = kernels.pull(
         sub.selection,
         data.to(HELD_AS[data.dtype]) if data.dtype in HELD_AS else data,
         KERNEL.get(reduction.name, reduction.name),
         messages.edge,
         messages.weights,
-        active_mask=sub.active_mask,
+        active_mask=active_mask,
         graph=graph,
         identity=reduction.identity(dtype),
         mean=reduction.name == "mean",

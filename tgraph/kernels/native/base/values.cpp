@@ -1,9 +1,12 @@
-// Fill, iota, replace and convert over the values of all vertices, on the team's threads: torch may be restricted to
+// Fill, iota, replace, convert and write over the values of all vertices, on the team's threads: torch may be restricted to
 // one thread while a program runs (`hold_torch`).
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "base/bindings.hpp"
 #include "base/memory.hpp"
@@ -56,8 +59,48 @@ int64_t bound_magnitudes(In<int64_t> values) {
     return all == std::numeric_limits<int64_t>::max() ? all : all + 1;  // ~x is one less than |x|
 }
 
+// Writes rows [r, columns] to the values [n, columns] of distinct vertices. Returns how many differ from before, who are
+// listed in order, and the sum of their degrees. NaN equals NaN.
+template <class T>
+std::pair<int64_t, int64_t> write_changed(Out<T> values, In<int64_t> vertices, In<T> rows, In<int64_t> degree,
+                                          Out<int64_t> changed) {
+    const auto n = static_cast<int64_t>(degree.shape(0)), count = static_cast<int64_t>(vertices.shape(0));
+    if (!n || static_cast<int64_t>(changed.shape(0)) != count)
+        throw std::invalid_argument("changed: expected [r]");
+    const int64_t columns = static_cast<int64_t>(values.shape(0)) / n;
+    if (static_cast<int64_t>(values.shape(0)) != n * columns || static_cast<int64_t>(rows.shape(0)) != count * columns)
+        throw std::invalid_argument("rows: expected [r, columns]");
+    const int parts = part_count(count * columns);
+    std::vector<int64_t> size(parts), arcs(parts);
+    for_each_part_of(count, parts, [&](Range range, int part) {
+        int64_t* next = changed.data() + range.begin;
+        for (int64_t i = range.begin; i < range.end; ++i) {
+            const int64_t vertex = vertices.data()[i];
+            if (static_cast<uint64_t>(vertex) >= static_cast<uint64_t>(n))
+                throw std::out_of_range("vertices: no such vertex");
+            T *const old = values.data() + vertex * columns;
+            const T *const row = rows.data() + i * columns;
+            bool differs = false;
+            for (int64_t f = 0; f < columns; ++f) {
+                differs |= old[f] != row[f] && (old[f] == old[f] || row[f] == row[f]);
+                old[f] = row[f];
+            }
+            *next = vertex;
+            next += differs;
+            arcs[part] += differs ? degree.data()[vertex] : 0;
+        }
+        size[part] = next - changed.data() - range.begin;
+    });
+    for (int part = 1; part < parts; ++part) {
+        std::copy_n(changed.data() + part_of(count, part, parts).begin, size[part], changed.data() + size[0]);
+        size[0] += size[part], arcs[0] += arcs[part];
+    }
+    return {size[0], arcs[0]};
+}
+
 template <class T>
 void bind(Module& module) {
+    module.def("write_changed", &write_changed<T>, "values, vertices, rows, degree, changed");
     module.def("fill_values", &fill_values<T>, "values, value");
     module.def("replace_values", &replace_values<T>, "values, old, by");
 }

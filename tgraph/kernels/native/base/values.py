@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.system.library import is_plain
-from tgraph.kernels.native.base.support import attach, compiled, implements, refuses_tensors
+from tgraph.kernels.native.base.support import attach, compiled, implements, refuses_data, refuses_tensors
 from tgraph.kernels.operators import values as declared
 
 DTYPES = (torch.int32, torch.int64, torch.float32, torch.float64)
@@ -49,6 +49,22 @@ def replace(values: Tensor, old: int, by: int) -> None:
 def convert(values: Tensor, to: Tensor) -> None:
     """to[i] = values[i], int32 as int64."""
     compiled().convert_values(values.view(-1), to.view(-1))
+
+
+def refuses_writing(values: Tensor, vertices: Tensor, rows: Tensor, degree: Tensor) -> str | None:
+    """The same for `write_changed`."""
+    if values.dtype not in DTYPES or rows.dtype != values.dtype or vertices.dtype != torch.int64:
+        return "it writes values of one dtype at int64 vertices"
+    return refuses_data(values) if values.is_contiguous() else "it writes values that lie side by side"
+
+
+@implements(declared.write_changed, refuses_writing)
+def write_changed(values: Tensor, vertices: Tensor, rows: Tensor, degree: Tensor) -> tuple[Tensor, int]:
+    """As the portable one, in one pass over the rows."""
+    changed = torch.empty_like(vertices)
+    size, arcs = compiled().write_changed(values, vertices, rows, degree, changed)
+    torch.autograd.graph.increment_version(values)
+    return changed[:size], arcs
 
 
 def largest_bound(values: Tensor) -> int | None:

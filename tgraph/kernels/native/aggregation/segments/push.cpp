@@ -1,9 +1,13 @@
 // Push: the rows of a selection send to their neighbors, at a cost proportional to the arcs of the selection. Sums are
-// added in arc order, on one thread or, for enough arcs and threads, by blocks of targets (push_blocks.hpp).
+// added in arc order, on one thread or, for enough arcs and threads, by blocks of targets (push_blocks.hpp); what does
+// not depend on the order, by parts of the arcs.
 #include "aggregation/segments/segments.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
+#include <utility>
 #include <vector>
 
 #include "aggregation/segments/push_blocks.hpp"
@@ -11,6 +15,9 @@
 
 namespace tgraph {
 namespace {
+
+// Columns up to which a result of all vertices may be made beside that of the receivers.
+constexpr int64_t few_columns = 8;
 
 // The set of receivers, in the order in which they are first reached. `table` need not be initialised: an entry is
 // valid only if the list of receivers refers back to it (Briggs and Torczon, "An efficient representation for sparse
@@ -99,23 +106,30 @@ void each_arc(const Selection& selection, const Add& add) {
     }
 }
 
-// Adds what all rows send in order; every vertex is its own place.
+// Adds what rows send over arcs of a selection, in order; every vertex is its own place.
 template <class Neighbor>
-void send_rows(const Selection& selection, Adder& add) {
+void send_arcs(const Selection& selection, const Operands& with, Range arcs) {
     const auto* const neighbors = static_cast<const Neighbor*>(selection.neighbors.data);
-    for (int64_t r = 0; r < selection.count; ++r) {
-        const Neighbor* const begin = neighbors + selection.begin(r);
-        add.send(r, begin, begin + selection.degree(r), selection.offset[r]);
-    }
-    add.flush();
+    const bool is_plain = with.edge == Edge::copy && sizeof(Neighbor) == sizeof(int32_t);
+    const SendRow send = push_kernels(with.result, with.reduction).send;
+    Adder adder(with);
+    arcs.begin += selection.offset[0], arcs.end += selection.offset[0];
+    each_row(selection.offset, selection.count, arcs, [&](int64_t row, Range held) {
+        const Neighbor* const begin = neighbors + selection.begin(row) + held.begin - selection.offset[row];
+        const int64_t count = held.end - held.begin;
+        if (is_plain)
+            send(with.out, reinterpret_cast<const int32_t*>(begin), count, with.row(row), with.columns);
+        else
+            adder.send(row, begin, begin + count, held.begin);
+    });
+    adder.flush();
 }
 
-// The same without weights, for neighbors of 32 bits.
-void send_plain_rows(const Selection& selection, const Operands& with) {
-    const SendRow send = push_kernels(with.result, with.reduction).send;
-    const auto* const neighbors = static_cast<const int32_t*>(selection.neighbors.data);
-    for (int64_t r = 0; r < selection.count; ++r)
-        send(with.out, neighbors + selection.begin(r), selection.degree(r), with.row(r), with.columns);
+void send_arcs(const Selection& selection, const Operands& with, Range arcs) {
+    if (selection.neighbors.are_wide)
+        send_arcs<int64_t>(selection, with, arcs);
+    else
+        send_arcs<int32_t>(selection, with, arcs);
 }
 
 // The number of threads for a push: one if the sequential push takes less than sorting the arcs into blocks, which pays
@@ -128,35 +142,89 @@ int threads_for(const Selection& selection, int64_t columns) {
     return threads < fewest ? 1 : threads;
 }
 
+void fill_rows(const Operands& with, Range rows) {
+    fill_numbers(with.result, with.result_of(rows.begin), (rows.end - rows.begin) * with.columns, with.identity.data());
+}
+
+// Lists the receivers as they are first reached, and returns their number.
+int64_t list_receivers(const Selection& selection, int64_t* receivers) {
+    std::vector<char> is_reached(selection.num_vertices);
+    int64_t size = 0;
+    each_arc(selection, [&](int64_t to, int64_t, int64_t) {
+        if (!std::exchange(is_reached[to], char{1})) receivers[size++] = to;
+    });
+    return size;
+}
+
+// Reduces into an initialised result of all vertices: parts of the arcs into results of their own that are then joined,
+// where the order is of no account. Lists the receivers meanwhile, if `receivers` is not null, and returns their number.
+int64_t push_parts(const Selection& selection, const Operands& with, int parts, int64_t* receivers) {
+    const int64_t arcs = selection.num_arcs(), n = selection.num_vertices;
+    const int64_t bytes = n * with.columns * size_of(with.result);
+    const Scratch<char> others((parts - 1) * bytes);
+    int64_t reached = n;
+    for_each_part(parts + (receivers != nullptr), [&](int part) {
+        if (part == parts) {
+            reached = list_receivers(selection, receivers);
+            return;
+        }
+        Operands own = with;
+        if (part) {
+            own.out = others.data() + (part - 1) * bytes;
+            fill_rows(own, {0, n});
+        }
+        send_arcs(selection, own, part_of(arcs, part, parts));
+    });
+    const SendRow join = push_kernels(with.result, with.reduction).send;
+    const int32_t first = 0;
+    for_each_part_of(n * with.columns, part_count(n * with.columns * parts), [&](Range entries, int) {
+        const int64_t begin = entries.begin * size_of(with.result), count = entries.end - entries.begin;
+        for (int part = 1; part < parts; ++part)
+            join(with.out + begin, &first, 1, others.data() + (part - 1) * bytes + begin, count);
+    });
+    return reached;
+}
+
+// Reduces into a result of all vertices, and lists the receivers as `push_parts` does.
+int64_t push_dense(const Selection& selection, const Operands& with, int64_t* receivers) {
+    const int64_t n = selection.num_vertices, arcs = selection.num_arcs();
+    for_each_part_of(n, part_count(n * with.columns), [&](Range rows, int) { fill_rows(with, rows); });
+    const bool is_ordered = with.reduction != Reduction::min && with.reduction != Reduction::max &&
+                            (with.result == Number::float32 || with.result == Number::float64);
+    const bool in_parts = !is_ordered && with.columns <= few_columns;
+    const int64_t parts = in_parts ? std::clamp<int64_t>(arcs / (2 * n + 1), 1, part_count(arcs)) : 1;
+    const int threads = threads_for(selection, with.columns);
+    if (threads < 2 || parts >= threads) return push_parts(selection, with, static_cast<int>(parts), receivers);
+    push_in_blocks(selection, threads, Adder(with));
+    return receivers ? list_receivers(selection, receivers) : n;
+}
+
+// Reduces into a result of all vertices first, of which the rows of the receivers are taken. Returns their number.
+int64_t push_many(const Selection& selection, const Operands& with, int64_t* receivers) {
+    const int64_t bytes = with.columns * size_of(with.result);
+    const Scratch<char> all(selection.num_vertices * bytes);
+    Operands dense = with;
+    dense.out = all.data();
+    const int64_t reached = push_dense(selection, dense, receivers);
+    for_each_entry(reached, [&](int64_t place) {
+        std::memcpy(with.out + place * bytes, dense.out + receivers[place] * bytes, bytes);
+    });
+    return reached;
+}
+
 // Returns the number of receivers.
 int64_t push_arcs(const Selection& selection, const Operands& with, Reached reached) {
-    const int threads = threads_for(selection, with.columns);
-    const auto fill_rows = [&](int64_t begin, int64_t end) {
-        fill_numbers(with.result, with.result_of(begin), (end - begin) * with.columns, with.identity.data());
-    };
-    const auto start = [&](int64_t place) { fill_rows(place, place + 1); };
-    Adder adder(with);
-    if (reached.table && threads > 1) return push_in_blocks(selection, reached.receivers, threads, start, adder);
-    if (reached.table) {
-        each_arc(selection, [&](int64_t to, int64_t row, int64_t arc) { adder(reached.place(to, start), row, arc); });
-        adder.flush();
-        return reached.size;
-    }
     const int64_t n = selection.num_vertices;
-    const int parts = part_count(n * with.columns);
-    for_each_part(parts, [&](int part) {
-        const Range range = part_of(n, part, parts);
-        fill_rows(range.begin, range.end);
-    });
-    if (threads > 1)
-        push_in_blocks(selection, threads, adder);
-    else if (selection.neighbors.are_wide)
-        send_rows<int64_t>(selection, adder);
-    else if (with.edge == Edge::copy)
-        send_plain_rows(selection, with);
-    else
-        send_rows<int32_t>(selection, adder);
-    return n;
+    if (!reached.table) return push_dense(selection, with, nullptr);
+    if (with.columns <= few_columns && 2 * selection.num_arcs() >= n)
+        return push_many(selection, with, reached.receivers);
+    const auto start = [&](int64_t place) { fill_rows(with, {place, place + 1}); };
+    Adder adder(with);
+    const int threads = threads_for(selection, with.columns);
+    if (threads > 1) return push_in_blocks(selection, reached.receivers, threads, start, adder);
+    each_arc(selection, [&](int64_t to, int64_t row, int64_t arc) { adder(reached.place(to, start), row, arc); });
+    adder.flush();
+    return reached.size;
 }
 
 // Returns the number of receivers. Without a table the result has a row for every vertex; with one, a row for each
@@ -165,12 +233,14 @@ template <class A>
 int64_t push(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<A> data, int64_t columns,
              In<A> weights, int64_t heads, std::string_view reduce, std::string_view edge, A identity, Out<A> out,
              Out<void> table, Out<int64_t> receivers) {
-    const SelectionArgument selection(neighbors, offset, rows, width, In<bool>());
+    const SelectionArgument argument(neighbors, offset, rows, width, In<bool>());
     const bool sparse = table.is_valid() && receivers.is_valid();
-    const int64_t n = selection->num_vertices, arcs = selection->num_arcs();
+    Selection selection = *argument;
+    if (sparse) selection.num_vertices = std::max(selection.num_vertices, static_cast<int64_t>(table.shape(0)));
+    const int64_t n = selection.num_vertices, arcs = selection.num_arcs();
     const int64_t room = sparse ? std::min(n, arcs) : n;
     check_columns(columns, heads);
-    if (static_cast<int64_t>(data.shape(0)) != selection->count * columns)
+    if (static_cast<int64_t>(data.shape(0)) != selection.count * columns)
         throw std::invalid_argument("data: expected [rows, columns]");
     if (static_cast<int64_t>(out.shape(0)) < room * columns) throw std::invalid_argument("out: too small");
     if (sparse && table.dtype() != neighbors.dtype()) throw TypeError("table: expected the dtype of neighbors");
@@ -184,8 +254,8 @@ int64_t push(In<void> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t w
     if (with.edge != Edge::copy && (!weights.is_valid() || static_cast<int64_t>(weights.shape(0)) != arcs * heads))
         throw std::invalid_argument("weights: expected [arcs, heads]");
     if (with.edge != Edge::copy && number == Number::uint8) throw std::invalid_argument("edge: bytes have no weights");
-    return push_arcs(*selection, with, {sparse ? table.data() : nullptr, selection->neighbors.are_wide,
-                                        sparse ? receivers.data() : nullptr});
+    return push_arcs(selection, with, {sparse ? table.data() : nullptr, selection.neighbors.are_wide,
+                                       sparse ? receivers.data() : nullptr});
 }
 
 template <class A>

@@ -52,13 +52,24 @@ TGRAPH_MULTIVERSION_NARROW void combine_rows(const void* data, const int64_t* at
     }
 }
 
+// A minimum or maximum is rarely written: what is read next need not wait for it.
+template <class Reduce, class A>
+TGRAPH_INLINE void reduce_into(A& held, A sent) {
+    const A reduced = Reduce::apply(held, sent);
+    if constexpr (std::is_same_v<Reduce, Lesser> || std::is_same_v<Reduce, Greater>) {
+        if (reduced != held) held = reduced;
+    } else {
+        held = reduced;
+    }
+}
+
 template <class Reduce, class A>
 void scatter_rows(void* out, const int64_t* place, const void* data, int64_t columns, const int64_t* at,
                   int64_t count) {
     if (columns == 1) {
         A* const sums = static_cast<A*>(out);
         const A* const sent = static_cast<const A*>(data);
-        for (int64_t i = 0; i < count; ++i) sums[place[i]] = Reduce::apply(sums[place[i]], sent[at[i]]);
+        for (int64_t i = 0; i < count; ++i) reduce_into<Reduce>(sums[place[i]], sent[at[i]]);
         return;
     }
     for (int64_t i = 0; i < count; ++i) {
@@ -73,7 +84,7 @@ void send_row(void* out, const int32_t* neighbors, int64_t count, const void* ro
     A* const all = static_cast<A*>(out);
     const A* const sent = static_cast<const A*>(row);
     if (columns == 1) {
-        for (int64_t i = 0; i < count; ++i) all[neighbors[i]] = Reduce::apply(all[neighbors[i]], *sent);
+        for (int64_t i = 0; i < count; ++i) reduce_into<Reduce>(all[neighbors[i]], *sent);
         return;
     }
     for (int64_t i = 0; i < count; ++i) {

@@ -1,0 +1,146 @@
+"""Programs whose messages are computed at the vertices that send: the values, directions and errors of `fuse=False`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+import tgraph as tg
+from tgraph.engine import by_rows
+
+N = 200
+
+
+@pytest.fixture(autouse=True)
+def small_graphs_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(by_rows, "LEAST_VERTICES", 0)
+    monkeypatch.setattr(by_rows, "MOST_ACTIVE", 1)
+
+
+def graph_of(weighted: bool = True) -> tg.Graph:
+    plain = tg.generators.rmat(8, 6, directed=True, seed=2).subgraph(torch.arange(N))
+    return tg.Graph(plain.offset, plain.neighbors, (plain.neighbors % 7 + 1).double() if weighted else None)
+
+
+class From(tg.Program):
+    """A program from every fifth vertex."""
+
+    rounds = 6
+    reduce, edge = "min", "copy"
+
+    def __init__(self, dtype: torch.dtype = torch.float64):
+        self.dtype = dtype
+        self.cost = (torch.arange(N) % 5).to(dtype)
+
+    def init(self, graph: tg.Graph) -> Any:
+        return (torch.arange(N) * 7 % 50).to(self.dtype), graph.select(torch.arange(0, N, 5))
+
+
+class Payload(From):
+    def compute(self, sub, x, active):
+        near = lambda old, new: torch.where(new < old - 1, new - 1, old)  # noqa: E731
+        return tg.update(x, active, tg.aggregate(sub, x * 2 + 1, "min"), near)
+
+
+class Weighted(From):
+    def compute(self, sub, x, active):
+        return tg.update(x, active, tg.aggregate(sub, (x + self.cost).sqrt(), "max", edge="mul"), torch.fmax)
+
+
+class AtVertices(From):
+    def compute(self, sub, x, active):
+        mixed = lambda old, new, at: torch.clamp(old, max=20) + new.clamp(max=9) * self.cost[at]  # noqa: E731
+        return tg.update(x, active, tg.aggregate(sub, x / 2, "sum"), mixed)
+
+
+class Counts(From):
+    def compute(self, sub, x, active):
+        return tg.update(x, active, tg.aggregate(sub, x % 11, "sum"), lambda old, new: (old + new) % 101)
+
+
+class NotANumber(From):
+    def compute(self, sub, x, active):
+        return tg.update(x, active, tg.aggregate(sub, (x - 20).log(), "mean"), lambda old, new: new - old)
+
+
+@pytest.mark.parametrize("mode", ["auto", "push", "pull"])
+@pytest.mark.parametrize(
+    ("kind", "dtype"),
+    [
+        (Payload, torch.int64),
+        (Payload, torch.float32),
+        (Weighted, torch.float64),
+        (AtVertices, torch.float64),
+        (Counts, torch.int64),
+        (Counts, torch.int16),
+        (NotANumber, torch.float64),
+    ],
+)
+def test_values_are_those_of_the_program_as_written(kind: Any, dtype: torch.dtype, mode: str) -> None:
+    graph = graph_of()
+    run = tg.run(kind(dtype), graph, mode=mode, trace=True)
+    assert run.trace.conditions.computed.startswith("by rows")
+    written = tg.run(kind(dtype), graph, mode=mode, fuse=False, trace=True)
+    torch.testing.assert_close(run.values, written.values, rtol=0, atol=0, equal_nan=True)
+    columns = ["direction", "active_vertices", "active_edges", "changed_vertices", "backend"]
+    assert run.trace.frame()[columns].equals(written.trace.frame()[columns])
+
+
+@pytest.mark.parametrize("layout", ["sell", "virtual", "elias_fano"])
+def test_in_layouts(layout: str) -> None:
+    graph = graph_of(weighted=False)
+    found = tg.run(Payload(), graph.to_format(layout), trace=True)
+    assert found.trace.conditions.computed.startswith("by rows")
+    assert torch.equal(found.values, tg.run(Payload(), graph, fuse=False).values)
+
+
+class Everywhere(From):
+    """Reads a tensor of all vertices, where some received."""
+
+    def compute(self, sub, x, active):
+        return tg.update(x, active, tg.aggregate(sub, x + 1, "min"), lambda old, new: new + self.cost)
+
+
+class Overflows(From):
+    def compute(self, sub, x, active):
+        return tg.update(x, active, tg.aggregate(sub, x * 0 + 2**62, "sum"), torch.maximum)
+
+
+class Gradient(From):
+    def init(self, graph: tg.Graph) -> Any:
+        values, active = super().init(graph)
+        return values.requires_grad_(), active
+
+    def compute(self, sub, x, active):
+        return tg.update(x, active, tg.aggregate(sub, x + 1, "sum"), lambda old, new: old + new)
+
+
+class Sums(From):
+    def compute(self, sub, x, active):
+        return tg.update(x, active, tg.aggregate(sub, x / x.sum(), "sum"))
+
+
+@pytest.mark.parametrize("kind", [Everywhere, Gradient, Sums])
+def test_other_programs_are_called_as_they_are_written(kind: Any) -> None:
+    graph = graph_of()
+    ends = []
+    for fuse in (True, False):
+        try:
+            run = tg.run(kind(), graph, mode="push", fuse=fuse, trace=True)
+        except tg.errors.ArgumentError as error:
+            ends.append(str(error))
+        else:
+            assert not run.trace.conditions.computed.startswith("by rows")
+            ends.append(run.values.sum().item())
+    assert ends[0] == ends[1]
+
+
+def test_errors_are_those_of_the_program_as_written() -> None:
+    graph = graph_of()
+    with pytest.raises(tg.errors.ArgumentError) as written:
+        tg.run(Overflows(torch.int64), graph, fuse=False)
+    with pytest.raises(tg.errors.ArgumentError) as found:
+        tg.run(Overflows(torch.int64), graph)
+    assert str(found.value) == str(written.value)
