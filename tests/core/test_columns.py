@@ -60,7 +60,7 @@ SAME = {
     "degrees": lambda graph: graph.reorder("degree"),
     "order": lambda graph: graph.permute(torch.arange(graph.num_vertices).flip(0)),
     "there and back": lambda graph: graph.transpose().transpose(),
-    **{name: lambda graph, name=name: graph.to_format(name) for name in LAYOUTS if name != "wsb"},
+    **{name: lambda graph, name=name: graph.to_format(name) for name in LAYOUTS if name not in ("wsb", "cbm")},
     **{f"{name} back": lambda graph, name=name: graph.to_format(name).decoded() for name in ("sell", "coo")},
 }
 

@@ -144,6 +144,8 @@ def _read(values: Any, name: str) -> Column:
         values = values.combine_chunks()
         values = pa.concat_arrays(values.chunks) if isinstance(values, pa.ChunkedArray) else values
     if isinstance(values, pa.Array):
+        if pa.types.is_fixed_size_list(values.type) and isinstance(flat := _read(values.flatten(), name), Tensor):
+            return flat.view(len(values), values.type.list_size, *flat.shape[1:])
         kind = values.type
         is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
         return (
@@ -155,6 +157,38 @@ def _read(values: Any, name: str) -> Column:
         return inputs.as_tensor(values, name) if _are_numbers(values) else pa.array(values, from_pandas=True)
     except (TypeError, ValueError, OverflowError, pa.ArrowException) as fault:
         raise ArgumentError(f"{name}: neither torch nor Arrow holds these values: {fault}") from fault
+
+
+def check_mirrored(columns: Columns, order: Tensor) -> None:
+    """Raise ArgumentError where the arcs of an undirected edge differ; `order` : `Graph.transpose_permutation`."""
+    for name, column in columns.items():
+        place = differs_at(column, taken(column, order))
+        if place is not None:
+            raise ArgumentError(
+                f"arcs[{name!r}]: the arc at position {place} differs from its reverse at {int(order[place])}; "
+                "give both arcs of an undirected edge the same, as Graph.from_edges(..., columns=) does"
+            )
+
+
+def flat(columns: Columns, taken_by: Any = ()) -> dict[str, Any]:
+    """The columns for a table: arrays of numpy [k], of Arrow where they are no numbers; a tensor [k, j] is the columns
+    name_0 .. name_{j-1}. Raises ArgumentError for a name that is `taken_by` another column of the table."""
+    table: dict[str, Any] = {}
+    for name, column in columns.items():
+        whole = not isinstance(column, Tensor) or column.dim() == 1
+        parts = [column] if not isinstance(column, Tensor) or whole else column.flatten(1).unbind(1)
+        for i, part in enumerate(parts):
+            key = name if whole else f"{name}_{i}"
+            if key in table or key in taken_by:
+                raise ArgumentError(f"columns: the table has two columns {key!r}; rename one by with_columns")
+            table[key] = as_numpy(part) if isinstance(part, Tensor) else part
+    return table
+
+
+def as_numpy(values: Tensor) -> np.ndarray:
+    """The numbers as an array, 16-bit floats in 32 bits, as numpy has no bfloat16 and Arrow writes no half as text."""
+    values = values.detach().cpu()
+    return (values.float() if values.dtype in (torch.float16, torch.bfloat16) else values).numpy()
 
 
 def _are_numbers(values: Any) -> bool:

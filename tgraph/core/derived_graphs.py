@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import inputs, sorting, symmetry, validate
-from tgraph.core.columns import differs_at, taken
+from tgraph.core.columns import Columns, check_mirrored
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
@@ -171,15 +171,9 @@ def with_columns(
     (tensor([1997, 2001, 2016]), ['eve', 'bob'])
     """
     changed = graph._arc_columns.changed(arcs, graph.num_arcs, graph.device, "arcs")
-    if not graph.directed and changed:
-        order = graph.decoded().transpose_permutation
-        for name in [name for name, values in (arcs or {}).items() if values is not None]:
-            place = differs_at(changed[name], taken(changed[name], order))
-            if place is not None:
-                raise ArgumentError(
-                    f"arcs[{name!r}]: the arc at position {place} differs from its reverse at {int(order[place])}; "
-                    "give both arcs of an undirected edge the same, as Graph.from_edges(..., columns=) does"
-                )
+    given = Columns({name: changed[name] for name, values in (arcs or {}).items() if values is not None})
+    if not graph.directed and given:
+        check_mirrored(given, graph.decoded().transpose_permutation)
     of_vertices = graph._vertex_columns.changed(vertices, graph.num_vertices, graph.device, "vertices")
     same = _with_derived(Graph.of_storage(graph.storage, graph._ids, graph.directed, graph.order), graph)
     same.__dict__.update(_arc_columns=changed, _vertex_columns=of_vertices)

@@ -690,6 +690,8 @@ class Graph(GraphVertices):
             raise ArgumentError("neighbors: a row is not ascending; build the graph with Graph.from_csr, which sorts")
         if not self.directed:
             symmetry.check_mirrored(offset, neighbors, weights)
+            if self._arc_columns:
+                named.check_mirrored(self._arc_columns, self.decoded().transpose_permutation)
         if self._ids is not None:
             self._ids.check_unique()
         return self
@@ -711,6 +713,8 @@ class Graph(GraphVertices):
             parts.append(f"weights {str(self.weight_dtype).removeprefix('torch.')}")
         if self._ids is not None:
             parts.append("integer ids" if self._ids.are_integers else "labels")
+        names = [*self._arc_columns, *self._vertex_columns]
+        parts += [f"column{'s' * (len(names) > 1)} {', '.join(names)}"] if names else []
         parts += [_readable(self.nbytes), str(self.device)]
         parts += [] if self.layout is None else [f"layout {self.layout.name}"]
         return f"Graph({', '.join(parts)})"
