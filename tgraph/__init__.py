@@ -152,7 +152,7 @@ deferred.attached_by(
         "tgraph.kernels": ("BACKENDS",),
         "tgraph.core.derived_graphs": (
             *("Graph.to_undirected", "Graph.as_undirected", "Graph.without_self_loops"),
-            *("Graph.subgraph", "Graph.permute"),
+            *("Graph.subgraph", "Graph.permute", "Graph.with_columns", "Graph.weighted_by"),
         ),
         "tgraph.io.convert": (
             *("Graph.from_networkx", "Graph.to_networkx", "Graph.from_scipy", "Graph.to_scipy"),

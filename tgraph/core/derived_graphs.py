@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,18 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import inputs, sorting, symmetry, validate
+from tgraph.core.columns import Columns, check_mirrored
+from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
+from tgraph.core.rows import gather_rows
 from tgraph.errors import ArgumentError
 
 
 def to_undirected(graph: Graph, multi: inputs.Multi = "first") -> Graph:
     """The undirected graph of the same edges, in CSR; arcs u -> v and v -> u become one edge.
 
-    `multi` says what becomes of parallel edges, as in `from_edges`; "keep" keeps u -> v and v -> u apart.
+    `multi` says what becomes of parallel edges, as in `from_edges`; "keep" keeps u -> v and v -> u apart. An edge has
+    the columns of its first arc.
 
     >>> graph = tg.Graph.from_edges([0, 1, 1], [1, 0, 2]).to_undirected()
     >>> graph.num_edges, graph.to_edge_index()
@@ -28,19 +33,33 @@ def to_undirected(graph: Graph, multi: inputs.Multi = "first") -> Graph:
             return graph
         arcs = graph.decoded()
         tensors = sorting.merge_parallel(arcs.offset, arcs.neighbors, arcs.weights, multi)
-        return graph if tensors[1] is arcs.neighbors else Graph(*tensors, vertices=graph.vertices, directed=False)
+        if tensors[1] is arcs.neighbors:
+            return graph
+        return Graph(*tensors, vertices=graph.vertices, directed=False).with_columns_of(graph, first_of_parallel(arcs))
     arcs = graph.decoded()
     rows = sorting.expand_rows(arcs.offset, arcs.neighbors.dtype)
-    tensors = inputs.edges_to_csr(rows, arcs.neighbors, arcs.weights, graph.num_vertices, False, multi, "keep")
-    return Graph(*tensors, vertices=graph.vertices, directed=False)
+    options: Any = (graph.num_vertices, False, multi, "keep", bool(graph.arc_columns))
+    tensors, places = inputs.numbered_csr(rows, arcs.neighbors, arcs.weights, *options)
+    return Graph(*tensors, vertices=graph.vertices, directed=False).with_columns_of(graph, places)
+
+
+def first_of_parallel(graph: Graph) -> Tensor | None:
+    """The first of the parallel arcs of each pair of vertices, int64; None where the graph in CSR has no columns."""
+    if not graph.arc_columns:
+        return None
+    return sorting.merge_parallel(graph.offset, graph.neighbors, _numbers(graph.neighbors), "first")[2]
+
+
+def _numbers(arcs: Tensor) -> Tensor:
+    return torch.arange(len(arcs), device=arcs.device)
 
 
 def as_undirected(graph: Graph) -> Graph:
     """The undirected graph, in CSR, of edges that are stored in both directions already; no arc is added.
 
-    Parallel edges are brought into one order, so that the two arcs of an edge carry the same weight. Raises
-    ArgumentError, with the first at fault, where an arc lacks its reverse of equal weight; it is
-    detected by a 64-bit fingerprint, with an error in about one of 2^63 graphs.
+    Parallel edges are brought into one order, so that the two arcs of an edge carry the same weight. An edge has the
+    columns of its arc from the lesser vertex. Raises ArgumentError, with the first at fault, where an arc lacks its
+    reverse of equal weight; it is detected by a 64-bit fingerprint, with an error in about one of 2^63 graphs.
 
     >>> graph = tg.Graph.from_edges([0, 1], [1, 0])
     >>> graph.num_edges, graph.as_undirected().num_edges
@@ -48,11 +67,17 @@ def as_undirected(graph: Graph) -> Graph:
     """
     offset, neighbors, weights = graph.decoded().storage.to_csr()
     symmetry.check_mirrored(offset, neighbors, weights)
+    place = _numbers(neighbors) if graph.arc_columns else None
     if weights is not None and sorting.has_parallel_arcs(offset, neighbors):
         order = Graph(offset, neighbors).transpose_permutation
         if not torch.equal(weights, weights.index_select(0, order)):
-            weights = validate.ordered_in_runs(offset, neighbors, weights)
-    return Graph(offset, neighbors, weights, graph.vertices, directed=False)
+            place = validate.order_in_runs(offset, neighbors, weights)
+            weights = weights[place]
+    undirected = Graph(offset, neighbors, weights, graph.vertices, directed=False)
+    if place is not None and graph.arc_columns:
+        is_back = neighbors < sorting.expand_rows(offset, neighbors.dtype)
+        place = torch.where(is_back, place[undirected.transpose_permutation], place)
+    return undirected.with_columns_of(graph, place)
 
 
 def without_self_loops(graph: Graph) -> Graph:
@@ -64,8 +89,10 @@ def without_self_loops(graph: Graph) -> Graph:
     """
     if not graph.num_self_loops:
         return graph
-    tensors = sorting.drop_self_loops(*graph.decoded().storage.to_csr())
-    return Graph(*tensors, vertices=graph.vertices, directed=graph.directed)
+    offset, neighbors, weights = graph.decoded().storage.to_csr()
+    tensors = sorting.drop_self_loops(offset, neighbors, weights)
+    kept = sorting.drop_self_loops(offset, neighbors, _numbers(neighbors))[2] if graph.arc_columns else None
+    return Graph(*tensors, vertices=graph.vertices, directed=graph.directed).with_columns_of(graph, kept)
 
 
 def subgraph(graph: Graph, vertices: Any) -> Graph:
@@ -94,8 +121,12 @@ def subgraph(graph: Graph, vertices: Any) -> Graph:
     dst = renumbered[neighbors]
     inside = dst >= 0
     weights = None if weights is None else weights[inside]
-    tensors = inputs.edges_to_csr(src[inside], dst[inside], weights, len(chosen), True, "keep", "keep")
-    return Graph(*tensors, vertices=graph.ids(chosen), directed=graph.directed)
+    options: Any = (len(chosen), True, "keep", "keep", bool(graph.arc_columns))
+    tensors, places = inputs.numbered_csr(src[inside], dst[inside], weights, *options)
+    if places is not None:
+        places = gather_rows(graph.row_offset(), chosen)[1][inside][places]
+    part = Graph(*tensors, vertices=graph.ids(chosen), directed=graph.directed)
+    return part.with_columns_of(graph, places, chosen)
 
 
 def permute(graph: Graph, order: Any) -> Graph:
@@ -118,5 +149,78 @@ def permute(graph: Graph, order: Any) -> Graph:
     return graph.subgraph(order).with_order(order)
 
 
+def with_columns(
+    graph: Graph, arcs: Mapping[str, Any] | None = None, vertices: Mapping[str, Any] | None = None
+) -> Graph:
+    """The same graph, in the same storage, with further named data of its arcs and vertices.
+
+    arcs : {name: values}, a row for each arc in the order of `to_edge_index`, [m] or [m, ...].
+    vertices : {name: values}, a row for each vertex, [n] or [n, ...].
+
+    Values are tensors, arrays of numpy or Arrow, or lists. Numbers and bools become tensors; text, timestamps and what
+    misses values become arrays of Arrow. A name that is there already gets the new values; None removes it. Columns are
+    in `arc_columns` and `vertex_columns`, and follow their arcs and vertices: into the transpose, subgraphs,
+    permutations, layouts and files (.tg). `tgraph.aggregate` and a Relaxation take those of arcs by name as weights;
+    `weighted_by` makes one the weights of the graph.
+
+    Raises ArgumentError for another number of rows, and for an undirected graph where the two arcs of an edge differ.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
+    >>> graph = graph.with_columns(arcs={"year": [1997, 2001, 2016]}, vertices={"name": ["ann", "bob", "eve"]})
+    >>> graph.transpose().arc_columns["year"], graph.subgraph([2, 1]).vertex_columns["name"].to_pylist()
+    (tensor([1997, 2001, 2016]), ['eve', 'bob'])
+    """
+    changed = graph._arc_columns.changed(arcs, graph.num_arcs, graph.device, "arcs")
+    given = Columns({name: changed[name] for name, values in (arcs or {}).items() if values is not None})
+    if not graph.directed and given:
+        check_mirrored(given, graph.decoded().transpose_permutation)
+    of_vertices = graph._vertex_columns.changed(vertices, graph.num_vertices, graph.device, "vertices")
+    same = _with_derived(Graph.of_storage(graph.storage, graph._ids, graph.directed, graph.order), graph)
+    same.__dict__.update(_arc_columns=changed, _vertex_columns=of_vertices)
+    return same
+
+
+def weighted_by(graph: Graph, column: str | None) -> Graph:
+    """The same graph with a column of its arcs as the weights, for any algorithm; cached. Without weights for None. In
+    CSR.
+
+    Raises ArgumentError for an unknown column, and for one that is not [m] numbers.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], columns={"length": [1.0, 5.0, 2.0], "toll": [0, 1, 9]})
+    >>> [tg.algorithms.sssp(graph.weighted_by(name), 0).tolist() for name in ("length", "toll")]
+    [[0.0, 1.0, 3.0], [0.0, 0.0, 1.0]]
+    """
+    weights = None if column is None else graph.arc_columns.number(column, "column")
+    if weights is not None and (weights.dim() != 1 or weights.is_complex() or weights.dtype == torch.bool):
+        raise ArgumentError(
+            f"column: weights are integers or floats [m], {column!r} has {weights.dtype} {list(weights.shape)}"
+        )
+
+    def compute() -> Graph:
+        arcs = graph.decoded()
+        csr = Csr.unchecked(arcs.offset, arcs.neighbors, None, graph.num_vertices, weights)
+        same = Graph.of_storage(csr, graph._ids, graph.directed, graph.order)
+        return _with_derived(same.with_columns_of(graph), graph)
+
+    return graph.kept("unweighted" if column is None else f"weighted by {column!r}", compute)
+
+
+def _with_derived(same: Graph, graph: Graph) -> Graph:
+    """The graph, just built of the same arcs, with what was derived from these alone."""
+    names = (
+        "out_degree",
+        "in_degree",
+        "num_self_loops",
+        "num_parallel_edges",
+        "transpose_permutation",
+        "mean_degree_met",
+    )
+    held = graph._cache.values
+    same._cache.values.update({name: held[name] for name in names if name in held})
+    same.__dict__["_found"] = graph._found
+    return same
+
+
 Graph.to_undirected, Graph.as_undirected, Graph.without_self_loops = to_undirected, as_undirected, without_self_loops
 Graph.subgraph, Graph.permute = subgraph, permute
+Graph.with_columns, Graph.weighted_by = with_columns, weighted_by

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, get_args
 
 import torch
 from torch import Tensor
 
+from tgraph.core import columns as named
 from tgraph.core.building import inputs, memory, sorting, soundness, symmetry, validate
+from tgraph.core.columns import Columns
 from tgraph.core.csr import Csr
 from tgraph.core.derived import AtFirstUse, Cache, derived, derived_tensor, detached_cache_scope
 from tgraph.core.ids import VertexIds
@@ -73,6 +75,8 @@ class Graph(GraphVertices):
     layout: Layout | None  # the storage, None where that is CSR
     _cache: Cache
     _found: soundness.Sound | None = None
+    _arc_columns: Columns = named.NONE
+    _vertex_columns: Columns = named.NONE
     _read_order: Callable[[], Tensor | None]
 
     def __init__(
@@ -150,6 +154,7 @@ class Graph(GraphVertices):
         self_loops: inputs.SelfLoops = "keep",
         ids: inputs.IdPolicy = "keep",
         vertices: OriginalIds | None = None,
+        columns: Mapping[str, Any] | None = None,
     ) -> Graph:
         """The graph with edges src[i] -> dst[i].
 
@@ -162,6 +167,9 @@ class Graph(GraphVertices):
         `ids="keep"`: numbers are indices. `ids="compact"`: they are arbitrary int64 ids; those that occur are
         relabelled 0..n-1 in ascending order and kept in `vertices`.
         `vertices`: original ids for numbers that are indices already.
+        `columns`: further data of the edges by name, [m] or [m, ...], as `with_columns` takes them, which become
+        `arc_columns`: both arcs of an undirected edge have those of the edge, and parallel edges that `multi` merges
+        those of the first.
 
         Rows come sorted by neighbour, parallel edges in the order given. Native parallel counting sort on the CPU.
         Raises ArgumentError for a negative or too large number, wrong shapes, dtypes or devices.
@@ -194,9 +202,12 @@ class Graph(GraphVertices):
             num_vertices = inputs.as_count(num_vertices, "num_vertices")
         else:
             num_vertices = len(vertices) if vertices is not None else inputs.count_vertices(src, dst)
-        tensors = inputs.edges_to_csr(src, dst, weights, num_vertices, directed, multi, self_loops)
+        edges = named.NONE.changed(columns, len(src), src.device, "columns")
+        options: Any = (num_vertices, directed, multi, self_loops, bool(edges))
+        tensors, edge = inputs.numbered_csr(src, dst, weights, *options)
         vertices = vertices.clone() if isinstance(vertices, Tensor) and ids == "keep" else vertices
         graph = cls(*tensors, vertices=vertices, directed=directed)
+        graph.__dict__["_arc_columns"] = edges.take(edge)
         if graph._ids is not None and ids == "keep":
             graph._ids.check_unique()
         return graph
@@ -243,6 +254,8 @@ class Graph(GraphVertices):
     without_self_loops: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
     subgraph: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
     permute: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
+    with_columns: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
+    weighted_by: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
     # ... `tgraph.io.convert` ...
     from_networkx: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
     to_networkx: ClassVar[Callable[..., networkx.Graph]] = cast(Any, Attached())
@@ -280,12 +293,33 @@ class Graph(GraphVertices):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the storage and the ids; `caches` lists the derived tensors.
+        """Bytes of the storage, the ids and the columns in memory; `caches` lists the derived tensors.
 
         >>> tg.generators.cycle(1000).nbytes
         16008
         """
-        return self.storage.nbytes + (0 if self._ids is None else self._ids.nbytes)
+        columns = self._arc_columns.nbytes + self._vertex_columns.nbytes
+        return self.storage.nbytes + columns + (0 if self._ids is None else self._ids.nbytes)
+
+    @property
+    def arc_columns(self) -> Columns:
+        """Named data of the arcs, in the order of `to_edge_index`: {name: tensor [m, ...], or array of Arrow [m]}.
+        Those of an undirected graph are the same for both arcs of an edge. See `with_columns`.
+
+        >>> graph = tg.Graph.from_edges([1, 0], [2, 1], columns={"year": [1997, 2001], "kind": ["road", "rail"]})
+        >>> graph.arc_columns["year"], graph.arc_columns["kind"].to_pylist()
+        (tensor([2001, 1997]), ['rail', 'road'])
+        """
+        return self._arc_columns
+
+    @property
+    def vertex_columns(self) -> Columns:
+        """Named data of the vertices: {name: tensor [n, ...], or array of Arrow [n]}. See `with_columns`.
+
+        >>> tg.generators.path(3).with_columns(vertices={"height": [5.0, 1.5, 2.0]}).vertex_columns["height"]
+        tensor([5.0000, 1.5000, 2.0000], dtype=torch.float64)
+        """
+        return self._vertex_columns
 
     # ---- derived tensors ---------------------------------------------------------------------------------------
 
@@ -419,8 +453,8 @@ class Graph(GraphVertices):
         return not self.directed or self._kept_transpose() is self or self.storage.is_symmetric()
 
     def transpose(self) -> Graph:
-        """The graph with every arc reversed, weights following, in the transposed layout where it is in one; cached,
-        and the graph itself where it is symmetric.
+        """The graph with every arc reversed, weights and columns following, in the transposed layout where it is in
+        one; cached, and the graph itself where it is symmetric and has no columns of arcs.
 
         >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
         >>> graph.transpose().to_edge_index()
@@ -429,9 +463,15 @@ class Graph(GraphVertices):
         """
         reverse = self.transpose_detached()
         weights = None if not self.directed or self.layout is not None else self.weights
-        if weights is not None and weights.requires_grad:  # the cached transpose is detached
-            weights = weights.index_select(0, self.transpose_permutation)
-            return Graph(reverse.offset, reverse.neighbors, weights, vertices=self.vertices)
+        recorded = weights is not None and weights.requires_grad
+        if self.directed and (recorded or self._arc_columns.requires_grad):  # the cached transpose is detached
+            place, same = self.decoded().transpose_permutation, reverse
+            if weights is not None and recorded:
+                weights = weights.index_select(0, place)
+                same = Graph(reverse.offset, reverse.neighbors, weights, vertices=self.vertices)
+            elif self._arc_columns:
+                same = reverse.sharing_derived()
+            return same.with_columns_of(self, place)
         return reverse
 
     def transpose_detached(self) -> Graph:
@@ -474,11 +514,16 @@ class Graph(GraphVertices):
         storage, permutation = self.storage.transpose_with_permutation()
         if permutation is not None:
             self._cache.values["transpose_permutation"] = permutation
-        if storage is self.storage:
+        if storage is self.storage and not self._arc_columns:
             return self
-        reverse = Graph.of_storage(storage, self._ids)
+        reverse = Graph.of_storage(storage, self._ids).with_columns_of(self, self._place_in_transpose())
         reverse._cache.values["transpose"] = weakref.ref(self)
         return reverse
+
+    def _place_in_transpose(self) -> Callable[[], Tensor]:
+        """What gives `transpose_permutation`, without a cycle of references through the cached transpose."""
+        held, storage = weakref.ref(self), self.storage
+        return lambda: (held() or Graph.of_storage(storage)).decoded().transpose_permutation
 
     def decoded(self) -> Graph:
         """The same graph in CSR; itself where it is. `caches` lists it as "arcs", and `drop_caches` frees it.
@@ -494,7 +539,7 @@ class Graph(GraphVertices):
     def _decode(self) -> Graph:
         offset, neighbors, weights = self.storage.to_csr()
         storage = Csr.unchecked(offset, neighbors, None, self.num_vertices, weights)
-        return Graph.of_storage(storage, self._ids, self.directed, self.order)
+        return Graph.of_storage(storage, self._ids, self.directed, self.order).with_columns_of(self)
 
     def to_csr(self) -> Graph:
         """The same graph in CSR; itself where it is. Not cached.
@@ -577,7 +622,10 @@ class Graph(GraphVertices):
         if (device := devices.available(device)) == self.device:
             return self
         order = None if self.order is None else self.order.to(device)
-        return Graph.of_storage(self.storage.to(device), self._ids, self.directed, order)
+        graph = Graph.of_storage(self.storage.to(device), self._ids, self.directed, order)
+        columns = {"_arc_columns": self._arc_columns, "_vertex_columns": self._vertex_columns}
+        graph.__dict__.update({name: each.to(device) for name, each in columns.items() if each})
+        return graph
 
     def sharing_derived(self) -> Graph:
         """The same graph as another object, which shares the derived data and gets its tensors from the storage.
@@ -589,7 +637,23 @@ class Graph(GraphVertices):
         """
         graph = Graph.of_storage(self.storage, self._ids, self.directed, self.order)
         graph.__dict__["_cache"] = self._cache
-        return graph
+        return graph.with_columns_of(self)
+
+    def with_columns_of(self, graph: Graph, arcs: named.Positions = None, vertices: named.Positions = None) -> Graph:
+        """This graph with the columns of another at these of its `arcs`, int64 [m], and `vertices`, int64 [n], by
+        default all in order, or what gives them at first use. Changes the graph in place, so only for one that was
+        just built.
+
+        >>> graph = tg.Graph.from_edges([0, 1], [1, 2], columns={"year": [1997, 2001]})
+        >>> built = tg.Graph(graph.offset, graph.neighbors).with_columns_of(graph)
+        >>> built.arc_columns["year"]
+        tensor([1997, 2001])
+        """
+        if graph._arc_columns:
+            self.__dict__["_arc_columns"] = graph._arc_columns.take(arcs)
+        if graph._vertex_columns:
+            self.__dict__["_vertex_columns"] = graph._vertex_columns.take(vertices)
+        return self
 
     def with_order(self, order: Tensor | None) -> Graph:
         """This graph, for `restore`: its vertex i is vertex `order[i]`, int64 [n], of another one. Changes the graph in
@@ -626,6 +690,8 @@ class Graph(GraphVertices):
             raise ArgumentError("neighbors: a row is not ascending; build the graph with Graph.from_csr, which sorts")
         if not self.directed:
             symmetry.check_mirrored(offset, neighbors, weights)
+            if self._arc_columns:
+                named.check_mirrored(self._arc_columns, self.decoded().transpose_permutation)
         if self._ids is not None:
             self._ids.check_unique()
         return self
@@ -647,6 +713,8 @@ class Graph(GraphVertices):
             parts.append(f"weights {str(self.weight_dtype).removeprefix('torch.')}")
         if self._ids is not None:
             parts.append("integer ids" if self._ids.are_integers else "labels")
+        names = [*self._arc_columns, *self._vertex_columns]
+        parts += [f"column{'s' * (len(names) > 1)} {', '.join(names)}"] if names else []
         parts += [_readable(self.nbytes), str(self.device)]
         parts += [] if self.layout is None else [f"layout {self.layout.name}"]
         return f"Graph({', '.join(parts)})"

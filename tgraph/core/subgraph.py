@@ -183,22 +183,26 @@ class Subgraph:
             stored = cast(Tensor, self.graph.transpose_detached().weights)
         return stored if self.positions is None else stored.index_select(0, self.positions)
 
-    def arc_data(self, data: Tensor) -> Tensor:
-        """`data` [m, ...] in the stored order of `graph`'s arcs, brought into the order of the arcs held.
+    def arc_data(self, data: Tensor | str) -> Tensor:
+        """`data` [m, ...] in the stored order of `graph`'s arcs, or the name of a column of numbers, brought into the
+        order of the arcs held. Raises ArgumentError for an unknown name.
 
-        >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
+        >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], columns={"year": [1997, 2001, 2016]})
         >>> sub = tg.Program().tensorize(graph, graph.select(0), "push")
-        >>> sub.arc_data(torch.tensor([10, 20, 30]))
-        tensor([10, 20])
+        >>> sub.arc_data(torch.tensor([10, 20, 30])), sub.arc_data("year")
+        (tensor([10, 20]), tensor([1997, 2001]))
         """
+        if isinstance(data, str):
+            data = self.graph.arc_columns.number(data, "data")
+        place = self.positions
         if self.mirrored:
-            permutation = self.graph.decoded().transpose_permutation
-            place = permutation if self.positions is None else permutation.index_select(0, self.positions)
-        elif self.positions is None:
-            return data
-        else:
-            place = self.positions
-        return data.index_select(0, place)
+            turned = of_transpose(self.graph, data)
+            if turned is None:
+                permutation = self.graph.decoded().transpose_permutation
+                place = permutation if place is None else permutation.index_select(0, place)
+            else:
+                data = turned
+        return data if place is None else data.index_select(0, place)
 
     def reverse(self) -> Subgraph:
         """The same arcs with every message going the other way, so that the active vertices receive.
@@ -217,6 +221,15 @@ class Subgraph:
             return replace(self, mode="push", active=everything if self.is_whole else self.graph.select(self.rows))
         rows = None if self.active.is_everything else self.active.ids
         return rows_of(self.graph, rows, self.active, self.backend).reverse()
+
+
+def of_transpose(graph: Graph, data: Tensor) -> Tensor | None:
+    """A column of the arcs of a graph in the order of those of its transpose, kept with that; None for other tensors,
+    and while a gradient is recorded, which what is kept has not."""
+    if data.requires_grad:
+        return None
+    name = graph.arc_columns.name_of(data)
+    return None if name is None else cast(Tensor, graph.transpose_detached().arc_columns[name])
 
 
 @dataclass(frozen=True)
@@ -254,11 +267,13 @@ def rows_of(graph: Graph, rows: Tensor | None, active: Frontier, backend: str = 
     return Subgraph(graph, active, "push", rows, graph.selection(rows), False, backend)
 
 
-def arc_weights(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | float | None) -> Weights:
+def arc_weights(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | float | str | None) -> Weights:
     """The second argument of the edge operation for each arc of `sub`, None for "copy". The graph's own weights stay in
     a layout that can use them there; see `tgraph.kernels.call.Call.decoded`."""
     if edge == "copy":
         return None
+    if isinstance(weights, str):
+        weights = sub.graph.arc_columns.number(weights, "weights")
     in_layout = sub.graph.layout is not None
     if weights is None or (not in_layout and weights is sub.graph.weights):
         usable = in_layout and (sub.selection.is_whole or sub.graph.storage.streams)
@@ -271,7 +286,9 @@ def arc_weights(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | float 
     if isinstance(weights, (int, float)) or (isinstance(weights, Tensor) and weights.dim() == 0):
         return weights
     if not isinstance(weights, Tensor):
-        raise ArgumentError(f"weights: expected a tensor or a number, got {type(weights).__name__}")
+        raise ArgumentError(
+            f"weights: expected a tensor, the name of a column or a number, got {type(weights).__name__}"
+        )
     fits = weights.dim() <= max(1, data.dim()) and all(
         1 in (wide, given) or wide == given for wide, given in zip(data.shape[1:], weights.shape[1:], strict=False)
     )

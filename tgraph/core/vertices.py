@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import inputs, memory
+from tgraph.core.columns import Columns, as_numpy, flat
 from tgraph.core.frontier import Frontier
 from tgraph.core.ids import VertexIds
 from tgraph.core.ranking import largest
@@ -29,6 +30,11 @@ class GraphVertices:
     device: torch.device  # where the tensors are
     order: Tensor | None  # int64 [n], the vertex of the permuted graph that each vertex was; see `permute`
     _ids: VertexIds | None
+
+    @property
+    def vertex_columns(self) -> Columns:
+        """Named data of the vertices."""
+        raise NotImplementedError
 
     @property
     def out_degree(self) -> Tensor:
@@ -98,7 +104,8 @@ class GraphVertices:
         return list(zip(found.tolist() if isinstance(found, Tensor) else found, values[best].tolist(), strict=True))
 
     def frame(self, **columns: Tensor) -> pandas.DataFrame:
-        """A pandas frame with one row per vertex: its original id, then the named vertex data.
+        """A pandas frame with one row per vertex: its original id, the `vertex_columns` of the graph, then the named
+        vertex data, which replaces columns of the same names.
 
         Each of the `columns` is [n], or [n, k] which becomes k columns name_0 .. name_{k-1}. Data that is spread over
         processes is gathered: each of them has to call this, and gets the whole frame. Raises ArgumentError for
@@ -113,16 +120,18 @@ class GraphVertices:
         """
         import pandas
 
-        table: dict[str, Any] = {"vertex": _numpy(self.ids(torch.arange(self.num_vertices, device=self.device)))}
+        table: dict[str, Any] = {"vertex": self.ids(torch.arange(self.num_vertices, device=self.device))}
+        table["vertex"] = as_numpy(table["vertex"]) if isinstance(table["vertex"], Tensor) else table["vertex"]
         if "vertex" in columns:
             raise ArgumentError("columns: 'vertex' names the column of original ids; give yours another name")
+        table |= flat(Columns({name: each for name, each in self.vertex_columns.items() if name not in columns}), table)
         for name, values in columns.items():
             self._check_vertex_data(values, name)
             values = _whole(values)
             if values.dim() == 1:
-                table[name] = _numpy(values)
+                table[name] = as_numpy(values)
             else:
-                table |= {f"{name}_{i}": _numpy(column) for i, column in enumerate(values.flatten(1).unbind(1))}
+                table |= {f"{name}_{i}": as_numpy(column) for i, column in enumerate(values.flatten(1).unbind(1))}
         return pandas.DataFrame(table)
 
     def restore(self, values: Tensor) -> Tensor:
@@ -233,10 +242,3 @@ def _item(found: Tensor | list[Any]) -> Any:
 def _whole(values: Any) -> Any:
     """The rows of all processes, of a tensor that is spread over several."""
     return values.full_tensor() if hasattr(values, "full_tensor") else values
-
-
-def _numpy(values: Any) -> Any:
-    if not isinstance(values, Tensor):
-        return values
-    values = values.detach().cpu()
-    return (values.float() if values.dtype == torch.bfloat16 else values).numpy()  # numpy has no bfloat16

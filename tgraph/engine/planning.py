@@ -58,7 +58,7 @@ def plan(
 def _key(program: Relaxation, graph: Graph, values: Any, backend: str, mode: str, limit: int | None) -> Hashable | None:
     """The cache key of a plan, or None where the plan does not follow from the declaration alone."""
     weight = program.weight
-    if isinstance(weight, Tensor) or graph.layout is not None or not isinstance(values, Tensor):
+    if isinstance(weight, (Tensor, str)) or graph.layout is not None or not isinstance(values, Tensor):
         return None
     integers = not values.is_floating_point()
     if (integers and program.first is None) or watchers() or torch.compiler.is_compiling():

@@ -371,7 +371,7 @@ def _settles(program: Program, graph: Graph, values: Any, active: Frontier) -> b
     """Whether the first message to reach a vertex is its last."""
     if not isinstance(program, Relaxation):
         return False
-    weight = program.weight
+    weight = program.weight_of(graph)
     weighted = graph.weight_dtype is not None if weight is None else is_per_arc(weight)
     return settles(values, active, program.edge != "copy" and weighted)
 

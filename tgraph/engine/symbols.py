@@ -394,9 +394,11 @@ class Reader:
         if (
             type(reduce) is not str
             or type(edge) is not str
-            or not isinstance(weights, (Expression, int, float, type(None)))
+            or not isinstance(weights, (Expression, int, float, str, type(None)))
         ):
             raise NotAnExpression("compute passes other options to aggregate")
+        if isinstance(weights, str):
+            weights = self.reached(self.graph.graph.arc_columns.number(weights, "weights"))
         if isinstance(weights, Expression) and not weights.is_constant:
             raise NotAnExpression("compute aggregates with weights that it computes")
         found = Aggregate(sub, data, reduce, edge, weights, dtype)

@@ -67,7 +67,8 @@ def convert(graph: Graph, name: str, **options: Any) -> Graph:
     if name == "csr" and not options:
         return plain
     with busy(f"layout {name}"):
-        return Graph.of_storage(make(name, plain, **options), plain._ids, plain.directed, plain.order)
+        same = Graph.of_storage(make(name, plain, **options), plain._ids, plain.directed, plain.order)
+        return same.with_columns_of(graph)
 
 
 def load(

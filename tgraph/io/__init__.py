@@ -69,6 +69,9 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
         numbers 0..largest; "compact" requires integers; "text" reads all ids as text, with 007 different from 7.
     source, target, weight : names of columns, for tables; by default source, src, from, u and target, dst, to, v and
         weight, w are recognised.
+    columns : further columns of a table, or of an edge list by their numbers from 3 up, that become
+        `graph.arc_columns`; True for all. In text a column is of numbers where its first line has one. Where a file has
+        both arcs of each undirected edge, those are kept that lead to the greater vertex.
     delimiter : the character between columns, for edge lists and CSV; by default detected from the first line.
     skip : the number of leading lines to ignore, for edge lists and CSV.
     verify : for .tg files, whether each tensor is verified at first use, in one pass. See `tgraph.verify`.
@@ -96,7 +99,7 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
         options["progress"] = True
     with busy(f"read {Path(path).name}"):
         graph = module.read(path, **options)
-    if options.get("weights") is None and options.get("weight") is None:
+    if all(options.get(name) is None for name in ("weights", "weight", "columns")):
         taken = columns_of(path, format=format, **options)
         if taken is not None and taken.numbers:
             warnings.warn(f"{path}: {taken.warning()}", ColumnsLeftOut, stacklevel=2)
@@ -138,8 +141,9 @@ def columns_of(path: PathLike, *, format: str | None = None, progress: bool = Fa
 def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
     """Write a graph to a file, atomically.
 
-    `format` names one of `FORMATS`; without it the extension decides. .tg and .npz are lossless; formats that cannot
-    represent isolated vertices, original ids or the direction warn where these are lost.
+    `format` names one of `FORMATS`; without it the extension decides. .tg is lossless, .npz but for columns. Those
+    that cannot represent isolated vertices, original ids, the direction or columns warn where these are lost; tables
+    (.parquet, .csv) have the columns of arcs.
     Raises ArgumentError for an unknown extension, for a binary format with the extension of a compressed file, and for
     a graph that the format cannot represent, or labels that would be misread.
 
@@ -155,6 +159,10 @@ def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
     suffix = Path(path).suffix.lower()
     if suffix in CODECS and module.__name__.endswith(BINARY):
         raise ArgumentError(f"path: binary formats are not compressed again; write {stem(path).name!r} instead")
+    short = module.__name__.rpartition(".")[2]
+    lost = [] if short == "tg" else [*graph.vertex_columns] + [*graph.arc_columns] * (short not in ("parquet", "csv"))
+    if lost:
+        warnings.warn(f"{path}: the columns {', '.join(lost)} are left out; .tg keeps them", stacklevel=2)
     with busy(f"write {Path(path).name}"):
         module.write(graph if module.__name__ == "tgraph.io.tg" else graph.to_csr(), path)  # .tg holds layouts
 

@@ -16,7 +16,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.io import parquet
 from tgraph.io.edges import Ids
-from tgraph.io.text.names import find_columns
+from tgraph.io.text.names import find_columns, further_columns
 
 if TYPE_CHECKING:
     import pyarrow
@@ -35,11 +35,13 @@ def from_table(
     multi: Multi = "keep",
     self_loops: SelfLoops = "keep",
     ids: Ids = "auto",
+    columns: bool | Sequence[str] | None = None,
 ) -> Graph:
     """The graph of a `table` with one row per edge, of any kind in `read_columns`, such as files or a query of DuckDB.
 
     source, target, weight : names of columns; by default conventional ones are recognised, without weights for
-    `weights=False`. directed : whether rows are arcs or undirected edges. multi, self_loops, ids : as of `tgraph.read`.
+    `weights=False`. directed : whether rows are arcs or undirected edges. multi, self_loops, ids, columns : as of
+    `tgraph.read`.
 
     Raises ArgumentError for missing columns, FileFormatError for missing values, and other ids than integers or text.
 
@@ -49,9 +51,11 @@ def from_table(
     >>> graph.vertices.tolist(), graph.weights
     (['ann', 'bob', 'eve'], tensor([1.5000, 2.5000], dtype=torch.float64))
     """
-    found = find_columns("the table", column_names(table), source, target, weight, weights is not False)
-    read = read_columns(table, [name for name in found if name])
-    return parquet.build("the table", read, found, directed, multi, self_loops, ids)
+    names = column_names(table)
+    found = find_columns("the table", names, source, target, weight, weights is not False)
+    further: Any = further_columns("the table", names, found, columns)
+    read = read_columns(table, [*(name for name in found if name), *further])
+    return parquet.build("the table", read, found, directed, multi, self_loops, ids, further)
 
 
 def read_columns(table: Any, columns: Sequence[str] | None = None) -> pyarrow.Table:

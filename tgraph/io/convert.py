@@ -16,8 +16,9 @@ from tgraph.errors import ArgumentError
 from tgraph.io import adjacency
 from tgraph.io.adjacency import Adjacency
 from tgraph.io.columns import Column
-from tgraph.io.edges import edges_of, widened
-from tgraph.kernels.operators.dicts import MISSING
+from tgraph.io.edges import columns_of_edges, edges_of, widened
+from tgraph.io.text.names import further_columns
+from tgraph.kernels.operators.dicts import MISSING, objects
 
 if TYPE_CHECKING:
     import networkx
@@ -25,14 +26,19 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 
-def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
+def from_networkx(
+    G: networkx.Graph, weight: str | None = "weight", *, columns: bool | Sequence[str] | None = None
+) -> Graph:
     """The graph of `G`, a networkx Graph, DiGraph, MultiGraph or MultiDiGraph; a graph of `tgraph.networkx` shares its
     tensors, without a copy.
 
     Vertices are in the order of G's nodes, isolated ones included; node names become ids unless they are 0..n-1 in
     order. `weight` names the edge attribute of `weights`: int64 where all values are integers, else float64, 1 for
-    edges without it, None where no edge has it (or `weight=None`).
-    Raises ArgumentError for a weight that is not a number, and for anything but a networkx graph.
+    edges without it, None where no edge has it (or `weight=None`). `columns` : the attributes of edges and nodes that
+    become `arc_columns` and `vertex_columns`, by name, or True for all; with all, keys of parallel edges other than
+    0, 1, ... are the column "key".
+    Raises ArgumentError for a weight that is not a number, attributes that neither torch nor Arrow holds, and for
+    anything but a networkx graph.
 
     >>> import networkx
     >>> G = networkx.Graph([("ann", "bob"), ("bob", "eve")])
@@ -43,11 +49,40 @@ def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
     if isinstance(G, type) or not (hasattr(G, "_tensors") or hasattr(G, "_adj")):
         kind = G.__name__ if isinstance(G, type) else type(G).__name__
         raise ArgumentError(f"G: expected a graph of networkx, got {kind}; networkx.Graph(...) makes one")
-    tensors = adjacency.read(G, () if weight is None else (weight,))
+    named = () if weight is None else (weight,)
+    wanted: Any = None if columns is True else tuple(columns or ())
+    tensors = adjacency.read(G, None if wanted is None else dict.fromkeys((*named, *wanted)), wanted)
     column = None if weight is None else tensors.edge_columns.get(weight)
     weights = None if column is None else _networkx_weights(tensors, column, weight)
     arcs = tensors.graph
-    return Graph(arcs.offset, arcs.neighbors, weights, _networkx_ids(tensors.nodes), arcs.directed)
+    graph = Graph(arcs.offset, arcs.neighbors, weights, _networkx_ids(tensors.nodes), arcs.directed)
+    if not columns:
+        return graph
+    chosen = None if wanted is None else set(wanted)
+    of_arcs = {name: each for name, each in tensors.edge_columns.items() if name != weight or weights is None}
+    if tensors.keys is not None:
+        of_arcs.setdefault("key", Column(tensors.keys))
+    unknown = (chosen or set()) - of_arcs.keys() - tensors.node_columns.keys() - set(named)
+    if unknown:
+        raise ArgumentError(f"columns: no edge and no node has the attribute {min(map(repr, unknown))}")
+    return graph.with_columns(
+        *(
+            {name: _attribute(each) for name, each in held.items() if chosen is None or name in chosen}
+            for held in (of_arcs, tensors.node_columns)
+        )
+    )
+
+
+def _attribute(column: Column) -> Any:
+    if isinstance(column.values, Tensor) and column.present is None:
+        return column.values
+    return [None if value is MISSING else value for value in column.tolist()]
+
+
+def _networkx_column(column: Any) -> Column:
+    if isinstance(column, Tensor) and column.dim() == 1:
+        return Column(column.detach().cpu())
+    return Column(objects([MISSING if each is None else each for each in column.tolist()]))
 
 
 def _networkx_ids(nodes: Sequence[Any]) -> list[Any] | None:
@@ -81,7 +116,8 @@ def _networkx_weights(tensors: Adjacency, column: Column, weight: Any) -> Tensor
 def to_networkx(graph: Graph) -> networkx.Graph:
     """A networkx Graph or DiGraph, or the Multi version where there are parallel edges.
 
-    Nodes are the original ids in the order of the vertices; `weights` become the edge attribute "weight".
+    Nodes are the original ids in the order of the vertices; `weights` become the edge attribute "weight", columns the
+    attributes of their names, but for a column "key", which has the keys of the edges of a Multi version.
 
     >>> graph = tg.Graph.from_edges([0, 1], [1, 2], [0.5, 2.0])
     >>> list(graph.to_networkx().edges(data="weight"))
@@ -92,10 +128,17 @@ def to_networkx(graph: Graph) -> networkx.Graph:
     arcs = graph.decoded().to("cpu")
     bare = Graph(arcs.offset, arcs.neighbors, directed=graph.directed)  # its caches are freed with it
     kinds = {(False, 0): nx.Graph, (True, 0): nx.DiGraph, (False, 1): nx.MultiGraph, (True, 1): nx.MultiDiGraph}
-    kind = kinds[graph.directed, sorting.has_parallel_arcs(bare.offset, bare.neighbors)]
-    columns = {} if arcs.weights is None else {"weight": Column(arcs.weights.detach())}
+    keys = arcs.arc_columns.get("key")
+    kind = kinds[graph.directed, keys is not None or sorting.has_parallel_arcs(bare.offset, bare.neighbors)]
+    columns = {name: _networkx_column(each) for name, each in arcs.arc_columns.items() if name != "key"}
+    if arcs.weights is not None:
+        if "weight" in columns:
+            raise ArgumentError("graph.arc_columns: 'weight' is the attribute of the weights too; rename the column")
+        columns["weight"] = Column(arcs.weights.detach())
     names = range(graph.num_vertices) if graph.vertices is None else graph.vertices.tolist()
-    return adjacency.write(Adjacency(bare, names, edge_columns=columns), kind, {})
+    of_nodes = {name: _networkx_column(each) for name, each in arcs.vertex_columns.items()}
+    held = None if keys is None else objects(keys.tolist())
+    return adjacency.write(Adjacency(bare, names, edge_columns=columns, node_columns=of_nodes, keys=held), kind, {})
 
 
 def from_scipy(matrix: scipy.sparse.sparray, *, directed: bool = True, weighted: bool = True) -> Graph:
@@ -186,11 +229,13 @@ def from_pandas(
     weight: str | None = None,
     *,
     directed: bool = True,
+    columns: bool | Sequence[str] | None = None,
 ) -> Graph:
     """The graph of a `frame` with one row per edge, with its ends in the columns `source` and `target`.
 
     Integer ids are relabelled 0..n-1 in ascending order, other ids (text) in order of appearance, with the ids in
     `vertices`. `weight` names the column of weights. `directed=False`: every row is one undirected edge.
+    `columns` : names of further columns that become `arc_columns`, True for all.
     Raises ArgumentError for columns that are missing, duplicate or not numeric, and for missing values.
 
     >>> import pandas
@@ -212,15 +257,17 @@ def from_pandas(
             row = frame.index[frame[name].isna()][0]
             raise ArgumentError(f"{argument}: the row {row!r} of column {name!r} has no value; fill or drop such rows")
     weights = None if weight is None else _numbers(frame[weight])
+    names = further_columns("the frame", list(frame.columns), (source, target, weight), columns)
+    same: dict[str, Any] = {"directed": directed, "columns": {name: frame[name] for name in names}}
     ends = frame[source], frame[target]
     if all(column.dtype.kind in "iu" for column in ends):
         src, dst = (column.to_numpy(dtype=np.uint64 if column.dtype.kind == "u" else np.int64) for column in ends)
-        return Graph.from_edges(src, dst, weights, directed=directed, ids="compact")
+        return Graph.from_edges(src, dst, weights, ids="compact", **same)
     import pandas
 
-    numbers, names = pandas.factorize(pandas.concat(ends, ignore_index=True))
+    numbers, labels = pandas.factorize(pandas.concat(ends, ignore_index=True))
     src, dst = numbers[: len(frame)], numbers[len(frame) :]
-    return Graph.from_edges(src, dst, weights, directed=directed, vertices=np.asarray(names, dtype=object))
+    return Graph.from_edges(src, dst, weights, vertices=np.asarray(labels, dtype=object), **same)
 
 
 def _numbers(column: pandas.Series) -> np.ndarray:
@@ -232,7 +279,8 @@ def _numbers(column: pandas.Series) -> np.ndarray:
 
 
 def to_pandas(graph: Graph) -> pandas.DataFrame:
-    """A frame with one row per edge (an undirected one once): source, target and, where there are weights, weight.
+    """A frame with one row per edge (an undirected one once): source, target and, where there are weights, weight, then
+    the columns of arcs.
 
     >>> tg.Graph.from_edges([0, 1], [1, 2], [0.5, 2.0], directed=False).to_pandas()
        source  target  weight
@@ -246,7 +294,7 @@ def to_pandas(graph: Graph) -> pandas.DataFrame:
         names = graph.vertices.cpu().numpy() if isinstance(graph.vertices, Tensor) else graph.vertices
         src, dst = names[src], names[dst]
     columns = {"source": src, "target": dst} | ({} if weights is None else {"weight": weights})
-    return pandas.DataFrame(columns)
+    return pandas.DataFrame(columns | columns_of_edges(graph, columns))
 
 
 Graph.from_networkx, Graph.to_networkx = staticmethod(from_networkx), to_networkx

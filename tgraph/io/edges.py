@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from tgraph.core.building import sorting
 from tgraph.core.building.inputs import Multi, SelfLoops, as_index, as_weights, check_choice
+from tgraph.core.columns import NONE, flat
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
@@ -39,26 +40,31 @@ class Rules:
         check_choice(self.multi, "multi", ("keep", "first", "sum", "min", "max", "error"))
         check_choice(self.self_loops, "self_loops", ("keep", "drop"))
 
-    def build(self, src: Any, dst: Any, weights: Any = None) -> Graph:
-        """The graph of the edges src[i], dst[i]: two integer arrays [m], or two arrow columns of labels [m]."""
+    def build(self, src: Any, dst: Any, weights: Any = None, columns: Mapping[str, Any] | None = None) -> Graph:
+        """The graph of the edges src[i], dst[i]: two integer arrays [m], or two arrow columns of labels [m]; with
+        further data of the edges in `columns`, [m]."""
         labels = None
         if not isinstance(src, (np.ndarray, Tensor)):
             src, dst, labels = number_labels(src, dst)
         src, dst = as_index(src, "src"), as_index(dst, "dst")
         weights = as_weights(weights, len(src))
+        edges = NONE.changed(columns, len(src), src.device, "columns")
         compact = labels is None and self.ids != "keep"
         same: dict[str, Any] = {"ids": "compact" if compact else "keep", "vertices": labels}
         if self.num_vertices is not None:
             same["num_vertices"] = self.num_vertices
         if not self.directed and _may_be_symmetric(src, dst):
-            arcs = Graph.from_edges(src, dst, weights, **same)
+            arcs = Graph.from_edges(src, dst, weights, columns=edges, **same)
             if arcs.is_symmetric:
                 if self.multi == "keep" and self.self_loops == "keep":
+                    if edges:
+                        return arcs.as_undirected()
                     return Graph(arcs.offset, arcs.neighbors, arcs.weights, arcs.vertices, directed=False)
                 once = src <= dst
                 src, dst, weights = src[once], dst[once], None if weights is None else weights[once]
+                edges = edges.take(once.nonzero()[:, 0])
         same |= {"directed": self.directed, "multi": self.multi, "self_loops": self.self_loops}
-        return Graph.from_edges(src, dst, weights, **same)
+        return Graph.from_edges(src, dst, weights, columns=edges, **same)
 
 
 def _may_be_symmetric(src: Tensor, dst: Tensor) -> bool:
@@ -93,6 +99,16 @@ def edges_of(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
 def widened(weights: Tensor) -> Tensor:
     """float16 and bfloat16 converted to float32 without loss, as numpy or arrow lack them."""
     return weights.float() if weights.dtype in (torch.float16, torch.bfloat16) else weights
+
+
+def columns_of_edges(graph: Graph, taken_by: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of the arcs for a table with those it is `taken_by` (see `tgraph.core.columns.flat`), each undirected
+    edge once."""
+    columns = graph.arc_columns
+    if columns and not graph.directed:
+        src, dst = graph.to_edge_index()
+        columns = columns.take((src <= dst).nonzero()[:, 0])
+    return flat(columns, taken_by)
 
 
 def named_edges(graph: Graph, purpose: str) -> dict[str, Any]:

@@ -104,9 +104,12 @@ class MappedGraph(Graph):
         return order
 
     def __reduce__(self) -> Any:
-        return _in_memory, (self.offset, self.neighbors, self.weights, self.vertices, self.directed, self.order)
+        fields = self.offset, self.neighbors, self.weights, self.vertices, self.directed
+        return _in_memory, (*fields, self.order, self._arc_columns, self._vertex_columns)
 
 
 def _in_memory(*fields: Any) -> Graph:
-    *parts, order = fields
-    return Graph(*parts).with_order(order)
+    *parts, order, arcs, vertices = fields
+    graph = Graph(*parts).with_order(order)
+    graph.__dict__.update(_arc_columns=arcs, _vertex_columns=vertices)
+    return graph

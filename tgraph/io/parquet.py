@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,9 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.atomic_write import replacing
-from tgraph.io.edges import Ids, Rules, named_edges
+from tgraph.io.edges import Ids, Rules, columns_of_edges, named_edges
 from tgraph.io.text.banners import refuse_others
-from tgraph.io.text.names import Columns, find_columns
+from tgraph.io.text.names import Columns, find_columns, further_columns
 
 if TYPE_CHECKING:
     import pyarrow
@@ -35,8 +35,9 @@ def read(
     multi: Multi = "keep",
     self_loops: SelfLoops = "keep",
     ids: Ids = "auto",
+    columns: bool | Sequence[str] | None = None,
 ) -> Graph:
-    """Read the columns of sources, targets and weights only; arguments are explained in `tgraph.read`.
+    """Read the columns of sources, targets, weights and `columns` only; arguments are explained in `tgraph.read`.
 
     Ids are integers or strings. Without `directed`, the metadata of `write` decide; by default the graph is directed.
     Raises FileFormatError for another file, a missing value or a column of another type.
@@ -51,11 +52,12 @@ def read(
     with _whole_file(path):
         schema = parquet.read_schema(path)
         found = find_columns(path, schema.names, source, target, weight, weights is not False)
-        wanted = [name for name in found if name]
+        further = further_columns(path, schema.names, found, columns)
+        wanted = list(dict.fromkeys([*(name for name in found if name), *further]))
         table = parquet.read_table(path, columns=wanted, memory_map=True, page_checksum_verification=True)
     if directed is None:
         directed = is_directed(path)
-    return build(path, table, found, directed, multi, self_loops, ids)
+    return build(path, table, found, directed, multi, self_loops, ids, further)
 
 
 @contextmanager
@@ -80,9 +82,11 @@ def build(
     multi: Multi,
     self_loops: SelfLoops,
     ids: Ids,
+    further: Sequence[Any] = (),
 ) -> Graph:
-    """The graph of the columns of sources, targets and weights of a table; `path` : for errors."""
-    return Rules(directed, multi, self_loops, ids).build(*edge_columns(path, table, found, ids))
+    """The graph of the columns of sources, targets and weights of a table, and `further` ones; `path` : for errors."""
+    columns = {name: table.column(name) for name in further}
+    return Rules(directed, multi, self_loops, ids).build(*edge_columns(path, table, found, ids), columns)
 
 
 def edge_columns(
@@ -176,7 +180,8 @@ def _writable(numbers: np.ndarray) -> np.ndarray:
 
 
 def write(graph: Graph, path: PathLike) -> None:
-    """Write the columns source, target and, where there are weights, weight; each undirected edge once.
+    """Write the columns source, target and, where there are weights, weight, then those of the arcs; each undirected
+    edge once.
 
     >>> import pandas
     >>> tg.write(tg.Graph.from_edges([0, 1], [1, 2], [3, 7]), "calls.parquet")
@@ -190,7 +195,7 @@ def write(graph: Graph, path: PathLike) -> None:
 
     columns = named_edges(graph, "a table of edges")
     text = {name: pa.array(values, pa.string()) for name, values in columns.items() if values.dtype == object}
-    table = pa.table(columns | text)
+    table = pa.table(columns | text | columns_of_edges(graph, columns))
     table = table.replace_schema_metadata({_DIRECTED: b"true" if graph.directed else b"false"})
     with replacing(path) as temporary:
         parquet.write_table(table, os.fspath(temporary), write_page_checksum=True)

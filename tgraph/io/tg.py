@@ -6,7 +6,8 @@ are format, version, directed and num_vertices. A graph in a layout (version 2) 
 of the first three, with the prefix "layout."; the metadata also have layout, its name, and options, in JSON. The data
 begin at a page boundary, so that any safetensors reader can map them. Every byte is covered by a checksum
 (`tgraph.files.checksummed`), which readers may ignore. A file of version 3 or 4 is partitioned into blocks; see
-`tgraph.stream.file.container`.
+`tgraph.stream.file.container`. A file with columns of arcs or vertices is of version 5, with the tensors of
+`tgraph.io.named_data`.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from tgraph.deferred import attach
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike, checksummed
 from tgraph.files.checksummed import Contents, as_bytes, contents
-from tgraph.io import labels
+from tgraph.io import labels, named_data
 from tgraph.io.mapped import MappedGraph
 
-VERSION = 2
+VERSION, COLUMNS = 2, 5
 _LAYOUT = "layout."
 _REMEDY = "the file is truncated or damaged: write it again with tgraph.write"
 
@@ -77,8 +78,8 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     if weights is False:
         tensors.pop("weights", None)
     try:
-        if int(notes.get("version", "0")) > VERSION:
-            raise FileFormatError(path, f"format version {notes['version']} is newer than {VERSION}", "upgrade tgraph")
+        if int(notes.get("version", "0")) not in (0, 1, VERSION, COLUMNS):
+            raise FileFormatError(path, f"format version {notes['version']} is newer than {COLUMNS}", "upgrade tgraph")
         graph = _graph(tensors, notes, notes["directed"] == "true" if directed is None else directed, held)
         if int(notes["num_vertices"]) != graph.num_vertices:
             raise ValueError(f"{notes['num_vertices']} vertices declared, {graph.num_vertices} found")
@@ -88,9 +89,10 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
         if held is not None:
             _check_all(tensors, held)  # names the position of damage
         raise FileFormatError(path, f"the tensors do not describe a graph ({fault})", _REMEDY) from fault
+    graph = named_data.attached(graph, tensors, held, path)
     if weights is False and graph.weight_dtype is not None:
         arcs = graph.to_csr()
-        graph = Graph(arcs.offset, arcs.neighbors, None, graph.vertices, graph.directed)
+        graph = Graph(arcs.offset, arcs.neighbors, None, graph.vertices, graph.directed).with_columns_of(graph)
     return graph.validate() if directed is False and notes["directed"] == "true" else graph
 
 
@@ -152,7 +154,9 @@ def _in_memory(path: PathLike, directed: bool | None, weights: bool) -> Graph:
 
 def _graph(tensors: dict[str, Tensor], notes: dict[str, str], directed: bool, held: Contents | None) -> Graph:
     if held is not None:
-        text = [name for name in tensors if "layout" in notes or name.startswith("vertex_text")]
+        text = [name for name in tensors if name.startswith((_LAYOUT, "vertex_text"))]
+        text += ["order"] if "layout" in notes and "order" in tensors else []
+        text += ["vertices"] if "layout" in notes and "vertices" in tensors else []
         _check_all({name: tensors[name] for name in text}, held)
     if "layout" in notes:
         arcs = {name.removeprefix(_LAYOUT): tensors[name] for name in tensors if name.startswith(_LAYOUT)}
@@ -189,6 +193,9 @@ def write(graph: Graph, path: PathLike) -> None:
     tensors, notes = _arcs(graph)
     tensors |= labels.tensors_of(graph.order, graph.vertices)
     notes |= {"format": "tgraph", "version": str(VERSION if graph.layout is not None else 1)}
+    columns = named_data.tensors_of(graph)
+    if columns:
+        tensors, notes = tensors | columns, notes | {"version": str(COLUMNS)}
     notes |= {"directed": str(graph.directed).lower(), "num_vertices": str(graph.num_vertices)}
     checksummed.write(path, tensors, notes)
 

@@ -130,8 +130,8 @@ def _messages(
     arc = None
     if edge != "copy" and _parameters(edge) != 2:
         arc = _arc_data(part, weights)
-        if isinstance(arc, Tensor) and arc.dim() and order is not None:
-            arc = arc.index_select(0, order)
+        if order is not None and (isinstance(arc, dict) or (isinstance(arc, Tensor) and arc.dim())):
+            arc = _at(arc, order)
     if isinstance(edge, str):
         return across(_at(data, sender), edge, arc)
     ends = _at(data, sender), _at(data, receiver)
@@ -164,8 +164,10 @@ def _at(data: Data, index: Tensor) -> Any:
     return take(data, index)
 
 
-def _arc_data(part: Subgraph, weights: Tensor | float | None) -> Tensor | float | None:
-    """The given data of the arcs of a part, or else the graph's weights, None without any."""
+def _arc_data(part: Subgraph, weights: Any) -> Any:
+    """The given data of the arcs of a part, by name for several, or else the graph's weights, None without any."""
+    if isinstance(weights, (list, tuple)):
+        return {name: part.arc_data(name) for name in weights}
     if isinstance(weights, Tensor) and weights.dim():
         return part.arc_data(weights)
     return part.weights() if weights is None else weights

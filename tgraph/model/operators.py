@@ -12,7 +12,7 @@ the vertex data it is given.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
@@ -28,7 +28,7 @@ from tgraph.core.dispatch import LAYOUT
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Selection
-from tgraph.core.subgraph import Mode, Received, Subgraph, arc_weights, whole
+from tgraph.core.subgraph import Mode, Received, Subgraph, arc_weights, of_transpose, whole
 from tgraph.core.system.library import in_functorch, is_plain, needs_grad
 from tgraph.errors import ArgumentError
 from tgraph.kernels import check_backend, choose, exactness, find
@@ -44,6 +44,9 @@ from tgraph.model import edge_functions
 DTYPES = {torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
 DTYPES |= {torch.float16, torch.bfloat16, torch.float32, torch.float64}
 WIDER = {torch.uint16: torch.int32, torch.uint32: torch.int64}
+
+# Data of arcs: [m], [m, ...], a number for all of them, the name of a column of the graph, or several names.
+Weights = Tensor | float | str | Sequence[str] | None
 
 # The backend that a run was asked for, by name: aggregates over whole graphs in its COMPUTE use it as well.
 running_on: ContextVar[str] = ContextVar("running_on", default="auto")
@@ -113,7 +116,7 @@ def aggregate(
     reduce: str | Callable[..., Tensor] = ...,
     *,
     edge: str | Callable[..., Tensor] = ...,
-    weights: Tensor | float | None = ...,
+    weights: Weights = ...,
     dtype: torch.dtype | None = ...,
     backend: str | None = ...,
 ) -> Received: ...
@@ -124,7 +127,7 @@ def aggregate(
     reduce: str | Callable[..., Tensor] = ...,
     *,
     edge: str | Callable[..., Tensor] = ...,
-    weights: Tensor | float | None = ...,
+    weights: Weights = ...,
     dtype: torch.dtype | None = ...,
     backend: str | None = ...,
 ) -> Tensor: ...
@@ -136,7 +139,7 @@ def aggregate(
     reduce: str | Callable[..., Tensor] = "sum",
     *,
     edge: str | Callable[..., Tensor] = "copy",
-    weights: Tensor | float | None = None,
+    weights: Weights = None,
     dtype: torch.dtype | None = None,
     backend: str | None = None,
 ) -> Received | Tensor:
@@ -156,8 +159,9 @@ def aggregate(
         that gives the messages [e, ...] of e arcs from the data at both ends, [e, ...], and the weights [e, ...]. Data
         may then be a dict of tensors, which the function is given as dicts. It is called for some arcs after others,
         and again in a backward. Sums of the integers that it gives are not checked.
-    weights : [m] or [m, ...] in the stored order of the graph's arcs, a number for all of them, or None for the
-        graph's own.
+    weights : [m] or [m, ...] in the stored order of the graph's arcs, the name of a column of these
+        (`Graph.arc_columns`), a number for all of them, or None for the graph's own. A list of names for a function,
+        which is then given a dict of tensors [e, ...] as `arc`.
     dtype : what "sum", "mean" and "prod" are computed in and give; float32 data may so be added in float64.
     backend : the kernels, a name as `run` takes it; None for those of the run or the subgraph.
 
@@ -174,9 +178,15 @@ def aggregate(
     tensor([30.,  0., 30.])
     >>> tg.aggregate(graph, x, "max", edge="mul")
     tensor([30., -inf, 40.], dtype=torch.float64)
+    >>> tg.aggregate(graph.with_columns(arcs={"fare": [3, 4, 5]}), x, "max", edge="add", weights="fare")
+    tensor([35., -inf, 24.])
     """
     if backend is not None:
         check_backend(backend)
+    if isinstance(weights, str):
+        weights = (sub if isinstance(sub, Graph) else sub.graph).arc_columns.number(weights, "weights")
+    if isinstance(weights, (list, tuple)) and isinstance(edge, str):
+        raise ArgumentError(f"weights: edge={edge!r} takes the data of one column, got the names {list(weights)}")
     if type(reduce) is not str or reduce not in REDUCTIONS or not isinstance(edge, str) or not isinstance(data, Tensor):
         return _by_function(sub, data, reduce, edge, weights, dtype, backend)
     if isinstance(sub, Graph) and sub.layout is not None and sub.layout.is_distributed:
@@ -191,7 +201,7 @@ def _aggregate(
     data: Tensor,
     reduce: str,
     edge: str,
-    weights: Tensor | float | None,
+    weights: Any,
     dtype: torch.dtype | None,
     backend: str | None,
 ) -> Received | Tensor:
@@ -239,7 +249,7 @@ def _by_function(
     data: Any,
     reduce: Any,
     edge: Any,
-    weights: Tensor | float | None,
+    weights: Any,
     dtype: torch.dtype | None,
     backend: str | None,
 ) -> Received | Tensor:
@@ -310,7 +320,8 @@ def _at_once(graph: Graph, data: Tensor, reduce: str, edge: str, weights: Tensor
         if not given.requires_grad and given is graph.weights:
             by_arc = graph.transpose_detached().weights
         elif is_plain(given):
-            by_arc = given.index_select(0, graph.transpose_permutation)
+            turned = of_transpose(graph, given)
+            by_arc = given.index_select(0, graph.transpose_permutation) if turned is None else turned
         else:
             return None
         transposed = lambda: given  # noqa: E731
@@ -337,7 +348,7 @@ def explain(
     reduce: str = "sum",
     *,
     edge: str = "copy",
-    weights: Tensor | float | None = None,
+    weights: Tensor | float | str | None = None,
     dtype: torch.dtype | None = None,
 ) -> str:
     """Which backend serves an `aggregate` of these arguments, and why those that would be faster do not.
@@ -354,7 +365,7 @@ def explain(
 
 
 def _checked_call(
-    sub: Subgraph, data: Tensor, reduce: str, edge: str, weights: Tensor | float | None, dtype: torch.dtype | None
+    sub: Subgraph, data: Tensor, reduce: str, edge: str, weights: Tensor | float | str | None, dtype: torch.dtype | None
 ) -> Call:
     """Check the arguments of `aggregate`; the call has the weights of the arcs held."""
     reduction = reduction_of(reduce)

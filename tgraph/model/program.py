@@ -169,7 +169,8 @@ class Relaxation(Program):
 
     reduce : "min" or "max".
     edge : "copy", "add", "mul", "min" or "max".
-    weight : a number for every arc, a tensor [m] in stored arc order, or None for the graph's weights.
+    weight : a number for every arc, a tensor [m] in stored arc order, the name of a column of the graph's arcs, or None
+        for its weights.
     delta : relax a min of sums in the order of buckets of this width (delta-stepping: Meyer and Sanders 2003; near-far:
         Davidson et al. 2014), which changes the speed and never the values. None lets the engine choose a width, where
         arcs have weights and none is negative; infinity relaxes whatever has changed.
@@ -195,7 +196,7 @@ class Relaxation(Program):
     one_torch_thread = True
     reduce: ClassVar[str] = "min"
     edge: ClassVar[str] = "add"
-    weight: Tensor | float | None = None
+    weight: Tensor | float | str | None = None
     delta: float | None = None
     first: ClassVar[float | None] = None
 
@@ -291,11 +292,13 @@ class Relaxation(Program):
         self.check_values(values)
         if self.edge == "copy" or not graph.num_arcs:
             return
-        if self.weight is not None and not isinstance(self.weight, (int, float, Tensor)):
-            raise ArgumentError(f"weight: expected a number, a tensor or None, got {type(self.weight).__name__}")
+        if self.weight is not None and not isinstance(self.weight, (int, float, str, Tensor)):
+            raise ArgumentError(
+                f"weight: expected a number, a tensor, a name or None, got {type(self.weight).__name__}"
+            )
         smallest, largest = self.weight_range(graph)
         if smallest != smallest:
-            own = graph.decoded().weights if self.weight is None else self.weight
+            own = graph.decoded().weights if self.weight is None else self.weight_of(graph)
             kinds.check_values(graph, torch.as_tensor(own).broadcast_to(graph.num_arcs), "ranks", "relaxations")
         if not values.is_floating_point() and isinstance(smallest, int):
             limits = torch.iinfo(values.dtype)
@@ -325,12 +328,24 @@ class Relaxation(Program):
         >>> tg.algorithms.SSSP(0).weight_range(graph), tg.algorithms.BFS(0).weight_range(graph)
         ((2.0, 3.0), (1, 1))
         """
-        if self.weight is None or not graph.num_arcs:
+        weight = self.weight_of(graph)
+        if weight is None or not graph.num_arcs:
             return graph.weight_range
-        if not isinstance(self.weight, Tensor):
-            return self.weight, self.weight
-        smallest, largest = torch.aminmax(self.weight.detach())
+        if not isinstance(weight, Tensor):
+            return weight, weight
+        smallest, largest = torch.aminmax(weight.detach())
         return smallest.item(), largest.item()
+
+    def weight_of(self, graph: Graph) -> Tensor | float | None:
+        """The `weight` here: the column of the graph's arcs, [m], where it is a name. Raises ArgumentError for an
+        unknown one.
+
+        >>> program = tg.Relaxation()
+        >>> program.weight = "toll"
+        >>> program.weight_of(tg.Graph.from_edges([0, 1], [1, 2], columns={"toll": [3, 2]}))
+        tensor([3, 2])
+        """
+        return graph.arc_columns.number(self.weight, "weight") if isinstance(self.weight, str) else self.weight
 
 
 @cache

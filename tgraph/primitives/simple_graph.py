@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tgraph.core.building import sorting
 from tgraph.core.building.inputs import Multi
+from tgraph.core.derived_graphs import first_of_parallel
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 
@@ -45,4 +46,8 @@ def merged(graph: Graph, multi: sorting.Merge = "first") -> Graph:
     """
     arcs = graph.decoded()
     tensors = sorting.merge_parallel(arcs.offset, arcs.neighbors, arcs.weights, multi)
-    return arcs if tensors[1] is arcs.neighbors else Graph(*tensors, vertices=graph.vertices, directed=graph.directed)
+    if tensors[1] is arcs.neighbors:
+        return arcs
+    return Graph(*tensors, vertices=graph.vertices, directed=graph.directed).with_columns_of(
+        graph, first_of_parallel(arcs)
+    )

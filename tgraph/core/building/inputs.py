@@ -22,16 +22,35 @@ def edges_to_csr(
     src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int, directed: bool, multi: Multi, loops: SelfLoops
 ) -> Tensors:
     """(offset, neighbors, weights) of the arcs src -> dst, and of their reverses where the edges are undirected."""
+    return numbered_csr(src, dst, weights, num_vertices, directed, multi, loops, False)[0]
+
+
+def numbered_csr(
+    src: Tensor,
+    dst: Tensor,
+    weights: Tensor | None,
+    num_vertices: int,
+    directed: bool,
+    multi: Multi,
+    loops: SelfLoops,
+    numbered: bool = True,
+) -> tuple[Tensors, Tensor | None]:
+    """The same, and the number of the edge that each arc is, int64 [m], the first of parallel ones that are merged;
+    None unless `numbered`."""
     offset, neighbors, order = sorting.sort_edges(
-        src, dst, num_vertices, permutation=weights is not None, both_ways=not directed
+        src, dst, num_vertices, permutation=numbered or weights is not None, both_ways=not directed
     )
     if weights is not None and order is not None:
         weights = sorting.take(weights, order)
+    order = order if numbered else None
     if loops == "drop":
+        order = None if order is None else sorting.drop_self_loops(offset, neighbors, order)[2]
         offset, neighbors, weights = sorting.drop_self_loops(offset, neighbors, weights)
     if multi != "keep":
-        offset, neighbors, weights = sorting.merge_parallel(offset, neighbors, weights, multi)
-    return offset, neighbors, weights
+        arcs = offset, neighbors
+        offset, neighbors, weights = sorting.merge_parallel(*arcs, weights, multi)
+        order = None if order is None else sorting.merge_parallel(*arcs, order, "first")[2]
+    return (offset, neighbors, weights), order
 
 
 def as_index(values: Any, name: str) -> Tensor:

@@ -91,9 +91,14 @@ def equal_but_for_order(offset: Tensor, neighbors: Tensor, left: Tensor, right: 
 
 def ordered_in_runs(offset: Tensor, neighbors: Tensor, weights: Tensor) -> Tensor:
     """The weights [m], ascending among parallel arcs (those of one row with the same neighbour)."""
+    return weights[order_in_runs(offset, neighbors, weights)]
+
+
+def order_in_runs(offset: Tensor, neighbors: Tensor, weights: Tensor) -> Tensor:
+    """Which arcs these are, int64 [m]."""
     begins = torch.ones_like(neighbors, dtype=torch.bool)
     begins[1:] = neighbors[1:] != neighbors[:-1]
     begins[offset[:-1][offset.diff() > 0]] = True
     run = begins.cumsum(0)
     order = torch.argsort(weights, stable=True)
-    return weights[order[torch.argsort(run[order], stable=True)]]
+    return order[torch.argsort(run[order], stable=True)]

@@ -30,8 +30,8 @@ def refuses_relaxation(program: Relaxation) -> str | None:
         return "it has steps of its own"
     if program.rounds is not None:
         return "it ends after a number of rounds"
-    if isinstance(program.weight, Tensor):
-        return "its weight is a tensor, in an order of the arcs that changes; keep it as the weights of the store"
+    if isinstance(program.weight, (Tensor, str)):
+        return "its weight is data in an order of the arcs that changes; keep it as the weights of the store"
     return None
 
 
@@ -57,7 +57,7 @@ class FollowedRelaxation(Monotone):
         self._range = graph.weight_range if graph.weight_dtype is not None else (1.0, 1.0)
         self._check_init(first, active)
         weight = None if program.edge == "copy" else program.weight
-        assert not isinstance(weight, Tensor)
+        assert not isinstance(weight, (Tensor, str))
         return value, first.clone(), (program.reduce, program.edge, weight)
 
     def _check_init(self, first: Tensor, active: Frontier) -> None:

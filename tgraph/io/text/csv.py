@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,13 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.byte_stream import create_bytes
-from tgraph.io.edges import Ids, Rules, named_edges, printable
+from tgraph.io.edges import Ids, Rules, columns_of_edges, named_edges, printable
 from tgraph.io.text import edgelist
 from tgraph.io.text.banners import refuse_others
 from tgraph.io.text.columns import first_lines
 from tgraph.io.text.exact import show
 from tgraph.io.text.line_layout import INT64, LineLayout, check_delimiter, split
-from tgraph.io.text.names import Columns, find_columns, has_customary
+from tgraph.io.text.names import Columns, find_columns, further_columns, has_customary
 
 _UNSAFE = re.compile(r"[\r\n\0]|^\ufeff|^\s|\s$")
 
@@ -52,6 +53,7 @@ def plan(
     ids: Ids = "auto",
     delimiter: str | None = None,
     skip: int = 0,
+    columns: bool | Sequence[str | int] | None = None,
 ) -> edgelist.Plan:
     """The plan for reading a file, from its first lines; arguments are explained in `tgraph.read`.
 
@@ -72,7 +74,7 @@ def plan(
     header, names = [field.text for field in split(line, delimiter)], _names(line, delimiter)
     named = source is not None or target is not None or weight is not None or has_customary(names)
     if not named and len(header) > 1 and all(map(edgelist.NUMBER.fullmatch, header[:2])):
-        return edgelist.plan(path, directed, weights, multi, self_loops, ids, delimiter, skip, quoted=True)
+        return edgelist.plan(path, directed, weights, multi, self_loops, ids, delimiter, skip, columns, quoted=True)
     if weights not in (None, True, False):
         raise ArgumentError(f"weights: {path} has named columns, so pass weight='name' instead of weights={weights!r}")
     if len(header) == 1:
@@ -95,18 +97,22 @@ def plan(
     rules = Rules(directed is not False, multi, self_loops, ids)
     lowest = 0 if ids == "keep" else INT64.start
     column = names.index(found[2]) if found[2] else None
+    asked = further_columns(path, names, (*found, said[0] if said else None), columns)
+    further = tuple((name, names.index(name)) for name in map(str, asked))
+    more, wide = edgelist.further_kinds(further, fields, column)
+    kinds = {names[i]: kind for i, kind in more.items()} | kinds
     layout = LineLayout(
         tuple(kinds.get(name, "skip") for name in names),
         delimiter,
         skip=number,
         lowest=lowest,
         quoted=True,
-        wide=edgelist.wide(column if column is not None and column < len(fields) else None, fields),
+        wide=wide | edgelist.wide(column if column is not None and column < len(fields) else None, fields),
     )
     left = [name for name in names if name not in kinds]
     numbers = tuple(name for name in left if edgelist.NUMBER.fullmatch(values.get(name, b"")))
     taken = Columns(*found, numbers, tuple(name for name in left if name not in numbers))
-    return edgelist.Plan(rules, layout, column, names.index(found[0]), names.index(found[1]), taken)
+    return edgelist.Plan(rules, layout, column, names.index(found[0]), names.index(found[1]), taken, further)
 
 
 def _delimiter(line: bytes) -> str:
@@ -149,7 +155,8 @@ def columns(path: PathLike, **options: Any) -> Columns | None:
 
 
 def write(graph: Graph, path: PathLike) -> None:
-    """Write the columns source, target and, where there are weights, weight; each undirected edge once.
+    """Write the columns source, target and, where there are weights, weight, then those of the arcs; each undirected
+    edge once.
 
     CSV does not record that a graph is undirected; a warning says so. Raises ArgumentError for a label with a line
     break, or a space at an end, and where the labels of the first edge are numbers.
@@ -170,4 +177,5 @@ def write(graph: Graph, path: PathLike) -> None:
         edgelist.check_labels(graph.vertices, _UNSAFE, "CSV")
         edgelist.check_read_as_labels(columns, 1, "CSV")
     with create_bytes(path) as file:
-        csv.write_csv(printable(columns), file, csv.WriteOptions(quoting_style="needed"))
+        table = printable(columns | columns_of_edges(graph, columns))
+        csv.write_csv(table, file, csv.WriteOptions(quoting_style="needed"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from tgraph.io.text.banners import refuse_head, refuse_others
 from tgraph.io.text.columns import first_lines, read_columns
 from tgraph.io.text.exact import show
 from tgraph.io.text.line_layout import BLANKS, INT64, LineLayout, check_delimiter
-from tgraph.io.text.names import Columns
+from tgraph.io.text.names import Columns, further_columns
 
 COMMENTS = "#%"
 NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
@@ -55,6 +56,7 @@ class Plan:
     source: int = 0
     target: int = 1
     taken: Columns | None = None
+    further: tuple[tuple[str, int], ...] = ()
 
     @property
     def kind(self) -> str | None:
@@ -65,7 +67,8 @@ class Plan:
         """The graph in the file."""
         if self.layout is None:
             return self.rules.build(np.empty(0, np.int64), np.empty(0, np.int64))
-        return self.rules.build(*self.columns(read_columns(path, self.layout, progress)))
+        arrays = read_columns(path, self.layout, progress)
+        return self.rules.build(*self.columns(arrays), {name: arrays[column] for name, column in self.further})
 
     def columns(self, arrays: list[Any]) -> tuple[Any, Any, Any]:
         """(sources, targets, weights or None) among the arrays of the layout's fields."""
@@ -81,6 +84,7 @@ def plan(
     ids: Ids = "auto",
     delimiter: str | None = None,
     skip: int = 0,
+    columns: bool | Sequence[str | int] | None = None,
     quoted: bool = False,
 ) -> Plan:
     """The plan for reading a file, from its first lines; arguments are explained in `tgraph.read`.
@@ -118,12 +122,27 @@ def plan(
     column = weight_column(path, width, weights, rows[0][0])
     if column is not None:
         fields[column] = "number"
+    first = rows[0][1]
+    asked = further_columns(path, range(3, width + 1), (None if column is None else column + 1,), columns)
+    further = tuple((str(number), int(number) - 1) for number in asked)
+    kinds, wide_ones = further_kinds(further, first, column)
     left = {number for number in range(3, width + 1) if number - 1 != column}
     numbers = tuple(number for number in sorted(left) if NUMBER.fullmatch(rows[0][1][number - 1]))
     others = tuple(sorted(left.difference(numbers)))
     taken = Columns(1, 2, None if column is None else column + 1, numbers, others)
-    layout = replace(layout, fields=tuple(fields), wide=wide(column, rows[0][1]))
-    return Plan(rules, layout, column, taken=taken)
+    fields = [kinds.get(i, kind) for i, kind in enumerate(fields)]
+    layout = replace(layout, fields=tuple(fields), wide=wide(column, first) | wide_ones)
+    return Plan(rules, layout, column, taken=taken, further=further)
+
+
+def further_kinds(
+    further: Sequence[tuple[str, int]], first: list[bytes], weight: int | None
+) -> tuple[dict[int, str], frozenset[int]]:
+    """(the kind of each column of data of the edges but the weights: numbers where the first line has one, else text;
+    those that are float64)."""
+    numbers = {column for _, column in further if column < len(first) and NUMBER.fullmatch(first[column])}
+    kinds = {column: "number" if column in numbers else "label" for _, column in further if column != weight}
+    return kinds, frozenset(column for column in numbers if not _INTEGER.fullmatch(first[column]))
 
 
 def columns(path: PathLike, **options: Any) -> Columns | None:

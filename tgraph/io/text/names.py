@@ -34,6 +34,27 @@ def find_columns(
     return found
 
 
+def further_columns(
+    path: PathLike,
+    names: Sequence[str | int],
+    taken: Sequence[str | int | None],
+    wanted: bool | Sequence[str | int] | None,
+) -> tuple[str | int, ...]:
+    """The columns that become data of the edges: the `wanted` ones, or for True all but those `taken`.
+
+    Raises ArgumentError for a missing column, and FileFormatError where two have the same name.
+    """
+    if isinstance(wanted, str) or not isinstance(wanted, (bool, Sequence, type(None))):
+        raise ArgumentError(f"columns: expected a list of names, or True for all, got {wanted!r}")
+    found = tuple(name for name in names if name not in taken) if wanted is True else tuple(wanted or ())
+    for name in found:
+        if name not in names:
+            raise ArgumentError(f"columns: {path} has no column {name!r}; its columns are {_listed(names)}")
+        if list(names).count(name) > 1:
+            raise FileFormatError(path, f"two columns are called {name!r}", "give each column a name of its own")
+    return found
+
+
 def has_customary(names: Sequence[str]) -> bool:
     """Whether there are columns of sources and targets with conventional names."""
     return _customary(names, SOURCES) is not None and _customary(names, TARGETS) is not None
@@ -44,7 +65,7 @@ def _customary(names: Sequence[str], customary: Sequence[str]) -> str | None:
     return next((known[name] for name in customary if name in known), None)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _listed(names: Sequence[str | int]) -> str:
     return ", ".join(map(repr, names))
 
 
