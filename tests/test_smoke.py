@@ -180,6 +180,7 @@ def test_operators():
     received = tg.aggregate(sub, values, "sum")
     after, following = tg.update(values.clone(), active, received)
     assert len(after) == GRAPH.num_vertices and isinstance(following, tg.Frontier)
+    assert tg.aggregate(GRAPH, values, tg.TopK(2)).senders.shape == (GRAPH.num_vertices, 2)
     assert "aggregate" in str(tg.explain(GRAPH, values))
     assert tg.multiply(GRAPH, GRAPH, mask=GRAPH).num_arcs <= GRAPH.num_arcs
 

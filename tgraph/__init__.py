@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tgraph.model.multiply import multiply
     from tgraph.model.operators import aggregate, explain, neighbor_select, reconstruct, update, vertex_select
     from tgraph.model.program import Program, Relaxation
+    from tgraph.model.segments import TopK
     from tgraph.stream.run.opening import open
     from tgraph.tuning.advice import advise
     from tgraph.tuning.backends import Tuned, tune
@@ -50,6 +51,7 @@ __all__ = [
     "Report",
     "Run",
     "Subgraph",
+    "TopK",
     "Trace",
     "Tuned",
     "advise",
@@ -103,6 +105,7 @@ _HOMES = {
     "Report": "tgraph.pages",
     "Run": "tgraph.engine.state",
     "Subgraph": "tgraph.core.subgraph",
+    "TopK": "tgraph.model.segments",
     "Trace": "tgraph.engine.tracing.trace",
     "Tuned": "tgraph.tuning.backends",
     "advise": "tgraph.tuning.advice",

@@ -14,13 +14,19 @@ def source(graph: tg.Graph) -> Tensor:
     return vertices.repeat_interleave(graph.out_degree, output_size=graph.num_arcs)
 
 
-def keys(graph: tg.Graph, width: int) -> tuple[Tensor, Tensor | None]:
-    """The different arcs as ascending keys u width + v, int64 [e], and the weight of the first of each, [e] or None."""
-    arcs = graph.decoded()
-    key = source(arcs) * width + arcs.neighbors
+def keys(graph: tg.Graph, width: int, number: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
+    """The different arcs as ascending keys u width + v, int64 [e], and the weight of the first of each, [e] or None.
+    `number` : the u or v of each vertex, int64 [n], by default its index."""
+    arcs = graph.to_csr()
+    weights, ends = arcs.weights, (source(arcs), arcs.neighbors)
+    u, v = ends if number is None else (number[end] for end in ends)
+    key = u * width + v
+    if number is not None and bool((key[1:] < key[:-1]).any()):
+        key, order = key.sort(stable=True)
+        weights = None if weights is None else weights[order]
     first = torch.ones_like(key, dtype=torch.bool)
     first[1:] = key[1:] != key[:-1]
-    return key[first], None if arcs.weights is None else arcs.weights[first]
+    return key[first], None if weights is None else weights[first]
 
 
 def occurs(key: Tensor, among: Tensor) -> Tensor:

@@ -1,85 +1,98 @@
 """Graphs as sets of arcs: their union, intersection, differences and complement.
 
-Arcs are compared as sorted numbers, in a search for each. Parallel arcs count once; weights are those of the first
-graph that has the arc unless a function says otherwise.
+Arcs are compared as sorted numbers, in a search for each, and vertices by their original ids. Parallel arcs count
+once, with the weight of the first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
-import numpy as np
 import torch
 from torch import Tensor
 
 import tgraph as tg
 from tgraph.algorithms.structure._arcs import graph_of, keys, occurs
 
+Arcs = tuple[Tensor, Tensor | None]
+Combine = Literal["first", "last", "sum", "min", "max"] | Callable[[Tensor, Tensor], Tensor]
 LARGEST = 2**31  # pairs of vertices that `complement` looks at
 
 
-def compose(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
+def compose(graph: tg.Graph, other: tg.Graph, *, combine: Combine = "last") -> tg.Graph:
     """The graph of the arcs that are in either graph, as networkx.compose: weights are those of `other` where it has
-    the arc. Without original ids the graphs may have different numbers of vertices.
+    the arc. Its vertices are those of `graph`, and then the further ones of `other`, by their original ids.
 
-    Raises ArgumentError for graphs of other vertices, and for a directed and an undirected one.
+    combine : what becomes of the weights of an arc that is in both graphs: those of the "first" or the "last" graph,
+        their "sum", "min" or "max", or function(weights [e] of `graph`, weights [e] of `other`), such as torch.mul.
+        Arcs of a graph without weights have weight 1 beside those of the other.
 
-    >>> graph = tg.algorithms.compose(tg.Graph.from_edges([0], [1]), tg.Graph.from_edges([0, 1], [1, 2]))
-    >>> graph.to_edge_index()
-    tensor([[0, 1],
-            [1, 2]])
+    Raises ArgumentError for a directed and an undirected graph, another `combine`, and a sum that does not fit.
+
+    >>> graph = tg.algorithms.compose(tg.Graph.from_edges([0], [1], [2]), tg.Graph.from_edges([0, 1], [1, 2], [5, 7]))
+    >>> graph.to_edge_index(), graph.weights
+    (tensor([[0, 1],
+            [1, 2]]), tensor([5, 7]))
     """
-    width = _same_vertices(graph, other, grows=True)
-    mine, theirs = keys(graph, width), keys(other, width)
-    left = ~occurs(mine[0], theirs[0])
-    return _joined([(mine, left), (theirs, None)], width, graph if graph.num_vertices == width else other)
+    both = _Both(graph, other)
+    return both.graph_of([both.only_first, *both.in_both(combine), both.only_last], combine)
 
 
-def intersection(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
-    """The graph of the arcs that are in `graph` and in `other`, with the weights of the first.
+def intersection(graph: tg.Graph, other: tg.Graph, *, combine: Combine = "first") -> tg.Graph:
+    """The graph of the arcs that are in `graph` and in `other`, with the weights of the first. Its vertices are those
+    that both have, by their original ids, as networkx.intersection.
 
-    Raises ArgumentError for graphs of other vertices, and for a directed and an undirected one.
+    combine : what becomes of the weights, as for `compose`.
 
-    >>> graph, other = tg.generators.cycle(4), tg.generators.star(3)
-    >>> tg.algorithms.intersection(graph, other).to_edge_index()
-    tensor([[0, 0, 1, 3],
-            [1, 3, 0, 0]])
+    Raises ArgumentError for a directed and an undirected graph, another `combine`, and a sum that does not fit.
+
+    >>> graph, other = tg.Graph.from_edges([0, 1], [1, 2], [2, 3]), tg.Graph.from_edges([0, 1], [1, 0], [5, 7])
+    >>> common = tg.algorithms.intersection(graph, other, combine=torch.mul)
+    >>> common.to_edge_index().tolist(), common.weights
+    ([[0], [1]], tensor([10]))
     """
-    width = _same_vertices(graph, other)
-    mine = keys(graph, width)
-    return _joined([(mine, occurs(mine[0], keys(other, width)[0]))], width, graph)
+    both = _Both(graph, other)
+    found = both.graph_of(both.in_both(combine), combine)
+    shared = torch.zeros(both.width, dtype=torch.bool, device=graph.device)
+    shared[both.number[both.number < graph.num_vertices]] = True
+    if bool(shared.all()):
+        return found
+    part = found.subgraph(shared)
+    return (
+        part if both.vertices is not None else tg.Graph(part.offset, part.neighbors, part.weights, None, part.directed)
+    )
 
 
 def difference(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
-    """The graph of the arcs of `graph` that `other` has not, as networkx.difference.
+    """The graph of the arcs of `graph` that `other` has not, as networkx.difference. Its vertices are those of `graph`;
+    they are compared by their original ids.
 
-    Raises ArgumentError for graphs of other vertices, and for a directed and an undirected one.
+    Raises ArgumentError for a directed and an undirected graph.
 
     >>> graph, other = tg.generators.cycle(4), tg.generators.path(4)
     >>> tg.algorithms.difference(graph, other).to_edge_index()
     tensor([[0, 3],
             [3, 0]])
     """
-    width = _same_vertices(graph, other)
-    mine = keys(graph, width)
-    return _joined([(mine, ~occurs(mine[0], keys(other, width)[0]))], width, graph)
+    both, n = _Both(graph, other), graph.num_vertices
+    found = both.graph_of([both.only_first])  # further vertices are the last ones
+    return tg.Graph(found.offset[: n + 1], found.neighbors, found.weights, graph.vertices, graph.directed)
 
 
 def symmetric_difference(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
-    """The graph of the arcs that just one of `graph` and `other` has, as networkx.symmetric_difference.
+    """The graph of the arcs that just one of `graph` and `other` has, as networkx.symmetric_difference. Its vertices
+    are those of `compose`.
 
-    Raises ArgumentError for graphs of other vertices, and for a directed and an undirected one.
+    Raises ArgumentError for a directed and an undirected graph.
 
     >>> graph, other = tg.Graph.from_edges([0, 1], [1, 2]), tg.Graph.from_edges([1, 2], [2, 0])
     >>> tg.algorithms.symmetric_difference(graph, other).to_edge_index()
     tensor([[0, 2],
             [1, 0]])
     """
-    width = _same_vertices(graph, other)
-    mine, theirs = keys(graph, width), keys(other, width)
-    only = [(mine, ~occurs(mine[0], theirs[0])), (theirs, ~occurs(theirs[0], mine[0]))]
-    return _joined(only, width, graph)
+    both = _Both(graph, other)
+    return both.graph_of([both.only_first, both.only_last])
 
 
 def disjoint_union(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
@@ -116,14 +129,8 @@ def union(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
     ['ann', 'bob', 'eve', 'joe']
     """
     sides = disjoint_union(graph, other)
-    ids = [_ids(graph), _ids(other)]
-    if all(isinstance(values, Tensor) for values in ids):
-        vertices: Any = torch.cat([values.to(graph.device) for values in ids])
-        repeated = len(vertices.unique()) < len(vertices)
-    else:
-        vertices = np.array([*ids[0], *ids[1]], dtype=object)
-        repeated = len(set(vertices.tolist())) < len(vertices)
-    if repeated:
+    number, vertices = _numbers(graph, other)
+    if bool((number < graph.num_vertices).any()):
         raise tg.errors.ArgumentError(
             "other: has an original id that graph has, too; disjoint_union numbers the vertices anew, compose unites "
             "graphs of the same vertices"
@@ -150,15 +157,81 @@ def complement(graph: tg.Graph) -> tg.Graph:
     return graph_of(missing.nonzero().flatten(), None, n, graph)
 
 
-def _joined(
-    parts: Sequence[tuple[tuple[Tensor, Tensor | None], Tensor | None]], width: int, like: tg.Graph
-) -> tg.Graph:
-    """The graph of some arcs of each part, which are disjoint; without weights where no part has any."""
-    found = [key if kept is None else key[kept] for (key, _), kept in parts]
-    held = [weights if kept is None or weights is None else weights[kept] for (_, weights), kept in parts]
-    key, order = torch.cat(found).sort()
-    weights = _filled(held, [len(part) for part in found])
-    return graph_of(key, None if weights is None else weights[order], width, like)
+class _Both:
+    """The arcs of two graphs as ascending keys u width + v with weights [e] or None: those that only the first has,
+    those that only the last has, and those of both.
+
+    width, vertices : the number of vertices that any of them has, and their original ids, None where there are none.
+    number : int64, which of these the vertices of the last graph are.
+    """
+
+    def __init__(self, graph: tg.Graph, other: tg.Graph):
+        _same_direction(graph, other)
+        self.directed = graph.directed
+        self.number, self.vertices = _numbers(graph, other)
+        self.width = max(graph.num_vertices, int(self.number.max()) + 1 if len(self.number) else 0)
+        mine, theirs = keys(graph, self.width), keys(other, self.width, self.number)
+        in_last, in_first = occurs(mine[0], theirs[0]), occurs(theirs[0], mine[0])
+        self.only_first, self.first = _some(mine, ~in_last), _some(mine, in_last)
+        self.only_last, self.last = _some(theirs, ~in_first), _some(theirs, in_first)
+
+    def in_both(self, combine: Combine) -> list[Arcs]:
+        """The arcs of both, once with the weights that they get, or twice where `graph_of` is to merge them."""
+        if combine == "first" or combine == "last":
+            return [self.first if combine == "first" else self.last]
+        if not callable(combine):
+            if combine not in ("sum", "min", "max"):
+                raise tg.errors.ArgumentError(
+                    f"combine: {combine!r} is neither 'first', 'last', 'sum', 'min' nor 'max', nor a function"
+                )
+            return [self.first, self.last]
+        key, count = self.first[0], len(self.first[0])
+        held = _filled([self.first[1], self.last[1]], [count, count])
+        weights = None if held is None else combine(held[:count], held[count:])
+        if weights is not None and (not isinstance(weights, Tensor) or weights.shape != key.shape):
+            found = list(weights.shape) if isinstance(weights, Tensor) else type(weights).__name__
+            raise tg.errors.ArgumentError(
+                f"combine: the function must return one weight for each arc, [{count}], got {found}"
+            )
+        return [(key, weights)]
+
+    def graph_of(self, parts: Sequence[Arcs], combine: Combine = "first") -> tg.Graph:
+        """The graph of several parts, without weights where no part has any."""
+        key, weights = torch.cat([key for key, _ in parts]), [weights for _, weights in parts]
+        source, target = key // max(self.width, 1), key % max(self.width, 1)
+        found = tg.Graph.from_edges(
+            source,
+            target,
+            _filled(weights, [len(key) for key, _ in parts]),
+            num_vertices=self.width,
+            multi=combine if combine in ("sum", "min", "max") else "keep",
+        )
+        return tg.Graph(found.offset, found.neighbors, found.weights, self.vertices, self.directed)
+
+
+def _some(arcs: Arcs, kept: Tensor) -> Arcs:
+    key, weights = arcs
+    return key[kept], None if weights is None else weights[kept]
+
+
+def _numbers(graph: tg.Graph, other: tg.Graph) -> tuple[Tensor, Any]:
+    """(int64: the number of each vertex of `other` among those of both graphs, the original ids of these or None): the
+    vertices of `graph`, then the further ones of `other`."""
+    if graph.vertices is None and other.vertices is None:
+        return torch.arange(other.num_vertices, device=graph.device), None
+    mine, theirs = _ids(graph), _ids(other)
+    if not isinstance(mine, Tensor) or not isinstance(theirs, Tensor):
+        labels, others = (ids.tolist() if isinstance(ids, Tensor) else ids for ids in (mine, theirs))
+        place = {label: number for number, label in enumerate(labels)}
+        numbers = [place.setdefault(label, len(place)) for label in others]
+        return torch.tensor(numbers, dtype=torch.int64, device=graph.device), list(place)
+    mine, theirs = mine.to(graph.device), theirs.to(graph.device)
+    ascending, order = mine.sort()
+    found = torch.searchsorted(ascending, theirs)
+    known = occurs(theirs, ascending)
+    further = graph.num_vertices - 1 + (~known).cumsum(0)
+    order = torch.cat((order, order.new_zeros(1)))  # where what is unknown is larger than all
+    return torch.where(known, order[found], further), torch.cat((mine, theirs[~known]))
 
 
 def _filled(held: Sequence[Tensor | None], sizes: Sequence[int]) -> Tensor | None:
@@ -188,16 +261,3 @@ def _same_direction(graph: tg.Graph, other: tg.Graph) -> None:
     if graph.directed != other.directed:
         kinds = ["directed" if g.directed else "undirected" for g in (graph, other)]
         raise tg.errors.ArgumentError(f"other: is {kinds[1]} and graph {kinds[0]}; pass to_undirected() of one")
-
-
-def _same_vertices(graph: tg.Graph, other: tg.Graph, grows: bool = False) -> int:
-    """The number of vertices of both graphs, of the larger one where it `grows`."""
-    _same_direction(graph, other)
-    plain = graph.vertices is None and other.vertices is None
-    if graph.num_vertices != other.num_vertices and not (grows and plain):
-        raise tg.errors.ArgumentError(
-            f"other: has {other.num_vertices} vertices and graph {graph.num_vertices}; build it with the same vertices"
-        )
-    if not plain and list(_ids(graph)) != list(_ids(other)):
-        raise tg.errors.ArgumentError("other: its original ids differ from those of graph; give both the same order")
-    return max(graph.num_vertices, other.num_vertices)

@@ -41,6 +41,13 @@ def differences() -> list[str]:
     tg.aggregate(parts, local, edge=lambda u, v: u * v).square().sum().backward()
     if not torch.allclose(parts.layout.own(held.grad), own.grad):
         wrong.append("the gradient differs")
+    ties = torch.arange(graph.num_vertices) % 3
+    for reduce in ("first", "median", "argmax", tg.TopK(2)):
+        expected = tg.aggregate(graph, ties, reduce)
+        found = tg.aggregate(parts, from_local(parts.layout.own(ties), parts.layout.ownership), reduce)
+        pairs = zip(found, expected, strict=True) if isinstance(expected, tuple) else [(found, expected)]
+        if not all(torch.equal(gather(parts, one), other) for one, other in pairs):
+            wrong.append(f"{reduce} differs")
     return wrong
 
 

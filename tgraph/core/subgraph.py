@@ -234,10 +234,12 @@ def of_transpose(graph: Graph, data: Tensor) -> Tensor | None:
 
 @dataclass(frozen=True)
 class Received:
-    """Results of an aggregate: `values` [r, ...], at the vertices [r], or at all of them in order where None.
+    """Results of an aggregate: `values` [r, ...], a tuple of tensors of a reduction that gives several, at the vertices
+    [r], or at all of them in order where None.
 
     sub : the arcs that were aggregated. empty : the value of a vertex that no active vertex reaches, where there are
-        values of such vertices too; None where there are none, or where all vertices are active.
+        values of such vertices too, NaN for that of a function; None where there are none, or where all vertices are
+        active.
 
     >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2])
     >>> received = tg.Received(torch.tensor([5.0, 7.0]), torch.tensor([1, 2]))

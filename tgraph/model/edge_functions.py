@@ -5,25 +5,26 @@ backward, part by part."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_map
 from torch.utils.checkpoint import checkpoint
 
 from tgraph.core.rows import Decoded, LayoutSelection, offset_of
 from tgraph.core.subgraph import Received, Subgraph, whole
 from tgraph.core.system import devices
 from tgraph.errors import ArgumentError
-from tgraph.kernels.autograd.segments import add_at, reduce_segments, segment_of, take
+from tgraph.kernels.autograd.segments import take
 from tgraph.kernels.layout import by_rows, spreading
-from tgraph.kernels.layout.arcs import NARROW, receiving
-from tgraph.kernels.messages import across, column, promoted
+from tgraph.kernels.layout.arcs import receiving
+from tgraph.kernels.messages import across, promoted
 from tgraph.kernels.operators.aggregation.aggregation import receivers_of, reduce_messages, reduced
-from tgraph.kernels.reductions import REDUCTIONS, Reduction
+from tgraph.kernels.reductions import REDUCTIONS
+from tgraph.model.segments import SEGMENTS
 
 Data = Tensor | dict[str, Tensor]
 ARCS = 1 << 18  # of a part
@@ -36,9 +37,11 @@ def aggregate(
     edge: str | Callable[..., Tensor],
     weights: Tensor | float | None,
     dtype: torch.dtype | None,
+    numbers: Tensor | None = None,
 ) -> Received:
     """The reduction, by a name or a function(messages, offset, sender), of the messages of an edge operation, or of a
-    function(source, target, arc) or (source, target)."""
+    function(source, target, arc) or (source, target). `numbers` : of the vertices in the graph that this is a part of.
+    """
     if sub.graph.layout is not None and sub.graph.layout.is_distributed:
         return _on_ranks(sub, data, reduce, edge, weights, dtype)
     if sub.mode == "push" and sub.is_whole:
@@ -52,9 +55,12 @@ def aggregate(
             return reduced(reduce_messages, part, promoted(messages, reduction, "copy"), reduction)
         sender, receiver, offset, order, vertices = _segments(part)
         messages = _converted(_messages(part, data, edge, weights, sender, receiver, order), dtype)
+        sender = sender if numbers is None else numbers.index_select(0, sender)
         function = SEGMENTS[reduce] if isinstance(reduce, str) else reduce
         values = function(messages, offset, sender) if _parameters(function) != 2 else function(messages, offset)
-        return Received(_checked(values, len(offset) - 1, "reduce", "one value for each vertex"), vertices)
+        for each in values if isinstance(values, tuple) else (values,):
+            _checked(each, len(offset) - 1, "reduce", "one value for each vertex")
+        return Received(values, vertices)
 
     def values(part: Subgraph) -> Tensor:
         return received(part).values
@@ -66,7 +72,7 @@ def aggregate(
     for part in _parts(sub):
         again = torch.is_grad_enabled() and part is not sub
         pulled.append(checkpoint(values, part, use_reentrant=False) if again else values(part))
-    return Received(torch.cat(pulled), sub.rows)
+    return Received(tree_map(lambda *each: torch.cat(each), *pulled), sub.rows)
 
 
 def _on_ranks(
@@ -91,10 +97,8 @@ def _on_ranks(
         active = received.select(local(sub.active.mask.to(torch.uint8)).bool())
     held = {name: local(each) for name, each in data.items()} if isinstance(data, dict) else local(data)
     part = Subgraph(received, active, "pull", None, received.selection(), mirrored=False)
-    values = aggregate(part, held, reduce, edge, weights, dtype).values[: layout.part.num_own]
-    if reduce in ("argmin", "argmax"):
-        values = torch.where(values < 0, -1, layout.numbers[values])
-    return Received(layout.spread(values))
+    values = aggregate(part, held, reduce, edge, weights, dtype, layout.numbers).values
+    return Received(tree_map(lambda each: layout.spread(each[: layout.part.num_own]), values))
 
 
 def _ends(part: Subgraph) -> tuple[Tensor, Tensor]:
@@ -187,96 +191,3 @@ def _parameters(function: Any) -> int | None:
         return None
     bound = getattr(function, "__self__", None) is not None
     return int(code.co_argcount) - len(getattr(function, "__defaults__", None) or ()) - bound
-
-
-# ---- reductions by name ----------------------------------------------------------------------------------------------
-
-
-def _count(messages: Tensor, offset: Tensor) -> Tensor:
-    return offset.diff()
-
-
-def _in_floats(function: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
-    """A reduction of floating messages of at least 32 bits, of any: 16-bit results are rounded at the end."""
-
-    def reduce(messages: Tensor, offset: Tensor) -> Tensor:
-        if not messages.is_floating_point():
-            return function(messages.to(torch.get_default_dtype()), offset)
-        if messages.dtype in NARROW:
-            return function(messages.float(), offset).to(messages.dtype)
-        return function(messages, offset)
-
-    return reduce
-
-
-def _logsumexp(messages: Tensor, offset: Tensor) -> Tensor:
-    """-inf of no messages."""
-    best = reduce_segments(messages.detach(), offset, REDUCTIONS["max"])
-    best = torch.where(best.isinf(), 0, best)
-    total = _total((messages - take(best, _rows(messages, offset))).exp(), offset)
-    return total.log() + best
-
-
-def _variance(messages: Tensor, offset: Tensor) -> Tensor:
-    """The mean of the squared distances from the mean; 0 of no messages."""
-    number = column(offset.diff().clamp(min=1).to(messages.dtype), messages)
-    mean = _total(messages, offset) / number
-    return _total((messages - take(mean, _rows(messages, offset))).square(), offset) / number
-
-
-def _deviation(messages: Tensor, offset: Tensor) -> Tensor:
-    variance = _variance(messages, offset)
-    return torch.where(variance > 0, variance, 1).sqrt() * (variance > 0)  # its slope at 0 is taken as 0
-
-
-def _first(messages: Tensor, offset: Tensor) -> Tensor:
-    """0 of no messages."""
-    padded = torch.cat([messages, messages.new_zeros((1, *messages.shape[1:]))])
-    return padded.index_select(0, torch.where(offset.diff() > 0, offset[:-1], len(messages)))
-
-
-def _bits(messages: Tensor, offset: Tensor, both: bool) -> Tensor:
-    """The bits that any message has, or those that all have."""
-    if messages.is_floating_point():
-        raise ArgumentError(f"data: bits are those of integers, got {messages.dtype}")
-    width = 1 if messages.dtype == torch.bool else torch.iinfo(messages.dtype).bits
-    kind, reduction = torch.zeros_like(messages[:0]), REDUCTIONS["min" if both else "max"]
-    result = kind.new_zeros((len(offset) - 1, *messages.shape[1:]), dtype=torch.int64)
-    for place in range(width):
-        bit = ((messages.to(torch.int64) >> place) & 1).to(torch.int8)
-        found = reduce_segments(bit, offset, reduction)
-        result |= (found.to(torch.int64) & 1) << place
-    return result.to(messages.dtype)
-
-
-def _best_sender(messages: Tensor, offset: Tensor, sender: Tensor, reduction: Reduction) -> Tensor:
-    """The sender of the first message that is best, -1 of no messages."""
-    best = reduce_segments(messages.detach(), offset, reduction)
-    place = torch.arange(len(messages), device=messages.device).view(-1, *(1,) * (messages.dim() - 1))
-    is_best = messages == best.index_select(0, _rows(messages, offset))
-    first = reduce_segments(torch.where(is_best, place, len(messages)), offset, REDUCTIONS["min"])
-    padded = torch.cat([sender.to(torch.int64), sender.new_full((1,), -1, dtype=torch.int64)])
-    return padded[first.clamp(max=len(messages))]
-
-
-def _total(messages: Tensor, offset: Tensor) -> Tensor:
-    return add_at(messages, _rows(messages, offset), len(offset) - 1)
-
-
-def _rows(messages: Tensor, offset: Tensor) -> Tensor:
-    """The segment of each message, int64 [e]."""
-    return segment_of(offset, len(messages))
-
-
-SEGMENTS: dict[str, Callable[..., Tensor]] = {
-    "count": _count,
-    "logsumexp": _in_floats(_logsumexp),
-    "var": _in_floats(_variance),
-    "std": _in_floats(_deviation),
-    "first": _first,
-    "bit_or": lambda messages, offset: _bits(messages, offset, both=False),
-    "bit_and": lambda messages, offset: _bits(messages, offset, both=True),
-    "argmin": lambda messages, offset, sender: _best_sender(messages, offset, sender, REDUCTIONS["min"]),
-    "argmax": lambda messages, offset, sender: _best_sender(messages, offset, sender, REDUCTIONS["max"]),
-}
-EMPTY = {"logsumexp": -math.inf, "bit_and": -1, "argmin": -1, "argmax": -1}  # the value of no messages; else 0

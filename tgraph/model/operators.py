@@ -12,6 +12,7 @@ the vertex data it is given.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
@@ -40,6 +41,7 @@ from tgraph.kernels.operators.changes import are_vertices
 from tgraph.kernels.operators.values import differs, write_changed
 from tgraph.kernels.reductions import REDUCTIONS, Reduction, check_edge_operation, reduction_of
 from tgraph.model import edge_functions
+from tgraph.model.segments import EMPTY, SEGMENTS
 
 DTYPES = {torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
 DTYPES |= {torch.float16, torch.bfloat16, torch.float32, torch.float64}
@@ -151,10 +153,11 @@ def aggregate(
     data : [n] or [n, ...], any integer dtype but uint64, or a floating one of at least 16 bits, or bool.
     reduce : "sum", "mean", "min", "max", "prod", "any" or "all". A vertex without messages gets the identity: 0, 1,
         the largest or smallest value of the dtype (infinite where floating), False, True; and 0 for a mean. Slower:
-        "count", "var" (of the population), "std", "logsumexp", "first" (in the order of the arcs), "bit_or", "bit_and",
-        and "argmin", "argmax": the vertex that sent the first of the best messages, -1 for none. Or a
-        function(messages [e, ...], offset [k + 1], sender [e]), or of the first two, that reduces
-        messages[offset[i]:offset[i + 1]] to row i of its result.
+        "count", "var" (of the population), "std", "logsumexp", "median" (the lower one), "first" (in the order of the
+        arcs), "bit_or", "bit_and", and "argmin", "argmax": the vertex that sent the first of the best messages, -1 for
+        none. `TopK(k)`, the best k messages and who sent them. Or a function(messages [e, ...], offset [k + 1],
+        sender [e]), or of the first two, that reduces messages[offset[i]:offset[i + 1]] to row i of its result, a
+        tensor or a tuple of tensors.
     edge : "copy" (no weights), "add", "mul", "min" or "max"; or a function(source, target, arc), or of the first two,
         that gives the messages [e, ...] of e arcs from the data at both ends, [e, ...], and the weights [e, ...]. Data
         may then be a dict of tensors, which the function is given as dicts. It is called for some arcs after others,
@@ -254,7 +257,7 @@ def _by_function(
     backend: str | None,
 ) -> Received | Tensor:
     """`aggregate` of the messages that a function gives, or by a reduction of segments."""
-    if not callable(reduce) and not (isinstance(reduce, str) and reduce in edge_functions.SEGMENTS):
+    if not callable(reduce) and not (isinstance(reduce, str) and reduce in SEGMENTS):
         reduction_of(reduce)
     selected = _selected(sub, backend)
     if not callable(edge):
@@ -269,8 +272,9 @@ def _by_function(
         return given.values
     if reduce in REDUCTIONS:
         return _received(given, selected, reduction_of(reduce))
-    in_part = given.vertices is None and not selected.active.is_everything and isinstance(reduce, str)
-    return Received(given.values, given.vertices, selected, edge_functions.EMPTY.get(reduce, 0) if in_part else None)
+    in_part = given.vertices is None and not selected.active.is_everything
+    empty = EMPTY.get(reduce, 0) if isinstance(reduce, str) else math.nan
+    return Received(given.values, given.vertices, selected, empty if in_part else None)
 
 
 def _received(given: Received, selected: Subgraph, reduction: Reduction) -> Received:
@@ -409,7 +413,8 @@ def update(
     >>> values, active.ids
     (tensor([3, 3, 1]), tensor([1]))
     """
-    if not isinstance(values, Tensor) or not isinstance(received, Received):
+    several = isinstance(received, Received) and function is None and isinstance(received.values, tuple)
+    if not isinstance(values, Tensor) or not isinstance(received, Received) or several:
         _refuse_update(values, received)
     if not isinstance(active, Frontier):
         active = frontier_of(None if received.sub is None else received.sub.graph, active)
@@ -449,6 +454,8 @@ def _refuse_update(values: Any, received: Any) -> NoReturn:
         raise ArgumentError("values: update takes one tensor, got a dict; update each of its tensors")
     if not isinstance(values, Tensor):
         raise ArgumentError(f"values: expected the vertex data, a tensor [n, ...], got {type(values).__name__}")
+    if isinstance(received, Received):
+        raise ArgumentError("function: what was received are several tensors; pass function(old, received)")
     hint = "; aggregate of a whole graph gives a tensor, tg.Received(tensor) wraps it"
     hint = hint if isinstance(received, Tensor) else ""
     raise ArgumentError(f"received: expected what aggregate(sub, ...) gives, got {type(received).__name__}{hint}")
@@ -471,8 +478,10 @@ def frontier_of(graph: Graph | None, active: Any) -> Frontier:
 def _where_reached(received: Received, old: Tensor, new: Tensor, changed: Tensor) -> tuple[Tensor, Tensor]:
     """New values, and who changed, without the vertices that no active one reaches: in a pull they have received the
     identity of the reduction, on which a function may change a value as well."""
-    is_empty = received.values.eq(received.empty)  # type: ignore[arg-type]
-    silent = changed & (is_empty if is_empty.dim() == 1 else is_empty.flatten(1).all(1))
+    silent = changed
+    if received.empty == received.empty:
+        is_empty = received.values.eq(received.empty)  # type: ignore[arg-type]
+        silent = changed & (is_empty if is_empty.dim() == 1 else is_empty.flatten(1).all(1))
     if received.sub is None or not bool(silent.any()):
         return new, changed
     reached = aggregate(received.sub, torch.ones_like(changed, dtype=torch.float32)).values > 0

@@ -56,42 +56,79 @@ def test_surroundings_equal_networkx(graph, radius, center, undirected):
 
 @st.composite
 def two_graphs(draw):
-    first = draw(graphs(min_vertices=1, dtypes=(None, torch.int64)))
-    n = first.num_vertices
-    ends = draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=20))
-    options = {"num_vertices": n, "directed": first.directed}
-    second = tg.Graph.from_edges(*([pair[i] for pair in ends] for i in (0, 1)), torch.arange(len(ends)), **options)
-    return first, second
+    """Two graphs without original ids, or with ids of which they share some, in any order; weights in some."""
+    first = draw(graphs(dtypes=(None, torch.int64, torch.float32)))
+    second = draw(graphs(directed=first.directed, dtypes=(None, torch.int64, torch.float64)))
+    name = draw(st.sampled_from([None, lambda v: 3 - v, lambda v: (v, "x") if v % 2 else v]))
+    if name is None:
+        return first, second
+    most = max(first.num_vertices, second.num_vertices)
+    ids = [[*map(name, draw(st.permutations(range(most))))][: graph.num_vertices] for graph in (first, second)]
+    pairs = zip((first, second), ids, strict=True)
+    return tuple(tg.Graph(graph.offset, graph.neighbors, graph.weights, its, graph.directed) for graph, its in pairs)
+
+
+def by_ids(graph):
+    """(vertices, {(u, v): weight of the first arc}) by original ids, of a valid graph."""
+    ids = [graph.validate().ids(v) for v in range(graph.num_vertices)]
+    return ids, {(ids[u], ids[v]): w for u, v, w in reversed(arcs(graph))}
+
+
+COMBINED = {
+    "first": lambda a, b: a,
+    "last": lambda a, b: b,
+    "sum": lambda a, b: a + b,
+    "min": min,
+    "max": max,
+    torch.mul: lambda a, b: a * b,
+}
 
 
 @few
-@given(two_graphs())
-def test_sets_of_arcs_equal_networkx(both):
-    (first, second), (G, H) = both, map(simple, both)
-    for name in ("compose", "intersection", "difference", "symmetric_difference"):
-        found = getattr(run, name)(first, second).validate()
-        assert edges(found) == both_ways(getattr(nx, name)(G, H))
-        assert found.num_parallel_edges == 0
-    weight = {(u, v): w for u, v, w in reversed(arcs(second))}
-    assert all(w == weight.get((u, v), w) for u, v, w in arcs(run.compose(first, second)))
-    side = run.disjoint_union(first, second).validate()
-    n = first.num_vertices
+@given(two_graphs(), st.sampled_from(list(COMBINED)))
+def test_sets_of_arcs_equal_networkx(both, combine):
+    (nodes, mine), (others, theirs) = map(by_ids, both)
+    G, H = (nx.DiGraph() if both[0].directed else nx.Graph() for _ in both)
+    G.add_nodes_from(nodes), H.add_nodes_from(others)
+    G.add_edges_from(mine), H.add_edges_from(theirs)
+    weighted = any(graph.weights is not None for graph in both)
+    common = {
+        pair: COMBINED[combine](mine[pair], theirs[pair]) if weighted else 1 for pair in mine.keys() & theirs.keys()
+    }
+    united = nx.compose(G, H)
+    G_all, H_all = nx.compose(nx.create_empty_copy(H), G), nx.compose(nx.create_empty_copy(G), H)
+    for name, expected, weights, options in (
+        ("compose", united, {**mine, **theirs, **common}, {"combine": combine}),
+        ("intersection", nx.intersection(G, H), common, {"combine": combine}),
+        ("difference", nx.difference(G_all, H_all).subgraph(nodes), mine, {}),
+        ("symmetric_difference", nx.symmetric_difference(G_all, H_all), {**mine, **theirs}, {}),
+    ):
+        found = getattr(run, name)(*both, **options)
+        vertices, weight = by_ids(found)
+        assert vertices == [v for v in united if v in expected] and found.num_parallel_edges == 0
+        assert weight == {pair: weights[pair] for pair in both_ways(expected)}
+
+
+@few
+@given(graphs(min_vertices=1), graphs(min_vertices=1, directed=True))
+def test_graphs_side_by_side_equal_networkx(first, other):
+    second = other if first.directed else other.to_undirected()
+    n, side = first.num_vertices, run.disjoint_union(first, second).validate()
     assert sorted(arcs(side)) == sorted([*arcs(first), *((u + n, v + n, w) for u, v, w in arcs(second))])
-    assert edges(run.complement(first).validate()) == both_ways(nx.complement(G))
+    assert edges(run.complement(first).validate()) == both_ways(nx.complement(simple(first)))
 
 
 def test_sets_of_other_vertices():
     path, labelled = tg.Graph.from_edges([0], [1]), tg.Graph.from_edges([0], [1], vertices=["a", "b"])
-    longer = tg.Graph.from_edges([1], [2])
-    assert edges(run.compose(path, longer)) == {(0, 1), (1, 2)}
-    assert run.compose(longer, path).num_vertices == 3
-    assert run.union(labelled, path).vertices.tolist() == ["a", "b", 0, 1]
+    assert list(map(type, run.union(labelled, path).vertices)) == [str, str, int, int]
+    large = tg.Graph.from_edges([0], [1], [2**62])
     for call, message in (
         (lambda: run.union(path, path), "disjoint_union numbers"),
         (lambda: run.union(labelled, labelled), "disjoint_union numbers"),
-        (lambda: run.difference(path, longer), "other: has 3 vertices and graph 2"),
-        (lambda: run.compose(path, labelled), "original ids differ"),
         (lambda: run.compose(path, path.to_undirected()), "other: is undirected and graph directed"),
+        (lambda: run.compose(path, path, combine="mean"), "combine: 'mean' is neither 'first'"),
+        (lambda: run.intersection(large, large, combine="sum"), "weights: those of parallel arcs"),
+        (lambda: run.compose(large, large, combine=lambda a, b: 1), r"combine: .* each arc, \[1\], got int"),
         (lambda: run.complement(tg.Graph.from_edges([], [], num_vertices=50_000)), "take a smaller"),
     ):
         with pytest.raises(tg.errors.ArgumentError, match=message):
