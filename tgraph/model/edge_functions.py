@@ -50,6 +50,7 @@ def aggregate(
     whole_rows = reduction is None and sub.mode == "push"  # a receiver's messages come from several rows
 
     def received(part: Subgraph) -> Received:
+        part = _decoded(part)  # here, so that a backward keeps no arcs
         if reduction is not None:
             messages = _converted(_messages(part, data, edge, weights, *_ends(part)), dtype)
             return reduced(reduce_messages, part, promoted(messages, reduction, "copy"), reduction)
@@ -156,10 +157,15 @@ def _parts(sub: Subgraph, at_once: bool = False) -> Iterator[Subgraph]:
     most = sub.graph.num_arcs if at_once else most
     graph = sub.graph.transpose_unchecked() if sub.mirrored else sub.graph
     for rows, _ in by_rows.parts(graph, sub.rows, most):
-        selection = graph.selection(rows)
-        if isinstance(selection, LayoutSelection):
-            selection = Decoded(selection)
-        yield replace(sub, rows=rows, selection=selection)
+        yield replace(sub, rows=rows, selection=graph.selection(rows))
+
+
+def _decoded(part: Subgraph) -> Subgraph:
+    """The same with the arcs of a layout as a structure of their own."""
+    if not isinstance(part.selection, LayoutSelection):
+        return part
+    graph: Any = part.selection.graph
+    return replace(part, selection=Decoded(graph.selection(part.rows)))
 
 
 def _at(data: Data, index: Tensor) -> Any:

@@ -13,7 +13,8 @@ pass to compute the weights again, as in "On Efficient Scaling of GNNs via IO-Aw
 What is common to all six functions:
 
 arcs : `Csr`, whose rows are the destinations. Features of edges, and the weights that the twins `..._weights` return,
-    lie in the order that `arcs.permutation` gives.
+    lie in the order that `arcs.permutation` gives. Or `RowsInParts`, those of a graph in a layout, decoded part by part
+    in the forward and in the backward pass; without features of edges and without twins.
 dropout, training : the probability that an arc is left out for a head, after the softmax; those that stay are scaled
     by 1 / (1 - dropout). Only in training.
 seed : int64 [1], of the random numbers that decide which arcs are left out; None draws it from torch's generator. A
@@ -34,11 +35,12 @@ from tgraph.core.csr import Csr
 from tgraph.core.system.library import in_functorch, needs_grad
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd import attention as operators
-from tgraph.kernels.autograd import eager_attention
+from tgraph.kernels.autograd import attention_in_parts, eager_attention
+from tgraph.kernels.layout.in_parts import RowsInParts
 from tgraph.kernels.operators import attention as portable
 from tgraph.kernels.operators.attention import AttentionSpec, Inputs
 
-__all__ = ["Csr", "dot", "dot_weights", "draw", "gat", "gat_weights", "gatv2", "gatv2_weights"]
+__all__ = ["Csr", "RowsInParts", "dot", "dot_weights", "draw", "gat", "gat_weights", "gatv2", "gatv2_weights"]
 
 
 def draw(device: torch.device | str = "cpu") -> Tensor:
@@ -52,7 +54,7 @@ def draw(device: torch.device | str = "cpu") -> Tensor:
 
 
 def gat(
-    arcs: Csr,
+    arcs: Csr | RowsInParts,
     value: Tensor,
     source_score: Tensor,
     target_score: Tensor,
@@ -106,7 +108,7 @@ def gat_weights(
 
 
 def gatv2(
-    arcs: Csr,
+    arcs: Csr | RowsInParts,
     source: Tensor,
     target: Tensor,
     attention: Tensor,
@@ -161,7 +163,7 @@ def gatv2_weights(
 
 
 def dot(
-    arcs: Csr,
+    arcs: Csr | RowsInParts,
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -218,7 +220,9 @@ def _scale(key: Tensor, scale: float | None) -> float:
     return max(key.shape[-1], 1) ** -0.5 if scale is None else scale
 
 
-def _spec(arcs: Csr, score: str, factor: float, dropout: float, training: bool, seed: Tensor | None) -> AttentionSpec:
+def _spec(
+    arcs: Csr | RowsInParts, score: str, factor: float, dropout: float, training: bool, seed: Tensor | None
+) -> AttentionSpec:
     if not 0 <= dropout <= 1:
         raise ArgumentError(f"dropout: expected a probability from 0 to 1, got {dropout}")
     drops = training and dropout > 0
@@ -226,8 +230,13 @@ def _spec(arcs: Csr, score: str, factor: float, dropout: float, training: bool, 
     return AttentionSpec(score, float(factor), float(dropout) if drops else 0.0, seed if drops else None)
 
 
-def _attend(arcs: Csr, inputs: Inputs, spec: AttentionSpec, backend: str) -> Tensor:
+def _attend(arcs: Csr | RowsInParts, inputs: Inputs, spec: AttentionSpec, backend: str) -> Tensor:
     _check(arcs, inputs, spec)
+    if isinstance(arcs, RowsInParts):
+        if not in_functorch():
+            wide = operators.widened(inputs, "torch")
+            return attention_in_parts.attend(wide, arcs, spec, backend).to(inputs.sent.dtype)
+        arcs = arcs.whole()
     if eager_attention.serves(arcs, inputs, backend):
         return eager_attention.attend(arcs, inputs, spec)
     transpose = eager_attention.transpose_of(arcs, inputs, spec) if needs_grad(*inputs) else None
@@ -255,8 +264,10 @@ _NAMES = {
 }
 
 
-def _check(arcs: Csr, inputs: Inputs, spec: AttentionSpec) -> None:
+def _check(arcs: Csr | RowsInParts, inputs: Inputs, spec: AttentionSpec) -> None:
     names = _NAMES[spec.score]
+    if inputs.edge is not None and isinstance(arcs, RowsInParts):
+        raise ArgumentError(f"{names[3]}: rows that are decoded part by part have no order of edges; give a Csr")
     first = inputs.sent
     if not isinstance(first, Tensor) or first.dim() != 3 or not first.is_floating_point():
         got = f"{first.dtype} {list(first.shape)}" if isinstance(first, Tensor) else type(first).__name__
@@ -277,7 +288,7 @@ def _check(arcs: Csr, inputs: Inputs, spec: AttentionSpec) -> None:
         raise ArgumentError(f"seed: expected int64 [1], got {spec.seed.dtype} {list(spec.seed.shape)}; use draw()")
 
 
-def _check_tensor(name: str, tensor: Tensor, shape: tuple[int, ...], first: Tensor, arcs: Csr) -> None:
+def _check_tensor(name: str, tensor: Tensor, shape: tuple[int, ...], first: Tensor, arcs: Csr | RowsInParts) -> None:
     if not isinstance(tensor, Tensor) or tuple(tensor.shape) != shape:
         got = list(tensor.shape) if isinstance(tensor, Tensor) else type(tensor).__name__
         raise ArgumentError(f"{name}: expected a tensor {list(shape)}, got {got}")

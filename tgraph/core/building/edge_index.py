@@ -37,6 +37,18 @@ def sort_by_target(
     return offset[: num_targets + 1], neighbors, position
 
 
+def with_loops_in_place(offset: Tensor, neighbors: Tensor, first: int) -> tuple[Tensor, Tensor]:
+    """The rows `first`, `first` + 1, ... (offset int64 [k + 1], neighbors [e]) with the self-loops of each replaced by
+    one, which stands before the first larger neighbour, as in `sort_by_target`."""
+    k = len(offset) - 1
+    row = sorting.expand_rows(offset, torch.int64)
+    source = neighbors.to(torch.int64) - first
+    stay = source != row
+    size = torch.iinfo(neighbors.dtype).max  # of the dtype, which holds the distances to the first row
+    offset, source, _ = _rows_of_ascending(source[stay], row[stay], size, k, k)
+    return offset, (source + first).to(neighbors.dtype)
+
+
 def _rows_of_ascending(
     source: Tensor, target: Tensor, size: int, num_targets: int, loops: int
 ) -> tuple[Tensor, Tensor, Tensor | None]:

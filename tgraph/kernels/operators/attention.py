@@ -195,12 +195,17 @@ def _blocks(arcs: Csr, sent: Tensor) -> Iterator[Block]:
 @chosen_operator
 def attend(inputs: Inputs, arcs: Csr, spec: AttentionSpec) -> tuple[Tensor, Tensor]:
     """The sums at destinations, [n_dst, heads, columns], and the statistics of its softmax, [n_dst, heads, 2]."""
+    return attend_part(inputs, arcs, spec, 0)
+
+
+def attend_part(inputs: Inputs, arcs: Csr, spec: AttentionSpec, first: int) -> tuple[Tensor, Tensor]:
+    """As `attend`, of arcs that are numbered from `first` on for dropout."""
     rows, heads = arcs.num_rows, inputs.sent.shape[1]
     out = inputs.sent.new_empty((rows, *inputs.sent.shape[1:]))
     statistics = inputs.sent.new_empty((rows, heads, 2))
     for block in _blocks(arcs, inputs.sent):
         local = by_arc(inputs, arcs, block.arcs)._replace(target=inputs.target[block.rows])
-        mask = kept(spec, block.arcs.start, block.arcs.stop, heads)
+        mask = kept(spec, first + block.arcs.start, first + block.arcs.stop, heads)
         out[block.rows], statistics[block.rows] = gathered(local, spec, block.slot, block.size, mask)
     return out, statistics
 
@@ -220,12 +225,26 @@ def attend_backward(
 
     out, statistics : as `attend` gave them; transpose : `arcs.transpose()`, which this reference does not need.
     """
+    return part_backward(grad, out, statistics, inputs, arcs, spec, wanted, 0)
+
+
+def part_backward(
+    grad: Tensor,
+    out: Tensor,
+    statistics: Tensor,
+    inputs: Inputs,
+    arcs: Csr,
+    spec: AttentionSpec,
+    wanted: list[bool],
+    first: int,
+) -> list[Tensor | None]:
+    """The gradients of `attend_part`, as those of `attend`."""
     totals = [torch.zeros_like(x) if x is not None and w else None for x, w in zip(inputs, wanted, strict=True)]
     heads = inputs.sent.shape[1]
     for block in _blocks(arcs, inputs.sent):
         local = by_arc(inputs, arcs, block.arcs)
         local = local._replace(target=take(inputs.target[block.rows], block.slot))
-        mask = kept(spec, block.arcs.start, block.arcs.stop, heads)
+        mask = kept(spec, first + block.arcs.start, first + block.arcs.stop, heads)
         delta = (grad[block.rows] * out[block.rows]).sum(-1)
         per_arc = (take(x, block.slot) for x in (grad[block.rows], delta, statistics[block.rows]))
         parts = gradients(local, spec, mask, *per_arc)

@@ -10,13 +10,13 @@ from torch.nn.parameter import Parameter
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.nn.adjacency import Adjacency
+from tgraph.nn.adjacency import Adjacency, GraphAdjacency
 from tgraph.nn.conv.layer import REDUCE, Layer
 from tgraph.nn.hugepage_ops import plus
 from tgraph.nn.self_loops import with_loops
 from tgraph.nn.spread import SpreadAdjacency
 from tgraph.nn.traced import SunkAdjacency
-from tgraph.primitives.attention import draw
+from tgraph.primitives import attention
 
 
 class AttentionLayer(Layer):
@@ -56,7 +56,7 @@ class AttentionLayer(Layer):
     def _dropped(self, x: Tensor) -> dict[str, Any]:
         """The dropout arguments of the sums and of the returned weights."""
         drops = self.training and self.dropout > 0
-        return {"dropout": self.dropout, "training": self.training, "seed": draw(x.device) if drops else None}
+        return {"dropout": self.dropout, "training": self.training, "seed": attention.draw(x.device) if drops else None}
 
     def _finished(self, out: Tensor, value: Tensor, x: Tensor | None) -> Tensor:
         """The joined heads of `out`, plus the residual of the targets x and the bias. `value` : W x of the sources."""
@@ -69,19 +69,40 @@ class AttentionLayer(Layer):
         return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, heads={self.heads})"
 
 
+class AdjacencyInParts(GraphAdjacency):
+    """The adjacency of a graph in a layout, whose rows are decoded part by part. `loops` : whether the self-loops of
+    each vertex are replaced by one."""
+
+    def __init__(self, adjacency: GraphAdjacency, loops: bool):
+        super().__init__(adjacency.graph, adjacency.reverse)
+        self._loops = loops
+
+    def arcs(self, of_edges: bool = True) -> Any:
+        assert self.in_layout is not None
+        return attention.RowsInParts(self.in_layout.transpose_detached(), self._loops)
+
+
 def edges_attended(
-    adjacency: Adjacency, edge_attr: Tensor | None, add_self_loops: bool, fill: float | Tensor | str, flow: str
+    adjacency: Adjacency,
+    edge_attr: Tensor | None,
+    add_self_loops: bool,
+    fill: float | Tensor | str,
+    flow: str,
+    returns: bool = False,
 ) -> tuple[Adjacency, Tensor | None]:
     """The adjacency to attend over, and the features [E', ...] of its edges.
 
     add_self_loops : whether self-loops are replaced by one for each vertex that is both source and target, with
-        features by `fill`. flow : of the layer.
+        features by `fill`. flow : of the layer. returns : whether the weights of the edges are returned.
 
     For a graph spread over processes, the adjacency of this process, from sources `with_mirrors`.
     """
     if isinstance(adjacency, SpreadAdjacency):
         adjacency.require_none(edge_attr=edge_attr)
         adjacency = adjacency.local
+    in_parts = edge_attr is None and not returns and not torch.compiler.is_compiling()
+    if in_parts and isinstance(adjacency, GraphAdjacency) and adjacency.in_layout is not None:
+        return AdjacencyInParts(adjacency, add_self_loops), None
     if edge_attr is None and adjacency.values is not None and adjacency.values.dim() > 1:
         edge_attr = adjacency.values
     if edge_attr is not None:

@@ -122,7 +122,8 @@ class GATConv(AttentionLayer, Namesake):
             raise ArgumentError(f"x: expected [n, in_channels], got {list(first.shape)}")
         value, target = self._transformed(first, second, isinstance(x, Tensor))
         adjacency = self._adjacency(edge_index, (value, target), size)
-        over, edge_attr = edges_attended(adjacency, edge_attr, self.add_self_loops, self.fill_value, self.flow)
+        filled = self.add_self_loops, self.fill_value, self.flow
+        over, edge_attr = edges_attended(adjacency, edge_attr, *filled, bool(return_attention_weights))
         if target is value:
             source_score, target_score = self._scores(self.lin, first, value, self.att_src, self.att_dst)
         else:

@@ -104,7 +104,8 @@ class GATv2Conv(AttentionLayer, Namesake):
         left = self._by_head(self.lin_l(first))
         right = left if self.share_weights and isinstance(x, Tensor) else self._by_head(self.lin_r(second))
         adjacency = self._adjacency(edge_index, (left, right))
-        over, edge_attr = edges_attended(adjacency, edge_attr, self.add_self_loops, self.fill_value, self.flow)
+        filled = self.add_self_loops, self.fill_value, self.flow
+        over, edge_attr = edges_attended(adjacency, edge_attr, *filled, bool(return_attention_weights))
         (sent,) = adjacency.with_mirrors(left)
         inputs = in_one_dtype(sent, over.with_sink(right), self.att[0], self._edge_features(edge_attr))
         arcs = over.arcs(edge_attr is not None or bool(return_attention_weights))

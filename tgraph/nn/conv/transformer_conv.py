@@ -89,11 +89,11 @@ class TransformerConv(AttentionLayer, Namesake):
             raise ArgumentError("x: expected [n, in_channels], of sources and of targets")
         query, key, value = self.lin_query(second), self.lin_key(first), self.lin_value(first)
         adjacency = self._adjacency(edge_index, (first, second))
-        over, edge_attr = edges_attended(adjacency, edge_attr, False, 0.0, self.flow)
+        returns = isinstance(return_attention_weights, bool)
+        over, edge_attr = edges_attended(adjacency, edge_attr, False, 0.0, self.flow, returns)
         query, key, value = map(self._by_head, (query, key, value))
         key, value = adjacency.with_mirrors(key, value)
         query, key, value, edge = in_one_dtype(query, key, value, self._edge_features(edge_attr))
-        returns = isinstance(return_attention_weights, bool)
         arcs = over.arcs(edge is not None or returns)
         out = self._joined(attention.dot(arcs, query, key, value, edge, **self._dropped(query)))
         if self.root_weight:

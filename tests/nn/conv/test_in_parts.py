@@ -1,0 +1,73 @@
+"""Layers on graphs in layouts and streams: as on the graph in CSR, and no more arcs are held at once than the layout
+decodes."""
+
+import weakref
+
+import decoding
+import pytest
+import torch
+from nn_samples import built, close, differentiated
+
+import tgraph as tg
+from tgraph.core.rows import Decoded
+from tgraph.kernels.layout.in_parts import RowsInParts
+
+AT_ONCE = 9
+N = 12
+
+
+class Held:
+    """How many arcs are held at most, of what a function decodes."""
+
+    now = most = 0
+
+    def __init__(self, patch):
+        for kind, name, neighbors in (
+            (RowsInParts, "_decoded", lambda owner, arcs: arcs.neighbors),
+            (Decoded, "__init__", lambda owner, _: owner.stored_neighbors),
+        ):
+            patch.setattr(kind, name, self.counted(getattr(kind, name), neighbors))
+
+    def counted(self, function, neighbors):
+        def call(owner, *arguments):
+            found = function(owner, *arguments)
+            tensor = neighbors(owner, found)
+            self.now += len(tensor)
+            self.most = max(self.most, self.now)
+            weakref.finalize(tensor, self.free, len(tensor))
+            return found
+
+        return call
+
+    def free(self, count):
+        self.now -= count
+
+
+@pytest.fixture(params=["virtual", "elias_fano", "cbm", "streamed"])
+def held(request, tmp_path, monkeypatch):
+    """(graph in CSR with self-loops, the same in a layout that decodes few arcs at once)"""
+    random = torch.Generator().manual_seed(2)
+    ends = torch.cat((torch.randint(0, N - 1, (2, 50), generator=random), torch.arange(0, 8, 2).expand(2, -1)), 1)
+    weights = None if request.param == "cbm" else torch.rand(ends.shape[1], generator=random) + 0.5
+    graph = tg.Graph.from_edges(*ends, weights, num_vertices=N, multi="first")
+    found = decoding.held(graph, request.param, tmp_path)
+    monkeypatch.setattr(type(found.layout), "arcs_at_once", AT_ONCE)
+    return graph, found
+
+
+@pytest.mark.parametrize("options", [{}, {"dropout": 0.4}, {"flow": "target_to_source"}], ids=str)
+@pytest.mark.parametrize("name", ["GATConv", "GATv2Conv", "TransformerConv"])
+def test_attention(held, name, options, monkeypatch):
+    graph, in_layout = held
+    layer, counted = built(tg.nn, name, (6, 2), {"heads": 2, **options}), Held(monkeypatch)
+    x = torch.rand(N, 6, dtype=torch.float64)
+    with decoding.watched() as decoded:
+        torch.manual_seed(3)
+        found = differentiated(layer, x, in_layout)
+    torch.manual_seed(3)
+    expected = differentiated(layer, x, graph)
+    for mine, other in zip((found[0], *found[2]), (expected[0], *expected[2]), strict=True):
+        close(mine, other)
+    longest = int(torch.maximum(graph.in_degree, graph.out_degree).max())
+    loops = 0 if name == "TransformerConv" else N
+    assert not decoded and 0 < counted.most <= max(longest, AT_ONCE) + loops
