@@ -23,9 +23,11 @@ def to_undirected(graph: Graph, multi: inputs.Multi = "first") -> Graph:
     (2, tensor([[0, 1, 1, 2],
             [1, 0, 2, 1]]))
     """
-    if not graph.directed:
-        if multi == "keep":
-            return graph
+    if not graph.directed and multi == "keep":
+        return graph
+    if graph.storage.is_distributed:
+        return _spread(graph, False, multi, "keep")
+    if not graph.directed and multi != "keep":
         arcs = graph.decoded()
         tensors = sorting.merge_parallel(arcs.offset, arcs.neighbors, arcs.weights, multi)
         return graph if tensors[1] is arcs.neighbors else Graph(*tensors, vertices=graph.vertices, directed=False)
@@ -64,8 +66,28 @@ def without_self_loops(graph: Graph) -> Graph:
     """
     if not graph.num_self_loops:
         return graph
+    if graph.storage.is_distributed:
+        return _spread(graph, graph.directed, "keep", "drop")
     tensors = sorting.drop_self_loops(*graph.decoded().storage.to_csr())
     return Graph(*tensors, vertices=graph.vertices, directed=graph.directed)
+
+
+def merged(graph: Graph, multi: sorting.Merge = "first") -> Graph:
+    """The graph in CSR with parallel arcs of equal direction merged as `multi` says in `from_edges`."""
+    if graph.storage.is_distributed:
+        return _spread(graph, graph.directed, multi, "keep")
+    arcs = graph.decoded()
+    tensors = sorting.merge_parallel(arcs.offset, arcs.neighbors, arcs.weights, multi)
+    return arcs if tensors[1] is arcs.neighbors else Graph(*tensors, vertices=graph.vertices, directed=graph.directed)
+
+
+def _spread(graph: Graph, directed: bool, multi: inputs.Multi | sorting.Merge, self_loops: inputs.SelfLoops) -> Graph:
+    """A derived graph of one that is spread over processes, each of which makes its own rows; kept with the graph."""
+    name = f"{'directed' if directed else 'undirected'}, {multi} parallel arcs, {self_loops} self-loops"
+
+    layout: Any = graph.layout
+    made = lambda: Graph.of_storage(layout.simplified(directed, multi, self_loops), graph._ids, directed)  # noqa: E731
+    return graph.kept(name, made)
 
 
 def subgraph(graph: Graph, vertices: Any) -> Graph:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tgraph.core import derived_graphs
 from tgraph.core.building import sorting
 from tgraph.core.building.inputs import Multi
 from tgraph.core.graph import Graph
@@ -43,6 +44,4 @@ def merged(graph: Graph, multi: sorting.Merge = "first") -> Graph:
     >>> tg.primitives.simple_graph.merged(graph, "max").weights
     tensor([2, 4])
     """
-    arcs = graph.decoded()
-    tensors = sorting.merge_parallel(arcs.offset, arcs.neighbors, arcs.weights, multi)
-    return arcs if tensors[1] is arcs.neighbors else Graph(*tensors, vertices=graph.vertices, directed=graph.directed)
+    return derived_graphs.merged(graph, multi)
