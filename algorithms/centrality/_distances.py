@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.paths.bfs import hops_from_each
+from tgraph.algorithms.paths._sources import refuse_ranks
+from tgraph.algorithms.paths.bfs import BFS, hops_from_each
 from tgraph.algorithms.paths.sssp import SSSP
 
 # Distances that are kept at once.
@@ -47,8 +48,16 @@ def distances(graph: tg.Graph, sources: Tensor, weighted: bool, **options: Any) 
     """Distances [k, n] from k sources over the weights, or int32 in hops; -1 where unreached, inf for floats."""
     if not weighted:
         return hops_from_each(graph, sources, **options)
-    programs = [SSSP(source) for source in sources.tolist()]
-    return torch.stack([run.values for run in tg.run_each(programs, graph, **options)])
+    refuse_ranks(graph)
+    return torch.stack(list(each_distance(graph, sources, True, **options)))
+
+
+def each_distance(graph: tg.Graph, sources: Tensor, weighted: bool, **options: Any) -> Iterable[Tensor]:
+    """The same, [n] for each source."""
+    if not weighted and not graph.storage.is_distributed:
+        return hops_from_each(graph, sources, **options)
+    programs = [(SSSP if weighted else BFS)(source) for source in sources.tolist()]
+    return (run.values for run in tg.run_each(programs, graph, **options))
 
 
 def count_shortest_paths(

@@ -19,17 +19,16 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.algorithms.centrality._dependencies import COUNTABLE, in_columns
 from tgraph.algorithms.centrality._distances import count_shortest_paths, distances, groups, with_lengths
 from tgraph.algorithms.paths.bfs import hops_from_each
-
-# Beyond so many paths, the inverse of their number loses digits.
-COUNTABLE = 1e300
 
 
 def betweenness(
@@ -71,7 +70,7 @@ def betweenness(
     chosen = chosen_sources(graph, sources, k, seed)
     if batch is not None and batch < 1:
         raise tg.errors.ArgumentError(f"batch: must be positive, got {batch}")
-    total = torch.zeros(n, dtype=torch.float64, device=graph.device)
+    total = tg.primitives.values.full(graph, 0.0, torch.float64)
     with tg.one_torch_thread(options.get("backend", "auto")):
         for group in groups(graph, chosen, batch, "betweenness"):
             for dependency in dependencies(graph, group, endpoints, weighted, **options):
@@ -82,9 +81,12 @@ def betweenness(
 
 def dependencies(
     graph: tg.Graph, sources: Tensor, endpoints: bool = False, weighted: bool = False, **options: Any
-) -> Tensor:
+) -> Iterable[Tensor]:
     """How much each of k sources depends on each vertex, float64 [k, n]: the part of the shortest paths from that
-    source that pass through it. `sources`, `endpoints`, `weighted` and `options` are those of `betweenness`."""
+    source that pass through it. `sources`, `endpoints`, `weighted` and `options` are those of `betweenness`. On ranks,
+    in hops, these are k tensors [n]."""
+    if graph.storage.is_distributed and not weighted:
+        return in_columns(graph, sources, endpoints, **options).unbind(1)
     place = (torch.arange(len(sources), device=graph.device), sources)
     through = _over_weights if weighted else _in_hops
     dependency, reached = through(graph, sources, place, **options)

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.centrality._distances import distances, groups, with_lengths
+from tgraph.algorithms.centrality._distances import distances, each_distance, groups, with_lengths
 
 # Vertices that are searched from at once, in hops: whole groups for many threads.
 SEARCHED_AT_ONCE = 1 << 12
@@ -79,10 +79,10 @@ def harmonic(
 def _near(graph: tg.Graph, sources: Tensor, weighted: bool, options: dict[str, Any]) -> Tensor:
     """The sum of the inverse distances from the sources to each vertex, [n]."""
     graph = with_lengths(graph) if weighted else graph
-    total = torch.zeros(graph.num_vertices, dtype=torch.float64, device=graph.device)
+    total = tg.primitives.values.full(graph, 0.0, torch.float64)
     with tg.one_torch_thread(options.get("backend", "auto")):
         for group in groups(graph, sources):
-            for distance in distances(graph, group, weighted, **options):  # one by one, in the order of the sources
+            for distance in each_distance(graph, group, weighted, **options):  # one by one, in the order of the sources
                 total += torch.where(distance > 0, distance.to(torch.float64).reciprocal(), 0)
     return total
 

@@ -10,6 +10,8 @@ O(n + m).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -36,7 +38,7 @@ def laplacian_centrality(graph: tg.Graph, *, normalized: bool = True, weighted: 
     arcs = graph.without_self_loops()
     if weighted or arcs.num_parallel_edges:
         unit = tg.primitives.weights.unit(graph) if weighted and normalized else 1.0
-        degree, squares, beside = _weighted_sums(arcs.decoded(), weighted, unit)
+        degree, squares, beside = _weighted_sums(arcs, (lambda w: w.double() / unit) if weighted else torch.ones_like)
     else:
         degree = squares = arcs.out_degree.to(torch.float64)
         beside = tg.aggregate(arcs, degree, "sum")
@@ -45,16 +47,12 @@ def laplacian_centrality(graph: tg.Graph, *, normalized: bool = True, weighted: 
     return drop / torch.where(energy == 0, 1, energy) if normalized else drop
 
 
-def _weighted_sums(arcs: tg.Graph, weighted: bool, unit: float) -> tuple[Tensor, Tensor, Tensor]:
-    """Of each row the sums of w, of w^2, and of the degree of each neighbour times |w|, in units of `unit`: parallel
-    arcs add up first."""
+def _weighted_sums(arcs: tg.Graph, weight: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+    """Of each row the sums of w, of w^2, and of the degree of each neighbour times |w|, of a function of the weights:
+    parallel arcs add up first."""
     ones = torch.ones(arcs.num_vertices, dtype=torch.float64, device=arcs.device)
-    weights = arcs.weights if weighted else torch.ones_like(arcs.neighbors)
-    assert weights is not None
-    simple = tg.Graph(arcs.offset, arcs.neighbors, weights.to(torch.float64) / unit, directed=False)
-    if simple.num_parallel_edges:
-        simple = simple.to_undirected(multi="sum")
-    assert simple.weights is not None
+    reweighted = tg.primitives.weights.reweighted
+    simple = reweighted(arcs, lambda weights: weight(weights).double()).to_undirected(multi="sum")
     degree = tg.aggregate(simple, ones, "sum", edge="mul")
-    squares = tg.aggregate(simple, ones, "sum", edge="mul", weights=simple.weights**2)
-    return degree, squares, tg.aggregate(simple, degree, "sum", edge="mul", weights=simple.weights.abs())
+    squares = tg.aggregate(reweighted(simple, torch.square), ones, "sum", edge="mul")
+    return degree, squares, tg.aggregate(reweighted(simple, torch.abs), degree, "sum", edge="mul")

@@ -36,7 +36,7 @@ def percolation(graph: tg.Graph, states: Tensor | None = None, *, weighted: bool
     if held.shape != (n,):
         raise tg.errors.ArgumentError(f"states: expected [{n}] numbers, got {list(held.shape)}")
     tg.primitives.weights.check_numbers("states", held, "measures")
-    total = torch.zeros(n, dtype=torch.float64, device=graph.device)
+    total = tg.primitives.values.full(graph, 0.0, torch.float64)
     with tg.one_torch_thread(options.get("backend", "auto")):
         for group in groups(graph, torch.arange(n, device=graph.device)):
             for source, dependency in zip(

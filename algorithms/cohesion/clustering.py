@@ -6,6 +6,8 @@ Each follows from the triangles of the graph, which are listed once: O(m^1.5) (s
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -43,14 +45,13 @@ def clustering(graph: tg.Graph, *, weighted: bool = False) -> Tensor:
     tensor([0.6670, 0.6670, 0.6670, 0.6670, 0.6670], dtype=torch.float64)
     """
     arcs = tg.primitives.simple_graph.merged(graph).without_self_loops()
-    value = torch.ones(arcs.num_arcs, dtype=torch.float64, device=arcs.device)
-    if weighted and arcs.weights is not None and arcs.num_arcs:
-        value = _cube_roots(graph, arcs.weights)
-    undirected = arcs
+    value = torch.ones_like
+    if weighted and arcs.weight_dtype is not None and arcs.num_arcs:
+        value = _cube_roots(graph, arcs.weight_range[1])
+    undirected = tg.primitives.weights.reweighted(arcs, lambda weights: value(weights, dtype=torch.float64))
     if graph.directed:
-        undirected = tg.Graph(arcs.offset, arcs.neighbors, value).to_undirected("sum")
-        value = value if undirected.weights is None else undirected.weights
-    triangles = tg.primitives.triangle_edges.triangle_products(undirected, value)
+        undirected = undirected.to_undirected("sum")
+    triangles = tg.primitives.triangle_edges.triangle_products(undirected)
     if not graph.directed:
         pairs = arcs.out_degree * (arcs.out_degree - 1)
         return _ratio(2 * triangles, pairs)
@@ -105,17 +106,20 @@ def square_clustering(graph: tg.Graph) -> Tensor:
     return _ratio(squares, possible)
 
 
-def _cube_roots(graph: tg.Graph, weights: Tensor) -> Tensor:
-    """The cube roots of the weights of the simple graph over the largest of them, float64."""
+def _cube_roots(graph: tg.Graph, largest: float) -> Callable[..., Tensor]:
+    """The function that gives the cube roots of weights over the `largest` of those of the simple graph."""
     tg.primitives.weights.check(graph, "numbers", "triangles")
-    largest = weights.max().item()
     if not largest:
         own = graph.decoded().weights
         assert own is not None
         reason = "triangles count by their weights over the largest, which is 0: replace some, or leave weighted=False"
         tg.primitives.weights.refuse(graph, largest, int((own == 0).nonzero()[0]), reason)
-    ratio = weights.to(torch.float64) / largest
-    return ratio.abs().pow(1 / 3) * ratio.sign()
+
+    def roots(weights: Tensor, dtype: torch.dtype) -> Tensor:
+        ratio = weights.to(dtype) / largest
+        return ratio.abs().pow(1 / 3) * ratio.sign()
+
+    return roots
 
 
 def _ratio(part: Tensor, whole: Tensor) -> Tensor:

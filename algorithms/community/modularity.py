@@ -113,7 +113,7 @@ def _strengths(graph: tg.Graph, group: Tensor, count: int, weighted: bool) -> tu
 
 
 def _by_group(values: Tensor, group: Tensor, count: int) -> Tensor:
-    return values.new_zeros(count).index_add_(0, group, values)
+    return torch.bincount(group, values, minlength=count)
 
 
 def _numbered(graph: tg.Graph, communities: Tensor) -> tuple[Tensor, Tensor]:

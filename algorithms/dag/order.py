@@ -80,7 +80,8 @@ def _cycle_behind(graph: tg.Graph, generation: Tensor) -> Tensor:
     if not bool(left.any()):
         return generation.new_empty(0)
     vertex = torch.arange(graph.num_vertices, device=graph.device)
-    before = tg.aggregate(graph, vertex.masked_fill(~left, graph.num_vertices), "min").cpu().numpy()
+    least = tg.aggregate(graph, vertex.masked_fill(~left, graph.num_vertices), "min")
+    before = tg.primitives.values.whole(least).cpu().numpy()
     place: dict[int, int] = {}
     v = int(left.nonzero()[0])
     while v not in place:

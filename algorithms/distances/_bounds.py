@@ -36,7 +36,7 @@ class Bounds:
         self.open = graph.everything().ids
         floating = weighted and graph.weight_dtype is not None and graph.weight_dtype.is_floating_point
         dtype = torch.float64 if floating else torch.int64 if weighted else torch.int32
-        self.lower = torch.zeros(graph.num_vertices, dtype=dtype, device=graph.device)
+        self.lower = tg.primitives.values.full(graph, 0, dtype)
         self.upper = torch.full_like(self.lower, torch.inf if floating else torch.iinfo(dtype).max)
         self.total = torch.zeros_like(self.lower, dtype=torch.float64)  # of the distances to those searched from
         self.most, self.least = self.lower[0], self.upper[0]
@@ -101,7 +101,7 @@ class Bounds:
 
     def of_all(self) -> tuple[Tensor, Tensor]:
         """The bounds of all vertices, [n] each."""
-        lower = self.lower.new_empty(self.graph.num_vertices)
+        lower = tg.primitives.values.full(self.graph, 0, self.lower.dtype)
         upper = torch.empty_like(lower)
         for vertices, low, high in (*self.closed, (self.open, self.lower, self.upper)):
             lower[vertices], upper[vertices] = low, high
@@ -134,13 +134,13 @@ class Bounds:
         self.searched[vertex] = eccentricity
         back = self.distances(self.arcs.transpose(), vertex)[0] if self.graph.directed else away
         self.total += back
-        torch.maximum(self.lower, back, out=self.lower)
+        self.lower = torch.maximum(self.lower, back)
         beyond = eccentricity - away
-        torch.maximum(self.lower, beyond - self.slack * eccentricity if self.slack else beyond, out=self.lower)
+        self.lower = torch.maximum(self.lower, beyond - self.slack * eccentricity if self.slack else beyond)
         within = back + eccentricity
         if not within.is_floating_point():  # both are 0 or more: a sum that wraps is negative, and no bound
             within.masked_fill_(within < 0, torch.iinfo(within.dtype).max)
-        torch.minimum(self.upper, within, out=self.upper)
+        self.upper = torch.minimum(self.upper, within)
         self.lower[place] = self.upper[place] = eccentricity
         self.most = torch.maximum(self.most, self.lower.max())
         self.least = torch.minimum(self.least, self.upper.min())

@@ -31,6 +31,12 @@ def minus_one_where(values: Tensor, unreached: int) -> Tensor:
     return values.add_(_ONE).clamp_(min=0).sub_(_ONE)
 
 
+def refuse_ranks(graph: tg.Graph) -> None:
+    """Raise ArgumentError for a graph that is spread over ranks, before searches whose results are rows [k, n]."""
+    if graph.storage.is_distributed:
+        graph.storage.to_csr()
+
+
 def start_at(graph: tg.Graph, source: Source, unreached: float, dtype: torch.dtype) -> tuple[Tensor, tg.Frontier]:
     """Vertex data that is 0 at the source and `unreached` elsewhere, [n] or [n, k], and the sources as frontier.
 

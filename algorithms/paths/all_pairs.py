@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.paths._sources import Source
+from tgraph.algorithms.paths._sources import Source, refuse_ranks
 from tgraph.algorithms.paths.bellman_ford import potentials
 from tgraph.algorithms.paths.bfs import hops_from_each
 from tgraph.algorithms.paths.sssp import SSSP
@@ -53,6 +53,7 @@ def _split(sources: Tensor, block: int) -> tuple[Tensor, ...]:
 
 
 def _over_weights(graph: tg.Graph, sources: Tensor, **options: Any) -> Tensor:
+    refuse_ranks(graph)
     runs = tg.run_each([SSSP(source) for source in sources.tolist()], graph, **options)
     return torch.stack([run.values for run in runs])
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.paths._sources import Source, is_one, minus_one_where, start_at
+from tgraph.algorithms.paths._sources import Source, is_one, minus_one_where, refuse_ranks, start_at
 
 UNREACHED = torch.iinfo(torch.int32).max
 
@@ -79,6 +79,7 @@ def bfs(
 
 def hops_from_each(graph: tg.Graph, sources: Tensor, **options: Any) -> Tensor:
     """Hops from each of k sources to all vertices, int32 [k, n], -1 where unreached. `options` go to `tgraph.run`."""
+    refuse_ranks(graph)
     small = graph.num_arcs < SMALL_ARCS and graph.num_vertices < SMALL_VERTICES and graph.device.type == "cpu"
     backend = options.get("backend", "auto")
     if (

@@ -25,7 +25,7 @@ def dominating_set(graph: tg.Graph) -> Tensor:
     """
     n, device = graph.num_vertices, graph.device
     reverse = graph.transpose()
-    chosen = torch.zeros(n, dtype=torch.bool, device=device)
+    chosen = tg.primitives.values.full(graph, False, torch.bool)
     dominated = chosen.clone()
     last = n - 1 - torch.arange(n, device=device)
     arcs = graph.to_undirected().without_self_loops() if not graph.directed else None

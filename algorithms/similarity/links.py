@@ -67,7 +67,8 @@ def preferential_attachment(graph: tg.Graph, pairs: Any = None) -> Tensor:
     tensor([2, 4])
     """
     graph = simple(graph)
-    return loops_twice(graph)[pairs_of(graph, pairs)].prod(1)
+    pairs = pairs_of(graph, pairs)
+    return loops_twice(graph)[pairs].prod(1)
 
 
 def loops_twice(graph: tg.Graph) -> Tensor:

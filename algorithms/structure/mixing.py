@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.structure._arcs import source
 
 
 def degree_assortativity(graph: tg.Graph, x: str = "out", y: str = "in", *, weighted: bool = False) -> float:
@@ -124,11 +123,10 @@ def _degree(graph: tg.Graph, direction: str, weighted: bool) -> Tensor:
         degree = matrix.out_degree.to(torch.float64)
     if graph.directed or not graph.num_self_loops:
         return degree
-    arcs = graph.decoded()
-    first = source(arcs)
-    loops = first == arcs.neighbors
-    added = ones[0].expand(int(loops.sum())) if not weighted or arcs.weights is None else arcs.weights[loops].to(ones)
-    return degree.index_add(0, first[loops], added)
+    if not weighted:
+        return 2 * degree - graph.without_self_loops().out_degree
+    vertex = torch.arange(graph.num_vertices, device=graph.device)
+    return degree + tg.aggregate(graph, vertex, edge=lambda u, v, weight: torch.where(u == v, weight.double(), 0))
 
 
 def _checked(graph: tg.Graph, values: Tensor, name: str) -> Tensor:

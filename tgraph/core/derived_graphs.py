@@ -28,14 +28,13 @@ def to_undirected(graph: Graph, multi: inputs.Multi = "first") -> Graph:
     (2, tensor([[0, 1, 1, 2],
             [1, 0, 2, 1]]))
     """
-    if not graph.directed:
-        if multi == "keep":
-            return graph
-        arcs = graph.decoded()
-        tensors = sorting.merge_parallel(arcs.offset, arcs.neighbors, arcs.weights, multi)
-        if tensors[1] is arcs.neighbors:
-            return graph
-        return Graph(*tensors, vertices=graph.vertices, directed=False).with_columns_of(graph, first_of_parallel(arcs))
+    if not graph.directed and multi == "keep":
+        return graph
+    if graph.storage.is_distributed:
+        return _spread(graph, False, multi, "keep")
+    if not graph.directed and multi != "keep":
+        made = merged(graph, multi)
+        return graph if made.num_arcs == graph.num_arcs else made
     arcs = graph.decoded()
     rows = sorting.expand_rows(arcs.offset, arcs.neighbors.dtype)
     options: Any = (graph.num_vertices, False, multi, "keep", bool(graph.arc_columns))
@@ -89,10 +88,33 @@ def without_self_loops(graph: Graph) -> Graph:
     """
     if not graph.num_self_loops:
         return graph
+    if graph.storage.is_distributed:
+        return _spread(graph, graph.directed, "keep", "drop")
     offset, neighbors, weights = graph.decoded().storage.to_csr()
     tensors = sorting.drop_self_loops(offset, neighbors, weights)
     kept = sorting.drop_self_loops(offset, neighbors, _numbers(neighbors))[2] if graph.arc_columns else None
     return Graph(*tensors, vertices=graph.vertices, directed=graph.directed).with_columns_of(graph, kept)
+
+
+def merged(graph: Graph, multi: sorting.Merge = "first") -> Graph:
+    """The graph in CSR with parallel arcs of equal direction merged as `multi` says in `from_edges`."""
+    if graph.storage.is_distributed:
+        return _spread(graph, graph.directed, multi, "keep")
+    arcs = graph.decoded()
+    tensors = sorting.merge_parallel(arcs.offset, arcs.neighbors, arcs.weights, multi)
+    if tensors[1] is arcs.neighbors:
+        return arcs
+    made = Graph(*tensors, vertices=graph.vertices, directed=graph.directed)
+    return made.with_columns_of(graph, first_of_parallel(arcs))
+
+
+def _spread(graph: Graph, directed: bool, multi: inputs.Multi | sorting.Merge, self_loops: inputs.SelfLoops) -> Graph:
+    """A derived graph of one that is spread over processes, each of which makes its own rows; kept with the graph."""
+    name = f"{'directed' if directed else 'undirected'}, {multi} parallel arcs, {self_loops} self-loops"
+
+    layout: Any = graph.layout
+    made = lambda: Graph.of_storage(layout.simplified(directed, multi, self_loops), graph._ids, directed)  # noqa: E731
+    return graph.kept(name, made)
 
 
 def subgraph(graph: Graph, vertices: Any) -> Graph:

@@ -526,7 +526,8 @@ class Graph(GraphVertices):
         return lambda: (held() or Graph.of_storage(storage)).decoded().transpose_permutation
 
     def decoded(self) -> Graph:
-        """The same graph in CSR; itself where it is. `caches` lists it as "arcs", and `drop_caches` frees it.
+        """The same graph in CSR; itself where it is. `caches` lists it as "arcs", and `drop_caches` frees it. A graph
+        that is spread over ranks stays as it is, for operators that these serve; its `offset` raises LayoutError.
 
         >>> graph = tg.generators.cycle(4).to_format("sell")
         >>> graph.decoded().neighbors
@@ -534,7 +535,7 @@ class Graph(GraphVertices):
         >>> graph.caches
         {'arcs': 72}
         """
-        return self if self.layout is None else self.kept("arcs", self._decode)
+        return self if self.layout is None or self.layout.is_distributed else self.kept("arcs", self._decode)
 
     def _decode(self) -> Graph:
         offset, neighbors, weights = self.storage.to_csr()

@@ -10,11 +10,14 @@ from typing import Any, NoReturn, cast
 import torch
 from torch import Tensor
 
+from tgraph.core.building.arc_counts import ArcCounts
+from tgraph.core.building.inputs import Multi, SelfLoops
+from tgraph.core.building.sorting import expand_rows, index_dtype
 from tgraph.core.csr import Csr as LocalCsr
 from tgraph.core.derived import computed_once
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.rows import Selection
+from tgraph.core.rows import Selection, gather_rows, offset_of
 from tgraph.core.subgraph import Subgraph
 from tgraph.distributed.data.factories import Spreading
 from tgraph.distributed.data.sharded import NotByRowError, Sharded, from_local
@@ -22,16 +25,16 @@ from tgraph.distributed.learning.aggregation import aggregate
 from tgraph.distributed.learning.local_rows import local_graph, local_rows
 from tgraph.distributed.learning.mirrors import with_mirrors
 from tgraph.distributed.parts.part import Part
+from tgraph.distributed.parts.simplifying import simplified
 from tgraph.distributed.programs.components import join
 from tgraph.distributed.programs.fixpoint import Fixpoint
 from tgraph.distributed.ranks.channel import Sending
 from tgraph.distributed.ranks.failures import reporting, together
-from tgraph.distributed.ranks.ownership import Ownership
+from tgraph.distributed.ranks.ownership import Ownership, is_own
 from tgraph.distributed.ranks.recording import recording
 from tgraph.distributed.streaming.side import Side
 from tgraph.engine.tracing.trace import Trace
-from tgraph.errors import ArgumentError
-from tgraph.formats.layout import Layout
+from tgraph.errors import ArgumentError, LayoutError
 from tgraph.formats.uncompressed import Csr, Uncompressed
 from tgraph.kernels import choose
 from tgraph.kernels.affine import AffineStep, StepResult
@@ -46,6 +49,13 @@ _SINGLE_ARCS = (
     "graph: {} needs single arcs of the whole graph, and they are spread over ranks; read the file with tgraph.read or "
     "tgraph.open in one process, or write the algorithm with tg.aggregate or as a Relaxation"
 )
+
+
+class SingleArcsError(LayoutError):
+    """Single arcs were asked of a graph that is spread over ranks."""
+
+    def __init__(self, what: str = "this"):
+        super().__init__(_SINGLE_ARCS.format(what))
 
 
 class Distributed(Uncompressed):
@@ -140,12 +150,48 @@ class Distributed(Uncompressed):
 
     def to_csr(self) -> NoReturn:
         """Raises ArgumentError: no process has all arcs."""
-        raise ArgumentError(_SINGLE_ARCS.format("this"))
+        raise SingleArcsError
+
+    @property
+    def csr(self) -> NoReturn:
+        """Raises LayoutError: no process has all arcs."""
+        raise SingleArcsError
 
     def _rows(self, vertices: Tensor) -> Csr:
-        return self.to_csr()
+        """The rows on every rank, of vertices that are the same everywhere."""
+        held, rows = self.ownership, self.local_rows
+        here = is_own(vertices, held).nonzero().flatten()
+        offset, arcs = gather_rows(rows.offset, vertices.index_select(0, here) - held.first)
+        place = held.concatenate(here.index_select(0, expand_rows(offset)))[0]
+        order = place.argsort(stable=True)
+        numbers = self.numbers[rows.neighbors].to(index_dtype(self.num_vertices))
+        own = [numbers, *([] if rows.weights is None else [rows.weights])]
+        neighbors, *weights = (held.concatenate(each.index_select(0, arcs))[0].index_select(0, order) for each in own)
+        offset = offset_of(torch.bincount(place, minlength=len(vertices)))
+        return offset, neighbors, weights[0] if weights else None
 
-    def transposed(self) -> Layout:
+    def simplified(self, directed: bool, multi: Multi, self_loops: SelfLoops) -> Distributed:
+        """The arcs of another graph of these edges (see `tgraph.distributed.parts.simplifying`)."""
+
+        def read(section: str) -> Part:
+            both = [self._part_of(section)]
+            if self.directed and not directed:
+                both.append(self.transposed().part)
+            return simplified(*both, directed=directed, multi=multi, self_loops=self_loops)
+
+        return Distributed(read, directed)
+
+    def reweighted(self, function: Callable[[Tensor], Tensor]) -> Distributed:
+        """The same arcs with a function of their weights, or of ones, in place of these."""
+
+        self.check_in_memory("a graph of other weights")
+        return Distributed(lambda section: self._part_of(section).reweighted(function), self.directed)
+
+    def _part_of(self, rows: str) -> Part:
+        """The part of this graph, for "rows", or of its transpose."""
+        return self.part if rows == "rows" else self.transposed().part
+
+    def transposed(self) -> Distributed:
         """The other section; itself where the graph is undirected."""
         if not self.directed:
             return self
@@ -162,6 +208,14 @@ class Distributed(Uncompressed):
 
     def num_self_loops(self) -> int:
         return int(self.ownership.sum(torch.tensor(self.part.inside.num_self_loops, device="cpu")))
+
+    @computed_once
+    def _arc_counts(self) -> ArcCounts:
+        counts, rows = ArcCounts(), self.local_rows
+        counts.see(0, self.ownership.first, rows.offset, self.numbers[rows.neighbors])
+        found = torch.tensor([counts.loops, counts.repeats, counts.repeated_loops], device="cpu")
+        counts.loops, counts.repeats, counts.repeated_loops = self.ownership.sum(found).tolist()
+        return counts
 
     def weight_statistics(self) -> tuple[float, float, float] | None:
         if self.weight_dtype is None or not self.num_arcs:
@@ -243,7 +297,7 @@ class Distributed(Uncompressed):
         with reporting(self.ownership.group):
             try:
                 yield
-            except (NotByRowError, TypeError) as fault:
+            except (NotByRowError, SingleArcsError, TypeError) as fault:
                 if isinstance(fault, TypeError) and Sharded.__name__ not in str(fault):
                     raise  # otherwise a kernel was called with sharded data
                 raise ArgumentError(_SINGLE_ARCS.format(name)) from fault

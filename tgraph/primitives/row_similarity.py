@@ -30,7 +30,10 @@ def common_neighbors(
     >>> tg.primitives.row_similarity.common_neighbors(tg.generators.cycle(4), [[0, 2], [0, 1]])
     tensor([2, 0])
     """
-    first, second = vertex_pairs(graph, pairs).unbind(1)
+    pairs = vertex_pairs(graph, pairs)
+    if graph.storage.is_distributed and counterparts is None:
+        graph, pairs, weights = _rows_of(graph, pairs, weights)
+    first, second = pairs.unbind(1)
     rows = _rows(graph)
     values = None if weights is None else weights.to(graph.device, torch.float64).contiguous()
     first, order = devices.sort(first)
@@ -102,6 +105,18 @@ def vertex_pairs(graph: Graph, pairs: Any) -> Tensor:
     if tensor.dim() != 2 or tensor.shape[1] != 2:
         raise ArgumentError(f"pairs: expected two vertices each, shape [k, 2], got {list(tensor.shape)}")
     return graph.as_vertices(tensor.reshape(-1), "pairs").reshape(-1, 2)
+
+
+def _rows_of(graph: Graph, pairs: Tensor, weights: Tensor | None) -> tuple[Graph, Tensor, Tensor | None]:
+    """(the rows of the vertices of some pairs, on every rank over which the graph is spread; the pairs, and the weights
+    of the columns, by their numbers there)."""
+    vertices, pairs = pairs.unique(return_inverse=True)
+    offset, columns, _ = graph.storage.rows(vertices)
+    known, columns = columns.unique(return_inverse=True)
+    size = max(len(vertices), len(known))
+    offset = torch.nn.functional.pad(offset, (0, size + 1 - len(offset)), value=len(columns))
+    weights = None if weights is None else torch.nn.functional.pad(weights[known], (0, size - len(known)))
+    return Graph(offset, columns), pairs, weights
 
 
 def _rows(graph: Graph) -> SparseMatrix:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tgraph.core import derived_graphs
 from tgraph.core.building import sorting
 from tgraph.core.building.inputs import Multi
-from tgraph.core.derived_graphs import first_of_parallel
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 
@@ -44,10 +44,4 @@ def merged(graph: Graph, multi: sorting.Merge = "first") -> Graph:
     >>> tg.primitives.simple_graph.merged(graph, "max").weights
     tensor([2, 4])
     """
-    arcs = graph.decoded()
-    tensors = sorting.merge_parallel(arcs.offset, arcs.neighbors, arcs.weights, multi)
-    if tensors[1] is arcs.neighbors:
-        return arcs
-    return Graph(*tensors, vertices=graph.vertices, directed=graph.directed).with_columns_of(
-        graph, first_of_parallel(arcs)
-    )
+    return derived_graphs.merged(graph, multi)

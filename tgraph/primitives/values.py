@@ -4,6 +4,8 @@ are torch's."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -20,7 +22,9 @@ def full(graph: Graph, value: float, dtype: torch.dtype) -> Tensor:
     >>> tg.primitives.values.full(tg.generators.path(3), 0.5, torch.float64)
     tensor([0.5000, 0.5000, 0.5000], dtype=torch.float64)
     """
-    if _is_small(graph.num_vertices, graph.device) or graph.storage.is_distributed:
+    if graph.storage.is_distributed:
+        return graph.out_degree.new_full((graph.num_vertices,), value, dtype=dtype)
+    if _is_small(graph.num_vertices, graph.device):
         return torch.full((graph.num_vertices,), value, dtype=dtype, device=graph.device)
     values = torch.empty(graph.num_vertices, dtype=dtype, device=graph.device)
     operators.fill(values, value)
@@ -38,6 +42,16 @@ def numbered(graph: Graph, dtype: torch.dtype) -> Tensor:
     values = torch.empty(graph.num_vertices, dtype=dtype, device=graph.device)
     operators.number(values)
     return values
+
+
+def whole(values: Tensor) -> Tensor:
+    """The `values` [n, ...] in one tensor, on every rank where they are spread over ranks: for few numbers a vertex.
+
+    >>> tg.primitives.values.whole(torch.tensor([1, 2]))
+    tensor([1, 2])
+    """
+    gathered: Callable[[], Tensor] | None = getattr(values, "full_tensor", None)
+    return values if gathered is None else gathered()
 
 
 def replace(values: Tensor, old: int, by: int) -> Tensor:

@@ -90,6 +90,25 @@ def check_numbers(name: str, values: Tensor, kind: str) -> None:
         )
 
 
+def reweighted(graph: Graph, function: Callable[[Tensor], Tensor]) -> Graph:
+    """The same arcs with a `function` of their weights, or of ones (float64 [m]) where there are none, as weights.
+
+    Each weight follows from that of its own arc: a graph that is spread over ranks stays so.
+
+    >>> graph = tg.Graph.from_edges([0, 1], [1, 2], [1.0, -2.0])
+    >>> tg.primitives.weights.reweighted(graph, torch.abs).weights
+    tensor([1., 2.], dtype=torch.float64)
+    """
+    if graph.storage.is_distributed:
+        layout: Any = graph.layout
+        return Graph.of_storage(layout.reweighted(function), graph._ids, graph.directed)
+    arcs = graph.decoded()
+    given = arcs.weights
+    if given is None:
+        given = torch.ones(arcs.num_arcs, dtype=torch.float64, device=arcs.device)
+    return Graph(arcs.offset, arcs.neighbors, function(given), graph.vertices, graph.directed)
+
+
 def unit(graph: Graph) -> float:
     """A power of two near the largest magnitude of the weights, which they can be divided by without rounding where
     squares of them might be 0 or inf; 1 where all are 0.

@@ -212,7 +212,7 @@ def test_mixing_equals_networkx(graph):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_answered_arcs_equal_the_portable_ones(threads):
     for graph in (random_graph(40, 300, seed=1), tg.generators.rmat(13, 8, seed=1)):
-        portable = PORTABLE.operators["count_mutual"].run(graph.offset, graph.neighbors)
+        portable = PORTABLE.operators["count_mutual"].run(graph)
         with thread_count(threads):
             found = tg.primitives.mutual.counts(graph)
         assert all(map(torch.equal, found, portable))
@@ -224,11 +224,8 @@ def test_correlations_equal_the_portable_ones(directed, threads):
     graph = tg.generators.rmat(13, 8, seed=1, directed=directed)
     values = torch.rand(graph.num_vertices, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     values += graph.out_degree
-    degrees = graph.out_degree, graph.in_degree
     native, portable = (
-        BACKENDS[name]
-        .operators["correlate_ends"]
-        .run(graph.offset, graph.neighbors, *degrees, values, values, not directed)
+        BACKENDS[name].operators["correlate_ends"].run(graph, values, values, not directed)
         for name in ("native", "portable")
     )
     assert close(native, portable)

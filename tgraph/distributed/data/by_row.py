@@ -206,8 +206,13 @@ def rows(function: Any, ownership: Ownership, data: Sharded, index: Tensor) -> T
 
 @implements(aten.index.Tensor)
 def index(function: Any, ownership: Ownership, data: Tensor, indices: Any) -> Tensor:
-    """Rows by a mask sharded likewise, which stay sharded; or rows by number, on every rank."""
+    """Rows by a mask sharded likewise, or of data that every rank has by numbers that are sharded: sharded; or rows by
+    numbers that every rank has, on every rank."""
     first, *others = indices
+    if isinstance(first, Sharded) and not isinstance(data, Sharded) and not others:
+        if first.dtype != torch.bool:
+            return Sharded(function(data, [first.local]), ownership)
+        data = Sharded(ownership.own(data), ownership)
     if any(each is not None for each in others) or not isinstance(data, Sharded):
         raise NotByRowError(function, "of data that is spread over ranks rows are taken by one mask or one index")
     if isinstance(first, Sharded) and first.dtype == torch.bool:

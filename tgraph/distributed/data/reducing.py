@@ -166,12 +166,15 @@ def topk(
 
 @implements(aten.bincount.default)
 def bincount(
-    function: Any, ownership: Ownership, data: Sharded, weights: Tensor | None = None, minlength: int = 0
+    function: Any, ownership: Ownership, data: Tensor, weights: Tensor | None = None, minlength: int = 0
 ) -> Tensor:
     """Number of occurrences of each value, on every rank."""
     length = max(minlength, int(data.amax()) + 1 if ownership.num_rows else 0)
-    held = weights.local if isinstance(weights, Sharded) else None if weights is None else ownership.own(weights)
-    return ownership.sum(function(data.local, held, length))
+    own, held = (
+        each.local if isinstance(each, Sharded) else each if each is None else ownership.own(each)
+        for each in (data, weights)
+    )
+    return ownership.sum(function(own, held, length))
 
 
 @implements(aten._unique2.default)

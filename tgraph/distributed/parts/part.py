@@ -19,7 +19,7 @@ from tgraph.distributed.streaming.side import Side
 from tgraph.distributed.streaming.within import Within
 from tgraph.kernels.operators.aggregation.rows import reduce_rows
 from tgraph.kernels.reductions import reduction_of
-from tgraph.primitives import bitmaps
+from tgraph.primitives import bitmaps, weights
 
 
 @dataclass(eq=False)
@@ -87,6 +87,11 @@ class Part:
         if self.cut is not None:
             self.cut_rows.combine(here, self._counts_elsewhere, torch.add)
         return here
+
+    def reweighted(self, function: Callable[[Tensor], Tensor]) -> Part:
+        """The same arcs with a function of their weights, or of ones, in place of these."""
+        graphs = [weights.reweighted(graph, function) for graph in self.graphs]
+        return Part(self.ownership, self.mirrors, *graphs)
 
     @property
     def graphs(self) -> tuple[Graph, ...]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
 from tgraph.kernels.operators.cohesion import intersect as operators
+from tgraph.primitives.simple_graph import merged
 
 
 def triangles(graph: Graph, *, per_vertex: bool = False, backend: str = "auto") -> Tensor:
@@ -34,7 +34,5 @@ def arcs_among_neighbors(graph: Graph, *, backend: str = "auto") -> Tensor:
     """
     if not graph.directed:
         return 2 * triangles(graph, per_vertex=True, backend=backend)
-    arcs = graph.decoded()
-    offset, neighbors, _ = sorting.merge_parallel(arcs.offset, arcs.neighbors, None, "first")
-    both_ways = Graph(offset, neighbors).to_undirected(multi="keep")  # an edge twice where its arc has a reverse
+    both_ways = merged(graph).to_undirected(multi="keep")  # an edge twice where its arc has a reverse
     return operators.count_arcs_among.with_backend(backend)(both_ways)

@@ -33,5 +33,4 @@ def onion_layers(graph: Graph) -> tuple[Tensor, Tensor]:
     >>> core, layer
     (tensor([1, 1, 1, 1, 1]), tensor([1, 2, 3, 2, 1]))
     """
-    graph.ensure_valid()
-    return operators.onion(graph.offset, graph.neighbors)
+    return operators.onion(graph)

@@ -29,15 +29,18 @@ def edge_triangles(graph: Graph) -> Tensor:
     return operators.edge_triangles(graph.offset, graph.neighbors, graph.transpose_permutation)
 
 
-def triangle_products(graph: Graph, value: Tensor) -> Tensor:
+def triangle_products(graph: Graph, value: Tensor | None = None) -> Tensor:
     """For each vertex the sum over its triangles of the product of the values of their three edges, float64 [n].
 
-    `value`: numbers [m], equal for the two arcs of an edge. The order of additions is fixed.
+    `value`: numbers [m], equal for the two arcs of an edge; None for the weights, 1 without. The order of additions is
+    fixed.
 
     >>> graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0], [2, 3, 5], directed=False)
     >>> tg.primitives.triangle_edges.triangle_products(graph, graph.weights)
     tensor([30., 30., 30.], dtype=torch.float64)
     """
+    if value is None:
+        return operators.weighted_triangles(graph)
     _check_arc_data(graph, value, "value")
     value = value.to(torch.float64)
     return operators.triangle_products(graph.offset, graph.neighbors, value, graph.transpose_permutation)

@@ -4,6 +4,7 @@ propagation."""
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -36,14 +37,16 @@ def quotient(graph: Graph, *, weighted: bool = False, backend: str = "auto") -> 
     arcs = graph.decoded()
     offset, neighbors = arcs.offset.contiguous(), arcs.neighbors.contiguous()
     all_alike = torch.zeros(graph.num_vertices, dtype=torch.int64, device=graph.device)
+
+    def strength(rows: Graph, row_weights: Tensor | None) -> Tensor:
+        held = Graph(rows.offset, rows.neighbors, row_weights, directed=graph.directed)
+        return operators.sum_inside.with_backend(backend)(held, all_alike, weights is not None)
+
+    leaving = strength(arcs, weights)
     if not graph.directed:
-        strength = _inside(offset, neighbors, weights, all_alike, 2.0, backend)
-        return Quotient(offset, neighbors, weights, strength, None, float(strength.sum()))
-    forth, back = Graph(offset, neighbors, weights), graph.decoded().transpose()
-    both = forth.to_undirected(multi="keep")
-    back_weights = None if weights is None else weights[arcs.transpose_permutation]
-    leaving = _inside(offset, neighbors, weights, all_alike, 1.0, backend)
-    entering = _inside(back.offset.contiguous(), back.neighbors.contiguous(), back_weights, all_alike, 1.0, backend)
+        return Quotient(offset, neighbors, weights, leaving, None, float(leaving.sum()))
+    both = Graph(offset, neighbors, weights).to_undirected(multi="keep")
+    entering = strength(arcs.transpose(), None if weights is None else weights[arcs.transpose_permutation])
     return Quotient(both.offset, both.neighbors, both.weights, leaving, entering, float(leaving.sum()))
 
 
@@ -136,7 +139,8 @@ def gain(graph: Quotient, before: Tensor, after: Tensor, *, resolution: float = 
     both_ways = 1.0 if graph.in_strength is None else 2.0  # an arc of a directed graph is stored as two
 
     def modularity(community: Tensor) -> float:
-        inside = _inside(graph.offset, graph.neighbors, graph.weights, community, 1.0, backend).sum()
+        held = Graph(graph.offset, graph.neighbors, graph.weights)
+        inside = operators.sum_inside.with_backend(backend)(held, community, graph.weights is not None).sum()
         leave, enter = (
             torch.zeros_like(each).index_add_(0, community, each) for each in (graph.out_strength, entering)
         )
@@ -173,9 +177,8 @@ def inside(graph: Graph, group: Tensor, *, weighted: bool = False, backend: str 
     _check_range("group", group, graph.num_vertices)
     if len(group) != graph.num_vertices:
         raise ArgumentError(f"group: expected [{graph.num_vertices}], one for each vertex, got [{len(group)}]")
-    weights, arcs = exact_weights(graph) if weighted else None, graph.decoded()
-    loops = 1.0 if graph.directed else 2.0
-    return _inside(arcs.offset.contiguous(), arcs.neighbors.contiguous(), weights, group, loops, backend)
+    arcs = kinds.reweighted(graph, _exactly(graph)) if weighted else graph.decoded()
+    return operators.sum_inside.with_backend(backend)(arcs, group, weighted)
 
 
 def exact_weights(graph: Graph) -> Tensor:
@@ -186,17 +189,25 @@ def exact_weights(graph: Graph) -> Tensor:
     >>> tg.primitives.communities.exact_weights(tg.Graph.from_edges([0, 1], [1, 2], [0.5, 2.0]))
     tensor([0.5000, 2.0000], dtype=torch.float64)
     """
+    exact, weights = _exactly(graph), graph.decoded().weights
+    assert weights is not None
+    return exact(weights)
+
+
+def _exactly(graph: Graph) -> Callable[[Tensor], Tensor]:
+    """The function that makes weights of a graph those of `exact_weights`."""
     if graph.weight_dtype is None:
         raise ArgumentError("weighted: the graph has no weights; leave weighted=False, or give it weights")
-    weights = graph.decoded().weights
-    assert weights is not None
     kinds.check(graph, "measures", "communities")
-    held = weights.detach().to(torch.float64)
-    largest = float(held.max()) * len(held) * 2 if len(held) else 0.0
-    if not largest or not weights.is_floating_point():
-        return held.contiguous()
+    largest = float(graph.weight_range[1]) * graph.num_arcs * 2
     step = 2.0 ** max(math.frexp(largest)[1] - 52, -1074)
-    return held.div(step).round_().mul_(step)
+    rounds = largest > 0 and graph.weight_dtype.is_floating_point
+
+    def exact(weights: Tensor) -> Tensor:
+        held = weights.detach().to(torch.float64)
+        return held.div(step).round_().mul_(step) if rounds else held.contiguous()
+
+    return exact
 
 
 def _check_groups(graph: Quotient, name: str, group: Tensor, count: int) -> None:
@@ -215,9 +226,3 @@ def _check_range(name: str, group: Tensor, count: int) -> None:
         wrong = least if least < 0 else largest
         position = int((group == wrong).nonzero()[0])
         raise ArgumentError(f"{name}: {wrong} at position {position} is outside 0..{count - 1}; number them first")
-
-
-def _inside(
-    offset: Tensor, neighbors: Tensor, weights: Tensor | None, group: Tensor, loops: float, backend: str
-) -> Tensor:
-    return operators.sum_inside.with_backend(backend)(offset, neighbors, weights, group, loops)

@@ -14,6 +14,7 @@ from tgraph.core import sums
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, NegativeCycleError
 from tgraph.kernels.operators.paths import shortest_paths as operators
+from tgraph.primitives import values
 from tgraph.primitives import weights as kinds
 
 LARGEST_SUM = 2**62
@@ -69,7 +70,7 @@ def shortest_path(
             check_sums(graph, EXACT)
         elif sums.largest(bound) >= LARGEST_SUM:
             bound = bound.clamp(-LARGEST_SUM, LARGEST_SUM - 1)  # no distance is larger, and the sum of both fits
-    if graph.weights is None and bound is None:
+    if graph.weight_dtype is None and bound is None:
         path = fewest_hops(graph, source, target, backend=backend)
         return path, len(path) - 1 if len(path) else torch.inf
     path, length = operators.shortest_path.with_backend(backend)(graph, source, target, bound)
@@ -114,7 +115,7 @@ def parents(graph: Graph, distance: Tensor, sources: Tensor, *, backend: str = "
     tensor([1, 1, 1, 2])
     """
     graph._check_vertex_data(distance, "distance", dimensions=1)
-    parent = torch.full((graph.num_vertices,), -1, dtype=torch.int64, device=graph.device)
+    parent = values.full(graph, -1, torch.int64)
     parent[sources] = sources
     operators.parents.with_backend(backend)(graph.decoded(), distance, parent)
     return parent

@@ -18,6 +18,4 @@ def independent_set(graph: Graph, seed: int) -> Tensor:
     tensor([False,  True, False,  True, False,  True])
     """
     refuse_directed(graph)
-    graph = graph.decoded()
-    graph.ensure_valid()
-    return operators.independent_set(graph.offset, graph.neighbors, random.key(seed))
+    return operators.independent_set(graph.decoded(), random.key(seed))

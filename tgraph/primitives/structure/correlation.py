@@ -20,12 +20,9 @@ def over_arcs(graph: Graph, first: Tensor, second: Tensor) -> float:
     """
     if not graph.num_arcs:
         return math.nan
-    arcs = graph.decoded()
-    arcs.ensure_valid()
     is_symmetric = second is first and not graph.directed
     first, second = _of_moderate_size(first), _of_moderate_size(second)
-    degrees = arcs.out_degree, arcs.in_degree
-    both, *spread = correlate_ends(arcs.offset, arcs.neighbors, *degrees, first, second, is_symmetric)
+    both, *spread = correlate_ends(graph.decoded(), first, second, is_symmetric)
     return both / math.sqrt(spread[0]) / math.sqrt(spread[1]) if min(spread) > 0 else math.nan
 
 

@@ -15,6 +15,4 @@ def counts(graph: Graph) -> tuple[Tensor, Tensor]:
     >>> tg.primitives.mutual.counts(tg.Graph.from_edges([0, 1, 1], [1, 0, 2]))
     (tensor([1, 1, 0]), tensor([1, 2, 0]))
     """
-    arcs = graph.decoded()
-    arcs.ensure_valid()
-    return count_mutual(arcs.offset, arcs.neighbors)
+    return count_mutual(graph.decoded())

@@ -81,7 +81,7 @@ def peel_edges(offset: Tensor, neighbors: Tensor, edge: Tensor, ends: Tensor, tr
     return found
 
 
-attach(onion_operators.onion, refuses_first, per_vertex, per_vertex)
+attach(onion_operators.onion, refuses_graph, per_vertex, per_vertex)
 
 
 attach(squares_operators.count_squares, refuses_rows, per_vertex)

@@ -44,10 +44,11 @@ def number_groups(label: Tensor) -> tuple[Tensor, Tensor]:
     return group, first[:count].clone()
 
 
-@implements(communities_operators.sum_inside, refuses_first)
-def sum_inside(offset: Tensor, neighbors: Tensor, weights: Tensor | None, group: Tensor, loops: float) -> Tensor:
-    inside = torch.empty(len(group), dtype=torch.float64, device="cpu")
-    compiled().sum_inside(offset, neighbors, weights, group.to(neighbors.dtype), loops, inside)
+@implements(communities_operators.sum_inside, refuses_graph)
+def sum_inside(graph: Graph, group: Tensor, weighted: bool) -> Tensor:
+    inside, weights = torch.empty(len(group), dtype=torch.float64, device="cpu"), graph.weights if weighted else None
+    loops, group = 1.0 if graph.directed else 2.0, group.to(graph.neighbors.dtype)
+    compiled().sum_inside(graph.offset, graph.neighbors, weights, group, loops, inside)
     return inside
 
 

@@ -5,24 +5,17 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph.kernels.native.base.support import compiled, implements, refuses_first
+from tgraph.core.graph import Graph
+from tgraph.kernels.native.base.support import compiled, implements, refuses_first, refuses_graph
 from tgraph.kernels.operators.structure import correlation as correlation_operators
 from tgraph.kernels.operators.structure import line_graph as line_graph_operators
 from tgraph.kernels.operators.structure import mutual as mutual_operators
 
 
-@implements(correlation_operators.correlate_ends, refuses_first)
-def correlate_ends(
-    offset: Tensor,
-    neighbors: Tensor,
-    leaving: Tensor,
-    reaching: Tensor,
-    first: Tensor,
-    second: Tensor,
-    is_symmetric: bool,
-) -> tuple[float, float, float]:
-    tensors = (each for each in (offset, neighbors, leaving, reaching, first, second))
-    return compiled().correlate_ends(*tensors, is_symmetric)
+@implements(correlation_operators.correlate_ends, refuses_graph)
+def correlate_ends(graph: Graph, first: Tensor, second: Tensor, is_symmetric: bool) -> tuple[float, float, float]:
+    degrees = graph.out_degree, graph.in_degree
+    return compiled().correlate_ends(graph.offset, graph.neighbors, *degrees, first, second, is_symmetric)
 
 
 @implements(line_graph_operators.line_rows, refuses_first)
@@ -35,8 +28,8 @@ def line_rows(offset: Tensor, incident: Tensor, first: Tensor, second: Tensor) -
     return line_offset, neighbors
 
 
-@implements(mutual_operators.count_mutual, refuses_first)
-def count_mutual(offset: Tensor, neighbors: Tensor) -> tuple[Tensor, Tensor]:
-    mutual, distinct = torch.zeros(2, len(offset) - 1, dtype=torch.int64, device="cpu")
-    compiled().count_mutual(offset, neighbors, mutual, distinct)
+@implements(mutual_operators.count_mutual, refuses_graph)
+def count_mutual(graph: Graph) -> tuple[Tensor, Tensor]:
+    mutual, distinct = torch.zeros(2, graph.num_vertices, dtype=torch.int64, device="cpu")
+    compiled().count_mutual(graph.offset, graph.neighbors, mutual, distinct)
     return mutual, distinct

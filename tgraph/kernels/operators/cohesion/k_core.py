@@ -21,7 +21,7 @@ def peel(graph: Graph) -> Tensor:
         arcs = arcs.to_undirected(multi="keep")  # an edge twice where its arc has a reverse
     if devices.compiles_each_shape(graph.device):
         return _peel_masked(arcs, arcs.out_degree.clone())
-    return onion.portable(arcs.offset, arcs.neighbors)[0]
+    return onion.portable(arcs)[0]
 
 
 def _peel_masked(arcs: Graph, degree: Tensor) -> Tensor:

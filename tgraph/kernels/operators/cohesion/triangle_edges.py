@@ -38,6 +38,13 @@ def triangle_products(offset: Tensor, neighbors: Tensor, value: Tensor, mirror: 
 
 
 @operator
+def weighted_triangles(graph: Graph) -> Tensor:
+    """`triangle_products` of the weights of an undirected simple graph, float64 [n]; each is 1 where there are none."""
+    value = torch.ones(graph.num_arcs, device=graph.device) if graph.weights is None else graph.weights
+    return triangle_products(graph.offset, graph.neighbors, value.to(torch.float64), graph.transpose_permutation)
+
+
+@operator
 def triangle_codes(offset: Tensor, neighbors: Tensor, code: Tensor, mirror: Tensor) -> Tensor:
     """How many triangles u, v, w there are by the codes of their edges, int64 [4, 4, 4]: of u - w, of v - w, of u - v.
 

@@ -28,14 +28,14 @@ def color_in_order(graph: Graph, order: Tensor) -> Tensor:
         offset, positions = gather_rows(graph.offset, current)
         row = torch.arange(len(current), device=device).repeat_interleave(offset.diff(), output_size=len(positions))
         reached = graph.neighbors.index_select(0, positions).to(torch.int64)
-        color[current] = _smallest_free(row, color.index_select(0, reached), len(current))
+        color[current] = smallest_free(row, color.index_select(0, reached), len(current))
         reached = reached[rank.index_select(0, reached) > rank.index_select(0, current).index_select(0, row)]
         left.index_add_(0, reached, left.new_full((len(reached),), -1))
         current = reached[left.index_select(0, reached) == 0].unique()
     return color
 
 
-def _smallest_free(row: Tensor, color: Tensor, rows: int) -> Tensor:
+def smallest_free(row: Tensor, color: Tensor, rows: int) -> Tensor:
     """For each row the smallest number from 0 that is none of its colours, of which -1 is none."""
     if not len(row):
         return torch.zeros(rows, dtype=torch.int64, device=row.device)

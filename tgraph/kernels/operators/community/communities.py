@@ -8,6 +8,7 @@ from torch import Tensor
 from tgraph.core import random
 from tgraph.core.building import sorting
 from tgraph.core.dispatch import operator
+from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
 from tgraph.kernels.quotient import Moves, Quotient
 
@@ -57,11 +58,12 @@ def number_groups(label: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @operator
-def sum_inside(offset: Tensor, neighbors: Tensor, weights: Tensor | None, group: Tensor, loops: float) -> Tensor:
-    """See `tgraph.primitives.communities.inside`."""
-    src, dst = sorting.expand_rows(offset), neighbors.long()
-    weight = torch.ones(len(src), dtype=torch.float64, device=src.device) if weights is None else weights
-    weight = torch.where(src == dst, weight * loops, weight) * (group[src] == group[dst])
+def sum_inside(graph: Graph, group: Tensor, weighted: bool) -> Tensor:
+    """See `tgraph.primitives.communities.inside`; an undirected self-loop counts twice."""
+    src, dst = sorting.expand_rows(graph.offset), graph.neighbors.long()
+    ones = torch.ones(len(src), dtype=torch.float64, device=src.device)
+    weight = graph.weights if weighted and graph.weights is not None else ones
+    weight = torch.where((src == dst) & (not graph.directed), 2 * weight, weight) * (group[src] == group[dst])
     return weight.new_zeros(len(group)).index_add_(0, src, weight)
 
 

@@ -17,16 +17,16 @@ def vote(graph: Graph, labels: Tensor, rounds: int) -> Tensor:
     if graph.directed:
         receiver, sender = torch.cat((receiver, sender)), torch.cat((sender, receiver))
     for _ in range(rounds):
-        voted = _most_frequent(receiver, labels.index_select(0, sender), labels)
+        voted = most_frequent(receiver, labels.index_select(0, sender), labels, len(labels))
         if torch.equal(voted, labels):
             break
         labels = voted
     return labels
 
 
-def _most_frequent(receiver: Tensor, received: Tensor, labels: Tensor) -> Tensor:
-    """The most frequent label that each vertex received, the least of equals; its own where it received none."""
-    n = len(labels)
+def most_frequent(receiver: Tensor, received: Tensor, labels: Tensor, n: int) -> Tensor:
+    """The most frequent label below n that each vertex received, the least of equals; its own where it received
+    none."""
     pair, votes = torch.unique(receiver * n + received, return_counts=True)
     receiver, label = pair // max(n, 1), pair % max(n, 1)
     most = torch.zeros_like(labels).scatter_reduce_(0, receiver, votes, "amax")

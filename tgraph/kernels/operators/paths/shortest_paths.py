@@ -23,14 +23,14 @@ def hops(graph: Graph, source: int, target: int) -> int:
 def fewest_hops(graph: Graph, source: int, target: int) -> Tensor:
     """See `tgraph.primitives.shortest_paths.fewest_hops`."""
     hops = Graph(graph.offset, graph.neighbors)
-    return _vertices(graph, _path(bellman_ford(hops, _one(graph, source))[1], target))
+    return _vertices(graph, path_to(bellman_ford(hops, _one(graph, source))[1], target))
 
 
 @operator
 def shortest_path(graph: Graph, source: int, target: int, bound: Tensor | None) -> tuple[Tensor, float]:
     """See `tgraph.primitives.shortest_paths.shortest_path`; a bound changes the work alone, and is not used."""
     distance, parent, _ = bellman_ford(graph, _one(graph, source))
-    return _vertices(graph, _path(parent, target)), distance[target].item()
+    return _vertices(graph, path_to(parent, target)), distance[target].item()
 
 
 @operator
@@ -53,7 +53,7 @@ def k_shortest(graph: Graph, source: int, target: int, count: int, weighted: boo
         return Graph(offset_of(degree), graph.neighbors[~barred], left)
 
     def best(arcs: Graph, start: int) -> list[int]:
-        return _path(bellman_ford(arcs, _one(graph, start))[1], target)
+        return path_to(bellman_ford(arcs, _one(graph, start))[1], target)
 
     accepted: list[list[int]] = []
     first = best(without([], source, []), source)
@@ -79,7 +79,7 @@ def _vertices(graph: Graph, path: list[int]) -> Tensor:
     return torch.tensor(path, dtype=torch.int64, device=graph.device)
 
 
-def _path(parent: Tensor, target: int) -> list[int]:
+def path_to(parent: Tensor, target: int) -> list[int]:
     """From the root of the tree to the target; inherently sequential."""
     above, path = parent.tolist(), [target]
     if above[target] < 0:
@@ -144,13 +144,13 @@ def bellman_ford(graph: Graph, sources: Tensor) -> tuple[Tensor, Tensor, list[in
         rounds += 1
         if rounds == look_at:
             look_at *= 2
-            if cycle := _cycle(parent):
+            if cycle := cycle_of(parent):
                 return distance, parent, cycle
     parent[sources] = torch.where(parent[sources] < 0, sources, parent[sources])
     return distance, parent, []
 
 
-def _cycle(parent: Tensor) -> list[int]:
+def cycle_of(parent: Tensor) -> list[int]:
     """A cycle of parents along the arcs, empty where there is none; -1 is no parent."""
     n = len(parent)
     outside = torch.full((1,), n, device=parent.device)

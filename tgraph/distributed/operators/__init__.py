@@ -1,0 +1,1 @@
+"""Implementations of operators over the parts of all ranks."""
