@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 CELL = 2.0  # points: the side of a cell in which ink is counted
+BOXES = "Last Resort"  # a font of boxes for all characters
 LINE = 1.25  # the height of a line, of the size of the font
 
 
@@ -34,8 +35,8 @@ def lettered(text: str) -> tuple[str, tuple[str, ...]]:
     families, missing = list(usual.get_family()), {ord(c) for c in text} - {10}
     missing -= _fonts(font_manager.findfont(usual))
     for entry in font_manager.fontManager.ttflist if missing else ():
-        found = missing & _fonts(entry.fname) if entry.style == "normal" and entry.name not in families else frozenset()
-        if found:
+        usable = entry.style == "normal" and entry.name not in families and not entry.name.startswith(BOXES)
+        if usable and (found := missing & _fonts(entry.fname)):
             families.append(entry.name)
             missing -= found
     shown = "".join(c.encode("unicode_escape").decode() if ord(c) in missing else c for c in text)
@@ -142,8 +143,8 @@ def placed(
         centre = at[vertex] + rim + SIDES * sizes[vertex] / 2
         tried = np.concatenate((centre - sizes[vertex] / 2, centre + sizes[vertex] / 2), 1)
         free = (tried[:, :2] >= low).all(1) & (tried[:, 2:] <= high).all(1)
-        meets = (tried[:, None, :2] < taken[:, 2:]) & (taken[:, :2] < tried[:, None, 2:])
-        free &= ~meets.all(2).any(1)
+        apart = (tried[:, None, :2] >= taken[:, 2:]) | (taken[:, :2] >= tried[:, None, 2:])
+        free &= np.all(np.any(apart, axis=2), axis=1)
         if free.any():
             cost = ink.within(tried) / max(sizes[vertex].prod() / CELL**2, 1) * 40 + PREFERENCE
             boxes[vertex] = tried[np.where(free, cost, np.inf).argmin()]

@@ -32,7 +32,7 @@ const lines = document.getElementById("lines"), dots = document.getElementById("
 const tip = document.getElementById("tip"), find = document.getElementById("find");
 let scale = 1, left = 0, top_ = 0, chosen = -1, waiting = false;
 const px = v => points[2 * v] * scale + left, py = v => -points[2 * v + 1] * scale + top_;
-const radius = v => Math.max(0.7, Math.sqrt(areas[v] / 255) * Math.min(14, 0.6 * scale / Math.sqrt(n + 1) * 0.5));
+const radius = v => Math.max(0.7, Math.sqrt(areas[v] / 255) * Math.min(14, 0.25 * scale / Math.sqrt(n + 1)));
 const paint = v => `rgb(${colors[3 * v]},${colors[3 * v + 1]},${colors[3 * v + 2]})`;
 
 function fit() {
@@ -43,8 +43,13 @@ function fit() {
   }
 }
 
+let wide = 1e-9, tall = 1e-9, fitted = 1;
+for (let v = 0; v < n; v++) {
+  wide = Math.max(wide, 2 * Math.abs(points[2 * v]));
+  tall = Math.max(tall, 2 * Math.abs(points[2 * v + 1]));
+}
 function home() {
-  scale = 0.9 * Math.min(innerWidth, innerHeight);
+  scale = fitted = 0.9 * Math.min(innerWidth / wide, innerHeight / tall);
   left = innerWidth / 2;
   top_ = innerHeight / 2;
 }
@@ -58,7 +63,7 @@ function render() {
   d.clearRect(0, 0, innerWidth, innerHeight);
   // While there are many edges, some of them stand for all: zooming in shows the rest.
   const step = Math.max(1, Math.floor(m / 200000)), shown = m / step;
-  const shade = `rgba(90,105,120,${Math.max(0.04, Math.min(0.5, 3000 / shown))})`;
+  const shade = `rgba(90,105,120,${Math.max(0.04, Math.min(0.7, 3000 / shown))})`;
   g.strokeStyle = g.fillStyle = shade;
   g.lineWidth = 1;
   g.beginPath();
@@ -126,7 +131,7 @@ function arrow(g, ax, ay, bx, by, v) {
 // Labels of the vertices in sight, as many as do not cover each other.
 let written = [];
 function write(d) {
-  const taken = new Map(), most = 150;
+  const taken = new Map(), most = n <= 100 ? 100 : Math.min(150, 30 * scale / fitted);
   let tried = 0;
   written = [];
   d.font = "12px system-ui, sans-serif";

@@ -139,7 +139,9 @@ def figure(scene: Scene, sheet: Sheet) -> Any:
     if sheet.links:
         width, faint = min(max(14 / m**0.5, 0.35), 0.9), min(max(25 / m**0.5, 0.5), 1.0)
         axes.add_collection(LineCollection(sheet.links.lines, colors=EDGE, linewidths=width, alpha=faint, zorder=1))
-        axes.add_collection(PolyCollection(sheet.links.heads, facecolors=EDGE, linewidths=0, alpha=faint, zorder=3))
+        axes.add_collection(
+            PolyCollection(list(sheet.links.heads), facecolors=EDGE, linewidths=0, alpha=faint, zorder=3)
+        )
     else:
         density = edge_density(sheet.at, scene.src, scene.dst, sheet.low, sheet.high, int(sheet.width / 72 * 150))
         box = (sheet.low[0], sheet.high[0], sheet.low[1], sheet.high[1])
@@ -147,7 +149,8 @@ def figure(scene: Scene, sheet: Sheet) -> Any:
     order = np.argsort(scene.area, kind="stable")  # the largest above the others
     rgb = scene.paint.rgb
     axes.scatter(
-        *sheet.at[order].T,
+        sheet.at[order, 0],
+        sheet.at[order, 1],
         s=np.maximum(4 * sheet.radius[order] ** 2, 0.3),
         c=rgb[order] if len(rgb) > 1 else rgb,
         edgecolors="white",
