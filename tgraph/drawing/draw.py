@@ -63,38 +63,49 @@ def draw(
     file = Path(path)
     if file.suffix.lower() not in FORMATS:
         raise ArgumentError(f"path: {file.name} has none of the extensions {', '.join(FORMATS)}")
+    html = file.suffix.lower() == ".html"
+    drawn, place = scene(graph, color, size, positions, True if html else labels, title, legend, seed)
+    with replacing(file) as temporary:
+        if html:
+            temporary.write_text(page(drawn), encoding="utf-8")
+        else:
+            figure = picture.figure(drawn, picture.sheet(drawn, inches))
+            figure.savefig(temporary, format=file.suffix[1:].lower(), dpi=150, facecolor="white")
+    return place
+
+
+def scene(
+    graph: Graph,
+    color: Any = None,
+    size: Any = None,
+    positions: Any = None,
+    labels: bool | None = None,
+    title: str = "",
+    legend: bool | Mapping[str, str] = True,
+    seed: int = 0,
+) -> tuple[picture.Scene, Tensor]:
+    """What `draw` draws, and the positions. Raises ArgumentError as `draw` does."""
     n = graph.num_vertices
     shades, sizes = column(graph, color, "color", "biufU"), column(graph, size, "size")
     meanings = _meanings(legend)
     if positions is None:
-        place = arranged(graph, iterations=_iterations(graph), seed=seed)
-        points = coordinates(graph, place)
-    else:
-        points = coordinates(graph, positions)
-        place = positions if isinstance(positions, Tensor) else torch.from_numpy(points).to(graph.device)
+        positions = arranged(graph, iterations=_iterations(graph), seed=seed)
+    points = coordinates(graph, positions)
     named = n <= LABELLED if labels is None else labels
-    names = graph.ids(torch.arange(n))
-    names = names.tolist() if isinstance(names, Tensor) else list(names)
-    html = file.suffix.lower() == ".html"
-    scene = picture.Scene(
+    names = graph.ids(torch.arange(n)) if named else []
+    drawn = picture.Scene(
         points,
         *_edges(graph),
         graph.directed,
         colors(shades),
         areas(sizes, n),
         samples(sizes),
-        names if named or html else None,
+        names.tolist() if isinstance(names, Tensor) else list(names),
         title,
         meanings,
         {"color": shades, "size": sizes},
     )
-    with replacing(file) as temporary:
-        if html:
-            temporary.write_text(page(scene), encoding="utf-8")
-        else:
-            drawn = picture.figure(scene, picture.sheet(scene, inches))
-            drawn.savefig(temporary, format=file.suffix[1:].lower(), dpi=150, facecolor="white")
-    return place
+    return drawn, positions if isinstance(positions, Tensor) else torch.from_numpy(points).to(graph.device)
 
 
 def _iterations(graph: Graph) -> int:

@@ -39,13 +39,13 @@ def links(at: NDArray, radius: NDArray, src: NDArray, dst: NDArray, head: float)
         lines[edge] = _between(curve, radius[src[edge]], radius[dst[edge]])
     if not head:
         return Links(lines, np.zeros((0, 3, 2)))
-    before = np.array([_back(line, head) for line in lines]).reshape(-1, 2)
-    tip = np.array([line[-1] for line in lines]).reshape(-1, 2)
-    aside = (tip - before)[:, ::-1] * (-HEAD, HEAD)
+    heads = np.zeros((len(lines), 3, 2))
     for edge, line in enumerate(lines):  # lines end at the base of the head, which is pointed
-        far = np.hypot(*(line - tip[edge]).T) > np.hypot(*(before[edge] - tip[edge]))
-        lines[edge] = np.concatenate((line[far], before[edge][None]))
-    return Links(lines, np.stack((tip, before + aside, before - aside), 1))
+        lines[edge] = _headless(line, head)
+        tip, base = line[-1], lines[edge][-1]
+        aside = (tip - base)[::-1] * (-HEAD, HEAD)
+        heads[edge] = tip, base + aside, base - aside
+    return Links(lines, heads)
 
 
 def loop_room(radius: NDArray, src: NDArray, dst: NDArray) -> float:
@@ -113,8 +113,9 @@ def _towards(start: NDArray, end: NDArray, distance: float) -> NDArray:
     return start + (end - start) * (distance / max(float(np.hypot(*(end - start))), 1e-9))
 
 
-def _back(line: NDArray, head: float) -> NDArray:
-    """The base of an arrow's head at the end of a line, of which it takes at most a part."""
+def _headless(line: NDArray, head: float) -> NDArray:
+    """A line up to the base of an arrow's head at its end, of which it takes at most a part."""
     far = np.hypot(*(line - line[-1]).T)
     head = min(head, 0.6 * float(far.max()))
-    return _towards(line[-1], line[np.flatnonzero(far >= head)[-1]], head)
+    last = int(np.flatnonzero(far >= head)[-1])
+    return np.concatenate((line[: last + 1], _towards(line[-1], line[last], head)[None]))

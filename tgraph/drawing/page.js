@@ -43,7 +43,7 @@ function fit() {
   }
 }
 
-let wide = 1e-9, tall = 1e-9, fitted = 1;
+let wide = 0.5, tall = 0.5, fitted = 1;
 for (let v = 0; v < n; v++) {
   wide = Math.max(wide, 2 * Math.abs(points[2 * v]));
   tall = Math.max(tall, 2 * Math.abs(points[2 * v + 1]));

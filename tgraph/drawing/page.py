@@ -36,7 +36,7 @@ def page(scene: Scene) -> str:
         "directed": scene.directed,
         "colors": _packed(np.ascontiguousarray(colors)),
         "areas": _packed((area * 255).round().astype(np.uint8)),
-        "names": None if identity else [readable(name) for name in names or ()],
+        "names": None if identity else [readable(name) for name in names],
         "columns": _columns(scene),
         "legend": _legend(scene),
         "count": n,

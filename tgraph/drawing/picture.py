@@ -37,7 +37,7 @@ class Scene:
     paint: Paint
     area: NDArray
     samples: list[tuple[str, float]]
-    names: list[Any] | None = None
+    names: list[Any] = field(default_factory=list)
     title: str = ""
     meanings: tuple[str, str] | None = ("color", "size")
     columns: dict[str, NDArray | None] = field(default_factory=dict)
@@ -85,10 +85,10 @@ def sheet(scene: Scene, inches: float) -> Sheet:
     low, high = np.array((2.0, below + 2)), np.array((width - 2, below + tall - 2))
     head = min(max(60 / max(len(scene.src), 1) ** 0.5, 3.0), 8.0) if scene.directed else 0.0
     found = links(at, radius, scene.src, scene.dst, head) if scene.separate else None
-    texts = [_brief(readable(name, lines=True), min(LABEL, width / 3)) for name in scene.names or ()]
+    texts = [_brief(readable(name, lines=True), min(LABEL, width / 3)) for name in scene.names]
     boxes = np.full((len(at), 4), np.nan)
     if texts:
-        ink = Ink(width, below + tall, found.lines if found else [], at, radius)
+        ink = Ink(width, below + tall, [*found.lines, *found.heads] if found else [], at, radius)
         degree = np.bincount(np.concatenate((scene.src, scene.dst)), minlength=len(at))
         sizes, order = np.array([extent(text, FONT) for text in texts]), np.lexsort((-degree, -scene.area))
         boxes = placed(at, radius, sizes, order, ink, low, high)
@@ -124,7 +124,8 @@ def _nearest(at: NDArray) -> float:
     some = at[:: max(1, len(at) // SAMPLE)]
     far = np.hypot(*(some[:, None] - at).transpose(2, 0, 1))
     far[far == 0] = np.inf
-    return float(np.quantile(far.min(1, initial=np.inf), 0.25)) if len(at) > 1 else np.inf
+    nearest = far.min(1, initial=np.inf)
+    return float(np.quantile(nearest, 0.25)) if np.isfinite(nearest).any() else np.inf
 
 
 def figure(scene: Scene, sheet: Sheet) -> Any:
