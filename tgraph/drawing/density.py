@@ -35,3 +35,12 @@ def edge_density(points: NDArray, src: NDArray, dst: NDArray, low: NDArray, high
     most = np.quantile(seen, 0.998)
     shade = np.log1p(total * (50 / most)) / np.log1p(50)
     return np.clip(np.where(total > 0, 0.08 + 0.92 * shade, 0), 0, 1).reshape(height, pixels)
+
+
+def frame(points: NDArray) -> tuple[NDArray, NDArray]:
+    """The lower left and upper right corner of a picture of the points, with an aspect ratio from 2:3 to 2:1."""
+    low, high = (points.min(0), points.max(0)) if len(points) else (np.zeros(2), np.ones(2))
+    middle, half = (low + high) / 2, np.maximum((high - low) / 2, 1e-9)
+    half = half + 0.05 * half.max()
+    half = np.maximum(half, (half[1] / 1.5, half[0] / 2))
+    return middle - half, middle + half

@@ -20,16 +20,16 @@ class Markup(str):
         return self
 
 
-def readable(value: Any, lines: bool = False) -> str:
+def readable(value: Any, lines: bool = False, longest: int = LONGEST) -> str:
     """A label in visible characters: others, such as marks of text direction, are escaped, and so are line ends unless
-    `lines`; a long label is abridged, with its length."""
+    `lines`; one of more than `longest` characters is abridged, with its length."""
     text, marks, shown = str(value), 0, ""
-    for character in text[:LONGEST]:
+    for character in text[:longest]:
         marks = marks + 1 if unicodedata.category(character).startswith("M") else 0
         plain = lines and character == "\n"
         shown += character if plain else _visible(character) if marks <= STACKED else _escaped(character)
     shown = shown or '""'
-    return shown if len(text) <= LONGEST else f"{shown}… ({len(text):,} characters)"
+    return shown if len(text) <= longest else f"{shown}… ({len(text):,} characters)"
 
 
 def label(value: Any) -> Markup:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.drawing.density import edge_density
-from tgraph.drawing.draw import GROUP_COLORS, areas, frame
-from tgraph.drawing.force import forceatlas2
+from tgraph.drawing.arranged import arranged
+from tgraph.drawing.density import edge_density, frame
+from tgraph.drawing.paint import GROUP_COLORS, areas
 from tgraph.markup.labels import Markup, isolated
 from tgraph.markup.page import Figure, Section, data_image
 from tgraph.pages.study import Study
@@ -39,7 +39,7 @@ def picture(study: Study) -> Section:
     iterations = min(300, WORK // max(work, 1))
     if iterations < FEW_ITERATIONS and _is_deep(study):
         iterations = 0
-    place = forceatlas2(graph, iterations=iterations, seed=study.seed).cpu().numpy()
+    place = arranged(graph, iterations=iterations, seed=study.seed).cpu().numpy()
     keep = _shown(study, place)
     points, group = place[keep], _groups(study.community)[keep]
     area = areas(study.rank.cpu().numpy(), len(place))[keep]

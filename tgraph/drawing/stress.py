@@ -1,0 +1,56 @@
+"""Layouts whose distances are those in the graph, of small graphs (Kamada and Kawai, "An algorithm for drawing general
+undirected graphs", 1989), by majorization (Gansner, Koren and North, "Graph drawing by stress majorization", 2004)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tgraph.core import random
+
+AT_ONCE = 1 << 22  # entries of a batch of matrices
+ITERATIONS = 120
+
+
+def stress(linked: Tensor, key: int) -> Tensor:
+    """Positions, float64 [graphs, n, 2], of connected graphs of n > 1 vertices each, whose edges are about 1 long, from
+    their adjacency matrices `linked`, bool [graphs, n, n], symmetric. The sum of (|x - y| / hops - 1)^2 over all pairs
+    x, y falls in each iteration. `key` determines small moves of the start, which part what is symmetric."""
+    size = max(1, AT_ONCE // max(linked[0].numel(), 1)) if len(linked) else 1
+    parts = [_majorized(_hops(part), key) for part in linked.split(size)]
+    return torch.cat(parts) if parts else torch.zeros(0, linked.shape[1], 2, dtype=torch.float64)
+
+
+def _hops(linked: Tensor) -> Tensor:
+    """The distances of all pairs (Floyd, "Algorithm 97: Shortest path", 1962)."""
+    hops = torch.full(linked.shape, float("inf"), dtype=torch.float64).masked_fill_(linked, 1)
+    hops.diagonal(dim1=1, dim2=2).zero_()
+    for through in range(linked.shape[1]):
+        torch.minimum(hops, hops[:, :, through, None] + hops[:, through, None, :], out=hops)
+    return hops
+
+
+def _majorized(hops: Tensor, key: int) -> Tensor:
+    count, n = hops.shape[:2]
+    other = ~torch.eye(n, dtype=torch.bool)
+    weight = torch.where(other, hops.clamp(min=1) ** -2, 0)
+    # The inverse of the Laplacian of the weights, but for the constant vector.
+    inverse = torch.linalg.inv(_laplacian(weight) + 1 / n)
+    place = _classical(hops)
+    place += 0.1 * (random.uniform(random.key(key), torch.arange(count * n * 2)).reshape(count, n, 2) - 0.5)
+    for _ in range(ITERATIONS):
+        length = torch.cdist(place, place).clamp_(min=1e-9)
+        place = inverse @ (_laplacian(weight * hops / length) @ place)
+    return place
+
+
+def _laplacian(weight: Tensor) -> Tensor:
+    return torch.diag_embed(weight.sum(2)) - weight
+
+
+def _classical(hops: Tensor) -> Tensor:
+    """The start: classical scaling (Torgerson, "Multidimensional scaling", 1952)."""
+    square = hops**2
+    inner = square - square.mean(1, keepdim=True) - square.mean(2, keepdim=True) + square.mean((1, 2), keepdim=True)
+    values, vectors = torch.linalg.eigh(-inner / 2)
+    return vectors[..., -2:] * values[:, None, -2:].clamp(min=0).sqrt()
