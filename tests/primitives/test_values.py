@@ -69,3 +69,26 @@ def test_backends_agree():
         wide = torch.empty_like(numbers)
         operators.convert.with_backend(backend)(numbers.int(), wide)
         assert torch.equal(wide, numbers)
+
+
+@pytest.mark.parametrize("backend", ["native", "portable"])
+@pytest.mark.parametrize("size", [5, 100_000])
+@pytest.mark.parametrize("columns", [(), (3,)])
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64, torch.float32, torch.float64])
+def test_what_changed_is_written(backend, size, columns, dtype):
+    if backend == "native" and native.load() is None:
+        pytest.skip("the native kernels are not installed")
+    random = torch.Generator().manual_seed(size)
+    before = torch.randint(4, (size, *columns), generator=random).to(dtype)
+    vertices, degree = torch.randperm(size, generator=random)[: size // 2 + 1], torch.arange(size)
+    rows = torch.randint(4, (len(vertices), *columns), generator=random).to(dtype)
+    if dtype.is_floating_point:
+        before[vertices[0]] = rows[0] = torch.nan
+    expected = before.index_copy(0, vertices, rows)
+    differs = ~((expected == before) | (expected.isnan() & before.isnan()))
+    changed = differs.flatten(1).any(1) if columns else differs
+    version = before._version
+    with thread_count(2):
+        found, arcs = operators.write_changed.with_backend(backend)(before, vertices, rows, degree)
+    assert torch.equal(before.nan_to_num(9), expected.nan_to_num(9)) and before._version > version
+    assert torch.equal(found, vertices[changed[vertices]]) and arcs == int(degree[changed].sum())

@@ -32,7 +32,7 @@ def to_undirected(graph: Graph, multi: inputs.Multi = "first") -> Graph:
         return graph
     if graph.storage.is_distributed:
         return _spread(graph, False, multi, "keep")
-    if not graph.directed and multi != "keep":
+    if not graph.directed:
         made = merged(graph, multi)
         return graph if made.num_arcs == graph.num_arcs else made
     arcs = graph.decoded()
