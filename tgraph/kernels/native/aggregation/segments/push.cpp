@@ -157,7 +157,7 @@ int64_t list_receivers(const Selection& selection, int64_t* receivers) {
 }
 
 // Reduces into an initialised result of all vertices: parts of the arcs into results of their own that are then joined,
-// where the order is of no account. Lists the receivers meanwhile, if `receivers` is not null, and returns their number.
+// where the order does not matter. Lists the receivers meanwhile, if `receivers` is not null, and returns their number.
 int64_t push_parts(const Selection& selection, const Operands& with, int parts, int64_t* receivers) {
     const int64_t arcs = selection.num_arcs(), n = selection.num_vertices;
     const int64_t bytes = n * with.columns * size_of(with.result);
