@@ -36,6 +36,7 @@ PUSH = {
     torch.uint8: "push_uint8",
 }
 NARROW = (torch.float16, torch.bfloat16)
+MUCH = 1 << 12  # receivers, for fewer of which copies take longer than the memory is worth
 
 # The pairs of reduction and edge operation that are served. 16-bit floating numbers have the second ones only, bytes no
 # weights; integers are added in 64 bits.
@@ -162,9 +163,12 @@ def push(
     )
     if receivers is None:
         return result, None
-    if 2 * reached < room:  # what was set aside for more receivers goes back
-        return result[:reached].clone(), receivers[:reached].clone()
-    return result[:reached], receivers[:reached]
+    if reached == room:
+        return result, receivers
+    result, receivers = result.narrow(0, 0, reached), receivers.narrow(0, 0, reached)
+    if room > MUCH and 2 * reached < room:  # what was set aside for more receivers goes back
+        return result.clone(), receivers.clone()
+    return result, receivers
 
 
 def _count(selection: Selection) -> int:

@@ -64,7 +64,7 @@ def write_changed(values: Tensor, vertices: Tensor, rows: Tensor, degree: Tensor
     changed = torch.empty_like(vertices)
     size, arcs = compiled().write_changed(values, vertices, rows, degree, changed)
     torch.autograd.graph.increment_version(values)
-    return changed[:size], arcs
+    return changed.narrow(0, 0, size), arcs
 
 
 def largest_bound(values: Tensor) -> int | None:
