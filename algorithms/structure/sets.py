@@ -1,7 +1,7 @@
 """Graphs as sets of arcs: their union, intersection, differences and complement.
 
 Arcs are compared as sorted numbers, in a search for each. Parallel arcs count once; weights are those of the first
-graph that has the arc unless a function says otherwise.
+graph that has the arc unless a function says otherwise. Columns follow where all arcs are those of one graph.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.structure._arcs import graph_of, keys, occurs
+from tgraph.algorithms.structure._arcs import graph_of, keys, occurs, with_columns
 
 LARGEST = 2**31  # pairs of vertices that `complement` looks at
 
 
 def compose(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
     """The graph of the arcs that are in either graph, as networkx.compose: weights are those of `other` where it has
-    the arc. Without original ids the graphs may have different numbers of vertices.
+    the arc, and columns are left out. Without original ids the graphs may have different numbers of vertices.
 
     Raises ArgumentError for graphs of other vertices, and for a directed and an undirected one.
 
@@ -48,7 +48,7 @@ def intersection(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
     """
     width = _same_vertices(graph, other)
     mine = keys(graph, width)
-    return _joined([(mine, occurs(mine[0], keys(other, width)[0]))], width, graph)
+    return with_columns(_joined([(mine, occurs(mine[0], keys(other, width)[0]))], width, graph), graph)
 
 
 def difference(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
@@ -63,11 +63,12 @@ def difference(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
     """
     width = _same_vertices(graph, other)
     mine = keys(graph, width)
-    return _joined([(mine, ~occurs(mine[0], keys(other, width)[0]))], width, graph)
+    return with_columns(_joined([(mine, ~occurs(mine[0], keys(other, width)[0]))], width, graph), graph)
 
 
 def symmetric_difference(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
-    """The graph of the arcs that just one of `graph` and `other` has, as networkx.symmetric_difference.
+    """The graph of the arcs that just one of `graph` and `other` has, as networkx.symmetric_difference; columns are
+    left out.
 
     Raises ArgumentError for graphs of other vertices, and for a directed and an undirected one.
 
@@ -83,8 +84,8 @@ def symmetric_difference(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
 
 
 def disjoint_union(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
-    """Both graphs side by side, as networkx.disjoint_union: vertex v of `other` becomes n + v. Parallel arcs stay, and
-    original ids do not.
+    """Both graphs side by side, as networkx.disjoint_union: vertex v of `other` becomes n + v. Parallel arcs stay,
+    original ids and columns do not.
 
     Raises ArgumentError for a directed and an undirected graph.
 
@@ -105,7 +106,8 @@ def disjoint_union(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
 
 
 def union(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
-    """`graph` and `other` side by side with the original ids of both, as networkx.union; no id may be in both.
+    """`graph` and `other` side by side with the original ids of both, as networkx.union, without columns; no id may be
+    in both.
 
     Raises ArgumentError for an id in both graphs, and for a directed and an undirected graph; `compose` is the union of
     graphs of the same vertices.
@@ -132,7 +134,7 @@ def union(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
 
 
 def complement(graph: tg.Graph) -> tg.Graph:
-    """Graph of all missing edges: the arcs u -> v, u other than v, as networkx.complement.
+    """Graph of all missing edges: the arcs u -> v, u other than v, as networkx.complement, without columns.
 
     Raises ArgumentError for a graph of more than 46,340 vertices, whose complement is too large to hold.
 
