@@ -52,7 +52,7 @@ def open(path: PathLike, memory: str | int, device: torch.device | str | None = 
     budget, target = parse_memory(memory), devices.available(device or "cpu")
     check_no_folder(path)
     source = BlockFile(path) if _is_partitioned(path) else PlainFile(path, budget)
-    return _closed_with(source, budget, target)
+    return source.with_columns(_closed_with(source, budget, target))
 
 
 def _is_partitioned(path: PathLike) -> bool:
