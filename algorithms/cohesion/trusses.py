@@ -56,7 +56,7 @@ def k_truss(graph: tg.Graph, k: int) -> tg.Graph:
     degree = torch.bincount(source(simple)[kept], minlength=simple.num_vertices)
     offset = torch.cat((degree.new_zeros(1), degree.cumsum(0)))
     held = tg.Graph(offset, simple.neighbors[kept], weights, vertices=graph.vertices, directed=False)
-    return held.subgraph(degree > 0)
+    return held.with_columns_of(simple, kept.nonzero()[:, 0]).subgraph(degree > 0)
 
 
 def _keys(graph: tg.Graph) -> Tensor:

@@ -15,7 +15,7 @@ from tgraph.algorithms.dag.order import topological_generations
 
 
 def transitive_closure(graph: tg.Graph, *, backend: str = "auto") -> tg.Graph:
-    """Transitive closure, an arc u -> v wherever a path leads from u to another vertex v: a graph without weights.
+    """Transitive closure, an arc u -> v wherever a path leads from u to another vertex v: without weights and columns.
 
     Raises ArgumentError for an undirected graph, and for one with a cycle, which it names.
     `backend` names the kernels.
@@ -41,7 +41,10 @@ def transitive_reduction(graph: tg.Graph, *, backend: str = "auto") -> tg.Graph:
     """
     generation = topological_generations(graph, backend=backend)
     kept = ~tg.primitives.topological.replaced_arcs(graph, generation, backend=backend)
-    v, u = graph.transpose().to_edge_index()
-    return tg.Graph.from_edges(
-        u[kept], v[kept], num_vertices=graph.num_vertices, vertices=graph.vertices, multi="first"
+    back = graph.transpose()
+    v, u = back.to_edge_index()[:, kept]
+    columns = back.arc_columns.take(kept.nonzero()[:, 0])
+    found = tg.Graph.from_edges(
+        u, v, num_vertices=graph.num_vertices, vertices=graph.vertices, multi="first", columns=columns
     )
+    return found.with_columns(vertices=graph.vertex_columns)

@@ -37,6 +37,8 @@ def predecessors(graph: tg.Graph, source: int, *, weighted: bool = False, **opti
     step = torch.ones_like(start) if weights is None else weights.to(distance.dtype)
     tight = (start >= 0) & (end != torch.inf) & (start + step == end)
     kept = None if weights is None else weights[tight]
-    return tg.Graph.from_edges(
-        after[tight], before[tight], kept, num_vertices=graph.num_vertices, vertices=graph.vertices
+    columns = graph.arc_columns.take(tight.nonzero()[:, 0])
+    found = tg.Graph.from_edges(
+        after[tight], before[tight], kept, num_vertices=graph.num_vertices, vertices=graph.vertices, columns=columns
     )
+    return found.with_columns(vertices=graph.vertex_columns)

@@ -36,6 +36,16 @@ def occurs(key: Tensor, among: Tensor) -> Tensor:
     return among[torch.searchsorted(among, key).clamp(max=len(among) - 1)] == key
 
 
+def with_columns(part: tg.Graph, graph: tg.Graph) -> tg.Graph:
+    """A graph of some arcs of another, just built, with the columns of the first of those in parallel."""
+    if not graph.arc_columns:
+        return part.with_columns_of(graph)
+    arcs, n = graph.decoded(), graph.num_vertices
+    return part.with_columns_of(
+        graph, torch.searchsorted(source(arcs) * n + arcs.neighbors, source(part) * n + part.neighbors)
+    )
+
+
 def graph_of(key: Tensor, weights: Tensor | None, width: int, like: tg.Graph) -> tg.Graph:
     """The graph of ascending keys, directed as another graph, whose ids its vertices have where it has as many."""
     rows = torch.arange(width + 1, device=key.device) * width

@@ -1,7 +1,7 @@
 """Graphs as sets of arcs: their union, intersection, differences and complement.
 
 Arcs are compared as sorted numbers, in a search for each, and vertices by their original ids. Parallel arcs count
-once, with the weight of the first.
+once, with the weight of the first. Columns follow where all arcs are those of one graph.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.structure._arcs import graph_of, keys, occurs
+from tgraph.algorithms.structure._arcs import graph_of, keys, occurs, with_columns
 
 Arcs = tuple[Tensor, Tensor | None]
 Combine = Literal["first", "last", "sum", "min", "max"] | Callable[[Tensor, Tensor], Tensor]
@@ -22,7 +22,7 @@ LARGEST = 2**31  # pairs of vertices that `complement` looks at
 
 def compose(graph: tg.Graph, other: tg.Graph, *, combine: Combine = "last") -> tg.Graph:
     """The graph of the arcs that are in either graph, as networkx.compose: weights are those of `other` where it has
-    the arc. Its vertices are those of `graph`, and then the further ones of `other`, by their original ids.
+    the arc, and columns are left out. Its vertices are those of `graph`, and then the further ones of `other`, by their original ids.
 
     combine : what becomes of the weights of an arc that is in both graphs: those of the "first" or the "last" graph,
         their "sum", "min" or "max", or function(weights [e] of `graph`, weights [e] of `other`), such as torch.mul.
@@ -52,16 +52,15 @@ def intersection(graph: tg.Graph, other: tg.Graph, *, combine: Combine = "first"
     >>> common.to_edge_index().tolist(), common.weights
     ([[0], [1]], tensor([10]))
     """
-    both = _Both(graph, other)
-    found = both.graph_of(both.in_both(combine), combine)
+    both, n = _Both(graph, other), graph.num_vertices
+    found = _of_first(graph, both.graph_of(both.in_both(combine), combine))
     shared = torch.zeros(both.width, dtype=torch.bool, device=graph.device)
-    shared[both.number[both.number < graph.num_vertices]] = True
-    if bool(shared.all()):
+    shared[both.number] = True
+    if bool(shared[:n].all()):
         return found
-    part = found.subgraph(shared)
-    return (
-        part if both.vertices is not None else tg.Graph(part.offset, part.neighbors, part.weights, None, part.directed)
-    )
+    part = found.subgraph(shared[:n])
+    ids = None if graph.vertices is None else part.vertices
+    return tg.Graph(part.offset, part.neighbors, part.weights, ids, part.directed).with_columns_of(part)
 
 
 def difference(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
@@ -75,14 +74,13 @@ def difference(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
     tensor([[0, 3],
             [3, 0]])
     """
-    both, n = _Both(graph, other), graph.num_vertices
-    found = both.graph_of([both.only_first])  # further vertices are the last ones
-    return tg.Graph(found.offset[: n + 1], found.neighbors, found.weights, graph.vertices, graph.directed)
+    both = _Both(graph, other)
+    return _of_first(graph, both.graph_of([both.only_first]))
 
 
 def symmetric_difference(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
-    """The graph of the arcs that just one of `graph` and `other` has, as networkx.symmetric_difference. Its vertices
-    are those of `compose`.
+    """The graph of the arcs that just one of `graph` and `other` has, as networkx.symmetric_difference; columns are
+    left out. Its vertices are those of `compose`.
 
     Raises ArgumentError for a directed and an undirected graph.
 
@@ -96,8 +94,8 @@ def symmetric_difference(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
 
 
 def disjoint_union(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
-    """Both graphs side by side, as networkx.disjoint_union: vertex v of `other` becomes n + v. Parallel arcs stay, and
-    original ids do not.
+    """Both graphs side by side, as networkx.disjoint_union: vertex v of `other` becomes n + v. Parallel arcs stay,
+    original ids and columns do not.
 
     Raises ArgumentError for a directed and an undirected graph.
 
@@ -118,7 +116,8 @@ def disjoint_union(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
 
 
 def union(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
-    """`graph` and `other` side by side with the original ids of both, as networkx.union; no id may be in both.
+    """`graph` and `other` side by side with the original ids of both, as networkx.union, without columns; no id may be
+    in both.
 
     Raises ArgumentError for an id in both graphs, and for a directed and an undirected graph; `compose` is the union of
     graphs of the same vertices.
@@ -139,7 +138,7 @@ def union(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
 
 
 def complement(graph: tg.Graph) -> tg.Graph:
-    """Graph of all missing edges: the arcs u -> v, u other than v, as networkx.complement.
+    """Graph of all missing edges: the arcs u -> v, u other than v, as networkx.complement, without columns.
 
     Raises ArgumentError for a graph of more than 46,340 vertices, whose complement is too large to hold.
 
@@ -207,6 +206,12 @@ class _Both:
             multi=combine if combine in ("sum", "min", "max") else "keep",
         )
         return tg.Graph(found.offset, found.neighbors, found.weights, self.vertices, self.directed)
+
+
+def _of_first(graph: tg.Graph, found: tg.Graph) -> tg.Graph:
+    """Arcs of `graph`, of which vertices of another one are found as well, the last ones; with its columns."""
+    offset = found.offset[: graph.num_vertices + 1]
+    return with_columns(tg.Graph(offset, found.neighbors, found.weights, graph.vertices, graph.directed), graph)
 
 
 def _some(arcs: Arcs, kept: Tensor) -> Arcs:

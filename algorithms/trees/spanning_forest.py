@@ -48,4 +48,5 @@ def _forest(graph: tg.Graph, sign: int) -> tg.Graph:
         order = -weights if weights.dtype.is_floating_point else ~weights.to(torch.int64)  # -w - 1, for any w
     offset, places = tg.primitives.spanning_forest.spanning_rows(arcs, order)
     kept = None if weights is None else weights.index_select(0, places)
-    return tg.Graph(offset, arcs.neighbors.index_select(0, places), kept, vertices=graph.vertices, directed=False)
+    forest = tg.Graph(offset, arcs.neighbors.index_select(0, places), kept, vertices=graph.vertices, directed=False)
+    return forest.with_columns_of(graph, places)

@@ -178,3 +178,49 @@ def test_the_transpose_records_gradients_of_columns(weighted):
     (graph.transpose().arc_columns["x"] * torch.tensor([1.0, 10.0, 100.0])).sum().backward()
     assert x.grad.tolist() == [100.0, 10.0, 1.0]
     assert not graph.transpose_detached().arc_columns["x"].requires_grad
+
+
+# Algorithms that give a graph of arcs of another; None for those that say in their docstring that columns are left out.
+PARTS = {
+    "k_core": {},
+    "k_shell": {},
+    "k_truss": {"k": 2},
+    "ego_graph": {"source": 0},
+    "induced_subgraph": {"vertices": [2, 0, 1]},
+    "minimum_spanning_forest": {},
+    "maximum_spanning_forest": {},
+    "predecessors": {"source": 0},
+    "transitive_reduction": {},
+    "intersection": {"other": True},
+    "difference": {"other": True},
+    "compose": None,
+    "symmetric_difference": None,
+    "disjoint_union": None,
+    "union": None,
+    "complement": None,
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_algorithms_keep_columns_or_say_that_they_do_not(name):
+    function, options = getattr(tg.algorithms, name), PARTS[name]
+    if options is None:
+        assert "columns" in function.__doc__
+        return
+    edges = [(0, 1), (0, 2), (1, 2), (0, 1), (2, 3), (0, 3), (2, 4)]
+    directed = name in ("predecessors", "transitive_reduction")
+    graph = marked(6, edges, directed)
+    if "other" in options:
+        options = {"other": tg.Graph.from_edges([0, 2], [1, 3], num_vertices=6, directed=False)}
+    found = triples(function(graph, **options))
+    turned = [(v, u, e) for u, v, e in triples(graph)] if name == "predecessors" else triples(graph)
+    assert found and {*found} <= {*turned} and len({*found}) == len(found)
+
+
+def test_no_function_that_gives_a_graph_is_forgotten():
+    others = {"condensation", "line_graph", "quotient_graph", "transitive_closure"}  # of other vertices, or arcs
+    functions = {name: getattr(tg.algorithms, name) for name in tg.algorithms.__all__}
+    found = {
+        name for name, each in functions.items() if "Graph" in str(getattr(each, "__annotations__", {}).get("return"))
+    }
+    assert found == others | PARTS.keys()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Union
@@ -86,8 +87,9 @@ class Columns(Mapping[str, Column]):
         return Columns({name: partial(_taken_later, self, name, positions) for name in self})
 
     def to(self, device: torch.device) -> Columns:
-        """The same with all tensors on a device."""
-        return Columns({name: each.to(device) if isinstance(each, Tensor) else each for name, each in self.items()})
+        """The same with all tensors on a device; itself where they are, or come when they are first used."""
+        held = {name: each for name, each in self._held.items() if isinstance(each, Tensor) and each.device != device}
+        return Columns({**self._held, **{name: each.to(device) for name, each in held.items()}}) if held else self
 
     def changed(self, given: Mapping[str, Any] | None, count: int, device: torch.device, argument: str) -> Columns:
         """With the `given` columns of `count` rows in place of those of the same names; without those that are None.
@@ -104,6 +106,12 @@ class Columns(Mapping[str, Column]):
 
 
 NONE = Columns()
+
+
+def warn_of_columns(what: str, *columns: Columns) -> None:
+    """Warn of columns that something leaves out."""
+    if lost := [name for each in columns for name in each]:
+        warnings.warn(f"{what}: the columns {', '.join(lost)} are left out; .tg keeps them", stacklevel=3)
 
 
 def _taken_later(columns: Columns, name: str, positions: Callable[[], Tensor]) -> Column:

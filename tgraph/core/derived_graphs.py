@@ -203,8 +203,8 @@ def with_columns(
 
 
 def weighted_by(graph: Graph, column: str | None) -> Graph:
-    """The same graph with a column of its arcs as the weights, for any algorithm; cached. Without weights for None. In
-    CSR.
+    """The same graph with a `column` of its arcs as the weights, for any algorithm; cached. Without weights for None.
+    In CSR.
 
     Raises ArgumentError for an unknown column, and for one that is not [m] numbers.
 

@@ -623,10 +623,7 @@ class Graph(GraphVertices):
         if (device := devices.available(device)) == self.device:
             return self
         order = None if self.order is None else self.order.to(device)
-        graph = Graph.of_storage(self.storage.to(device), self._ids, self.directed, order)
-        columns = {"_arc_columns": self._arc_columns, "_vertex_columns": self._vertex_columns}
-        graph.__dict__.update({name: each.to(device) for name, each in columns.items() if each})
-        return graph
+        return Graph.of_storage(self.storage.to(device), self._ids, self.directed, order).with_columns_of(self)
 
     def sharing_derived(self) -> Graph:
         """The same graph as another object, which shares the derived data and gets its tensors from the storage.
@@ -641,9 +638,9 @@ class Graph(GraphVertices):
         return graph.with_columns_of(self)
 
     def with_columns_of(self, graph: Graph, arcs: named.Positions = None, vertices: named.Positions = None) -> Graph:
-        """This graph with the columns of another at these of its `arcs`, int64 [m], and `vertices`, int64 [n], by
-        default all in order, or what gives them at first use. Changes the graph in place, so only for one that was
-        just built.
+        """This graph with the columns of another `graph`, moved to the device of this one, at these of its `arcs`,
+        int64 [m], and `vertices`, int64 [n], by default all in order, or what gives them at first use. Changes this
+        graph in place, so only for one that was just built.
 
         >>> graph = tg.Graph.from_edges([0, 1], [1, 2], columns={"year": [1997, 2001]})
         >>> built = tg.Graph(graph.offset, graph.neighbors).with_columns_of(graph)
@@ -651,9 +648,9 @@ class Graph(GraphVertices):
         tensor([1997, 2001])
         """
         if graph._arc_columns:
-            self.__dict__["_arc_columns"] = graph._arc_columns.take(arcs)
+            self.__dict__["_arc_columns"] = graph._arc_columns.take(arcs).to(self.device)
         if graph._vertex_columns:
-            self.__dict__["_vertex_columns"] = graph._vertex_columns.take(vertices)
+            self.__dict__["_vertex_columns"] = graph._vertex_columns.take(vertices).to(self.device)
         return self
 
     def with_order(self, order: Tensor | None) -> Graph:

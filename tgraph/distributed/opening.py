@@ -11,6 +11,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from tgraph.core.columns import warn_of_columns
 from tgraph.core.graph import Graph
 from tgraph.core.system import devices
 from tgraph.distributed.data.sharded import Sharded
@@ -115,7 +116,7 @@ def _content(file: BlockFile) -> Tensor:
 
 def spread(graph: Graph, *, method: str = "ebp", cut: Cut | None = None, group: Any = None) -> Graph:
     """The distributed graph of one that every rank has, as from a file in the same order of vertices. Its parts are on
-    the device of that graph.
+    the device of that graph. A warning says which columns are left out.
 
     method : of `tgraph.stream.partition`, into as many parts as there are ranks. cut, group : as of `open`.
 
@@ -125,6 +126,7 @@ def spread(graph: Graph, *, method: str = "ebp", cut: Cut | None = None, group: 
     (tensor(3, dtype=torch.int32), tensor([0, 1, 2, 3], dtype=torch.int32))
     """
     group = made(group)
+    warn_of_columns("spread", graph.arc_columns, graph.vertex_columns)
     ranks = dist.get_world_size(group)
     device, graph = graph.device, graph.to("cpu")  # where parts are made
     parts = partition(graph, ranks, method)

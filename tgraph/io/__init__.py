@@ -26,6 +26,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from tgraph.core.columns import warn_of_columns
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
@@ -160,9 +161,8 @@ def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
     if suffix in CODECS and module.__name__.endswith(BINARY):
         raise ArgumentError(f"path: binary formats are not compressed again; write {stem(path).name!r} instead")
     short = module.__name__.rpartition(".")[2]
-    lost = [] if short == "tg" else [*graph.vertex_columns] + [*graph.arc_columns] * (short not in ("parquet", "csv"))
-    if lost:
-        warnings.warn(f"{path}: the columns {', '.join(lost)} are left out; .tg keeps them", stacklevel=2)
+    if short != "tg":
+        warn_of_columns(str(path), graph.vertex_columns, *([] if short in ("parquet", "csv") else [graph.arc_columns]))
     with busy(f"write {Path(path).name}"):
         module.write(graph if module.__name__ == "tgraph.io.tg" else graph.to_csr(), path)  # .tg holds layouts
 

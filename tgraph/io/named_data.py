@@ -6,6 +6,7 @@ uint8, and its tensor has the prefix "arc_column_arrow." or "vertex_column_arrow
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,6 @@ from tgraph.core.columns import Column, Columns
 from tgraph.core.graph import Graph
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike
-from tgraph.files.checksummed import Contents, as_bytes
 
 _ARCS, _VERTICES, _ARROW = "arc_column", "vertex_column", "_arrow"
 _REMEDY = "write the file again with tgraph.write"
@@ -28,29 +28,28 @@ def tensors_of(graph: Graph) -> dict[str, Tensor]:
     for prefix, columns in ((_ARCS, graph.arc_columns), (_VERTICES, graph.vertex_columns)):
         for name, column in columns.items():
             is_tensor = isinstance(column, Tensor)
-            found[f"{prefix}{'' if is_tensor else _ARROW}.{name}"] = column if is_tensor else _packed(column)
+            found[f"{prefix}{'' if is_tensor else _ARROW}.{name}"] = column.detach() if is_tensor else _packed(column)
     return found
 
 
-def attached(graph: Graph, tensors: dict[str, Tensor], contents: Contents | None, path: PathLike) -> Graph:
-    """The graph, just read, with the columns among the tensors of the file, each of which is verified and unpacked when
-    it is first used."""
+def attached(graph: Graph, names: Iterable[str], load: Callable[[str], Tensor], path: PathLike) -> Graph:
+    """The graph, just read, with the columns among the `names` of the tensors of a file, each of which is loaded,
+    verified and unpacked when it is first used."""
     held: dict[str, dict[str, Any]] = {_ARCS: {}, _VERTICES: {}}
-    for key, tensor in tensors.items():
+    for key in names:
         prefix, _, name = key.partition(".")
         kind = prefix.removesuffix(_ARROW)
         if kind in held and name:
             count = graph.num_arcs if kind == _ARCS else graph.num_vertices
-            held[kind][name] = partial(_column, key, tensor, prefix.endswith(_ARROW), count, contents, path)
+            held[kind][name] = partial(_column, key, load, count, graph.device, path)
     if any(held.values()):
         graph.__dict__.update(_arc_columns=Columns(held[_ARCS]), _vertex_columns=Columns(held[_VERTICES]))
     return graph
 
 
-def _column(key: str, tensor: Tensor, packed: bool, count: int, contents: Contents | None, path: PathLike) -> Column:
-    if contents is not None:
-        contents.check(key, as_bytes(tensor.view(-1)))
-    column = _unpacked(tensor, key, path) if packed else tensor
+def _column(key: str, load: Callable[[str], Tensor], count: int, device: torch.device, path: PathLike) -> Column:
+    tensor = load(key)
+    column = _unpacked(tensor, key, path) if key.partition(".")[0].endswith(_ARROW) else tensor.to(device)
     if (isinstance(column, Tensor) and not column.dim()) or len(column) != count:
         raise FileFormatError(path, f"the tensor {key!r} does not have {count} rows", _REMEDY)
     return column

@@ -16,6 +16,7 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, Protocol
 
 from torch import Tensor
@@ -89,7 +90,7 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
         if held is not None:
             _check_all(tensors, held)  # names the position of damage
         raise FileFormatError(path, f"the tensors do not describe a graph ({fault})", _REMEDY) from fault
-    graph = named_data.attached(graph, tensors, held, path)
+    graph = named_data.attached(graph, tensors, partial(_loaded, tensors, held), path)
     if weights is False and graph.weight_dtype is not None:
         arcs = graph.to_csr()
         graph = Graph(arcs.offset, arcs.neighbors, None, graph.vertices, graph.directed).with_columns_of(graph)
@@ -137,6 +138,13 @@ def _map(path: PathLike) -> tuple[dict[str, Tensor], dict[str, str], Contents | 
     return tensors, notes, None if held.sums is None else held
 
 
+def _loaded(tensors: dict[str, Tensor], held: Contents | None, name: str) -> Tensor:
+    """A tensor, verified."""
+    if held is not None:
+        _check_all({name: tensors[name]}, held)
+    return tensors[name]
+
+
 def _check_all(tensors: dict[str, Tensor], held: Contents) -> None:
     for name, tensor in tensors.items():
         held.check(name, as_bytes(tensor.view(-1)))
@@ -149,6 +157,7 @@ def _in_memory(path: PathLike, directed: bool | None, weights: bool) -> Graph:
     if directed is None or directed == graph.directed:
         return graph
     other = Graph(graph.offset, graph.neighbors, graph.weights, graph.vertices, directed).with_order(graph.order)
+    other = other.with_columns_of(graph)
     return other if directed else other.validate()
 
 

@@ -16,7 +16,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.positioned import open_to_read, read_at
-from tgraph.io import labels, tg
+from tgraph.io import labels, named_data, tg
 from tgraph.stream.file.block import Block, CompressedBlock, damaged
 from tgraph.stream.file.container import (
     DTYPES,
@@ -329,7 +329,14 @@ class BlockFile:
         neighbors, values = empty_arcs(self, self.num_arcs, torch.device("cpu"), weights)
         for number in blocks:
             self.read(number, memory).copy_to(neighbors, values)
-        return Graph(self.offset(), neighbors, values, self.vertices, self.directed).with_order(self.order)
+        graph = Graph(self.offset(), neighbors, values, self.vertices, self.directed).with_order(self.order)
+        columns = self.with_columns(graph).arc_columns, graph.vertex_columns
+        _ = [list(each.values()) for each in columns]  # read while the file is open
+        return graph
+
+    def with_columns(self, graph: Graph) -> Graph:
+        """The graph of this file, just opened, with its columns, which are read when they are first used."""
+        return named_data.attached(graph, self._tensors, self._tensor, self.path)
 
 
 def _entries_error(offset: Tensor, neighbors: Tensor, num_vertices: int) -> str | None:

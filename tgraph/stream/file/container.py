@@ -7,6 +7,7 @@ It is a safetensors file, so any reader of that format can map it. The header fi
     rows.offset, transpose.offset    int64 [n + 1], where the arcs of each vertex begin in that section
     order, vertices, vertex_text, vertex_text_offset    as in any other .tg file
     shapes    int64 [blocks, 12], where blocks are compressed: see `folding.shape_of`
+    columns of arcs and vertices, in files of version 5: see `tgraph.io.named_data`
 
 A block is a run of consecutive arcs of the CSR of its section, which may begin and end within a row: its local offsets
 int64 [rows + 1] from 0, its neighbours, and its weights, each at a multiple of 64 bytes. "rows" holds the out-arcs;
@@ -27,13 +28,14 @@ from typing import Any, NamedTuple
 
 import torch
 
-from tgraph.errors import FileFormatError
+from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.checksummed import as_bytes as as_bytes  # re-exported
 from tgraph.files.checksummed import checksum as checksum
 from tgraph.files.checksummed import seal, unseal
 from tgraph.files.checksummed import signed as signed
 from tgraph.files.positioned import read_at
+from tgraph.io import tg
 from tgraph.stream.memory import PAGE, aligned
 
 # Format versions without and with compressed blocks; readers of older versions report a newer one as such.
@@ -41,7 +43,7 @@ VERSION, COMPRESSED_VERSION = 3, 4
 SECTIONS = ("rows", "transpose")
 DTYPES = {
     "I64": torch.int64, "I32": torch.int32, "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8,
-    "F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16,
+    "F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "BOOL": torch.bool,
 }  # fmt: skip
 DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 REMEDY = "the file is truncated or damaged: fetch it again, or write it again with tgraph.stream.write_partitioned"
@@ -91,7 +93,8 @@ def pack_header(tensors: dict[str, tuple[torch.dtype, list[int]]], notes: dict[s
         begin, end = end, end + torch.Size(shape).numel() * dtype.itemsize
         header[name] = {"dtype": DTYPE_NAMES[dtype], "shape": shape, "data_offsets": [begin, end]}
     page = seal(header)
-    assert len(page) == PAGE, "the header has a fixed number of short entries"
+    if len(page) != PAGE:
+        raise ArgumentError(f"graph: its columns need a header of {len(page)} bytes, {PAGE} are there; write fewer")
     return page
 
 
@@ -109,8 +112,8 @@ def unpack_header(path: PathLike, page: bytes, size: int) -> dict[str, Any]:
     except ValueError as fault:
         raise FileFormatError(path, f"the header is damaged ({fault})", REMEDY) from fault
     version = int(header["__metadata__"]["version"])
-    if version > COMPRESSED_VERSION:
-        raise FileFormatError(path, f"format version {version} is newer than {COMPRESSED_VERSION}", "upgrade tgraph")
+    if version > tg.COLUMNS:
+        raise FileFormatError(path, f"format version {version} is newer than {tg.COLUMNS}", "upgrade tgraph")
     whole = PAGE + max(entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__")
     if size != whole:
         raise FileFormatError(path, f"the file has {size} bytes where its header announces {whole}", REMEDY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import torch
@@ -15,7 +16,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
 from tgraph.files.atomic_write import whole_file
-from tgraph.io import labels
+from tgraph.io import labels, named_data, tg
 from tgraph.stream.file.container import (
     COMPRESSED_VERSION,
     DTYPE_NAMES,
@@ -55,8 +56,11 @@ def write_partitioned(
     neighbours that repeat in a block are stored once. Takes up to 100 bytes of workspace for each arc of a block, and
     temporarily the disk space of plain blocks.
 
-    Raises ArgumentError for parts of another graph, damaged tensors, labels that are not text, another layout, and a
-    compressed one of a graph with weights; OSError, with the bytes needed, where the disk is full.
+    Columns of arcs and vertices are stored as wholes beside the blocks, and read when they are first used.
+
+    Raises ArgumentError for parts of another graph, damaged tensors, labels that are not text, more columns than the
+    header has room for, another layout, and a compressed one of a graph with weights; OSError, with the bytes needed,
+    where the disk is full.
 
     >>> graph = tg.generators.grid2d(16, 16)
     >>> tg.stream.write_partitioned(graph, "grid.tg", 4)
@@ -80,10 +84,11 @@ def write_partitioned(
         validate.check_entries(section.offset, section.neighbors)
     plans = [cut(section.offset, bounds) for section, bounds in sections]
     resident = resident_tensors([section.offset for section, _ in sections], graph.order, graph.vertices)
+    columns = {name: tensor.contiguous() for name, tensor in named_data.tensors_of(graph).items()}
     info = GraphInfo(
         graph.num_vertices, graph.num_arcs, graph.directed, graph.neighbors.dtype, graph.weight_dtype, layout
     )
-    with whole_file(path, file_size(plans, resident, info)) as file:
+    with whole_file(path, file_size(plans, resident | columns, info)) as file:
         writer = BlockWriter(file, info)
         for number, ((section, _), plan) in enumerate(zip(sections, plans, strict=True)):
             weights = None if section.weights is None else section.weights.detach()
@@ -91,7 +96,7 @@ def write_partitioned(
                 arcs = slice(block.first_arc, block.end_arc)
                 own = None if weights is None else weights[arcs]
                 writer.block(number, block, local_offset(section.offset, block), section.neighbors[arcs], own)
-        writer.finish(resident)
+        writer.finish(resident, columns=columns)
 
 
 def check_layout(layout: str | None, weight_dtype: torch.dtype | None) -> None:
@@ -230,14 +235,16 @@ class BlockWriter:
         extent = Extent(section, *arcs, self.position, at.nbytes, signed(hashed.intdigest()))
         self.blocks.append(Written(extent, shape, statistics))
 
-    def finish(self, resident: dict[str, Tensor], num_arcs: int | None = None) -> None:
-        """Write the index, the resident tensors and the header, and truncate the file. `num_arcs` is given where there
-        are fewer arcs than planned."""
+    def finish(
+        self, resident: dict[str, Tensor], num_arcs: int | None = None, columns: Mapping[str, Tensor] | None = None
+    ) -> None:
+        """Write the index, the resident tensors, those of `columns` and the header, and truncate the file. `num_arcs`
+        is given where there are fewer arcs than planned."""
         index = torch.tensor([block.extent for block in self.blocks], dtype=torch.int64, device="cpu")
         tensors = {"index": index.view(-1, len(Extent._fields))}
         if self._info.layout is not None:
             tensors["shapes"] = torch.stack([block.shape for block in self.blocks if block.shape is not None])
-        tensors |= resident
+        tensors |= resident | dict(columns or {})
         self._file.seek(self.position)
         for tensor in tensors.values():
             self._file.write(as_bytes(tensor.view(-1)))
@@ -245,7 +252,7 @@ class BlockWriter:
         info = self._info if num_arcs is None else self._info._replace(num_arcs=num_arcs)
         notes = {
             "format": "tgraph",
-            "version": str(VERSION if info.layout is None else COMPRESSED_VERSION),
+            "version": str(tg.COLUMNS if columns else VERSION if info.layout is None else COMPRESSED_VERSION),
             "directed": str(info.directed).lower(),
             "num_vertices": str(info.num_vertices),
             "num_arcs": str(info.num_arcs),

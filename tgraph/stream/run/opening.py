@@ -52,7 +52,7 @@ def open(path: PathLike, memory: str | int, device: torch.device | str | None = 
     budget, target = parse_memory(memory), devices.available(device or "cpu")
     check_no_folder(path)
     source = BlockFile(path) if _is_partitioned(path) else PlainFile(path, budget)
-    return _closed_with(source, budget, target)
+    return source.with_columns(_closed_with(source, budget, target))
 
 
 def _is_partitioned(path: PathLike) -> bool:
@@ -83,10 +83,10 @@ def within(graph: Graph, memory: str | int | None, device: torch.device | str | 
             return graph.to(target)
         return _closed_with(graph.storage.blocks_within(graph, budget), budget, target)
     if isinstance(graph.layout, Streamed):
-        return _graph_of(graph.layout.source, budget, target)
+        return _graph_of(graph.layout.source, budget, target).with_columns_of(graph)
     if graph.nbytes <= budget:
         return graph.to(target)
-    return _graph_of(_blocks_of(graph.to("cpu").to_csr(), budget), budget, target)
+    return _graph_of(_blocks_of(graph.to("cpu").to_csr(), budget), budget, target).with_columns_of(graph)
 
 
 def _blocks_of(graph: Graph, budget: int) -> HostBlocks:
