@@ -33,6 +33,7 @@ from tgraph.nn.conv.layer import (
     vertices_back,
     vertices_first,
 )
+from tgraph.nn.conv.messages import zero_unreached
 from tgraph.nn.normalisation import stays_in_layout
 from tgraph.nn.spread import SpreadAdjacency, SpreadWeights
 
@@ -182,8 +183,7 @@ def _in_layout(adjacency: Adjacency, graph: Graph, data: Tensor, reduce: str, we
     scale = None if weights.values is None else column(weights.values, data)
     sent = data if scale is None else data * scale
     received = operators.aggregate(graph, sent, reduce, edge="mul" if weights.weighted else "copy")
-    if reduce in ("min", "max") and adjacency.unreached is not None:
-        return received.masked_fill(column(adjacency.unreached[:, 0], received), 0)
+    received = zero_unreached(adjacency, received, reduce)
     if isinstance(weights.own, Tensor):
         own = column(weights.own, sent)
         received = received + torch.where(own == 0, 0, own * sent)  # not NaN of infinite data
