@@ -47,8 +47,8 @@ class WCC(tg.Program):
     one_torch_thread = True
 
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
-        # What is streamed is read once either way: a sample would read all of it, too.
-        worth = graph.num_arcs >= self.WORTH_SAMPLING and not graph.storage.streams
+        # What is decoded or streamed is read once either way: a sample would read all of it, too.
+        worth = graph.num_arcs >= self.WORTH_SAMPLING and graph.layout is None
         self.sampling, self.mirrored = worth, False
         dtype = torch.int32 if graph.num_vertices < 2**31 else torch.int64
         return tg.primitives.values.numbered(graph, dtype), graph.everything()

@@ -22,7 +22,8 @@ LARGEST = 2**31  # pairs of vertices that `complement` looks at
 
 def compose(graph: tg.Graph, other: tg.Graph, *, combine: Combine = "last") -> tg.Graph:
     """The graph of the arcs that are in either graph, as networkx.compose: weights are those of `other` where it has
-    the arc, and columns are left out. Its vertices are those of `graph`, and then the further ones of `other`, by their original ids.
+    the arc, and columns are left out. Its vertices are those of `graph`, and then the further ones of `other`, by
+    their original ids.
 
     combine : what becomes of the weights of an arc that is in both graphs: those of the "first" or the "last" graph,
         their "sum", "min" or "max", or function(weights [e] of `graph`, weights [e] of `other`), such as torch.mul.

@@ -28,11 +28,11 @@ def to_undirected(graph: Graph, multi: inputs.Multi = "first") -> Graph:
     (2, tensor([[0, 1, 1, 2],
             [1, 0, 2, 1]]))
     """
-    if not graph.directed and multi == "keep":
+    if multi == "keep" and not graph.directed:
         return graph
     if graph.storage.is_distributed:
         return _spread(graph, False, multi, "keep")
-    if not graph.directed:
+    if not graph.directed and multi != "keep":
         made = merged(graph, multi)
         return graph if made.num_arcs == graph.num_arcs else made
     arcs = graph.decoded()

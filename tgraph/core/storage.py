@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -197,6 +197,10 @@ class Layout(Storage, Protocol):
     def pull(self, data: Tensor, reduce: str, edge: str = ...) -> Tensor: ...
 
     def affine_step(self, step: Any) -> Any: ...
+
+    def join(self, graph: Any, label: Tensor) -> bool: ...
+
+    def scan(self, see: Callable[[int, int, Tensor, Tensor, Tensor | None], None]) -> None: ...
 
     def stretches(self, vertices: Tensor) -> Stretches | None: ...
 

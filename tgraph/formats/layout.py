@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
@@ -21,6 +21,7 @@ from tgraph.core.storage import InMemory, Stretches
 from tgraph.errors import ArgumentError, LayoutError
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.operators.linear.linear import finished, widened
+from tgraph.kernels.operators.relaxation.blocks import join_blocks
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -226,3 +227,29 @@ class Layout(InMemory, ABC):
         """One `step` of an affine iteration over all rows, with the stored weights where it is weighted."""
         edge = "mul" if step.weighted else "copy"
         return finished(step, self.pull(widened(step.x)[:, None], "sum", edge)[:, 0])
+
+    def join(self, graph: Graph, label: Tensor) -> bool:
+        """See `tgraph.primitives.union_find.join`, over all arcs of the `graph` in this layout."""
+        return join_blocks(_Chunks(self), graph, label)
+
+
+class _Chunk(NamedTuple):
+    """Consecutive rows that are decoded."""
+
+    first_row: int
+    offset: Tensor
+    neighbors: Tensor
+    weights: Tensor | None
+
+    @property
+    def end_row(self) -> int:
+        return self.first_row + len(self.offset) - 1
+
+
+class _Chunks(NamedTuple):
+    """The chunks of `Layout.scan`."""
+
+    layout: Layout
+
+    def visit(self, work: Callable[[_Chunk], None]) -> None:
+        self.layout.scan(lambda first_arc, *rows: work(_Chunk(*rows)))

@@ -20,7 +20,7 @@ from tgraph.core.system import devices
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd.segments import take
 from tgraph.kernels.layout import by_rows, spreading
-from tgraph.kernels.layout.arcs import receiving
+from tgraph.kernels.layout.arcs import parts, receiving
 from tgraph.kernels.messages import across, promoted
 from tgraph.kernels.operators.aggregation.aggregation import receivers_of, reduce_messages, reduced
 from tgraph.kernels.reductions import REDUCTIONS
@@ -156,7 +156,7 @@ def _parts(sub: Subgraph, at_once: bool = False) -> Iterator[Subgraph]:
     most = ARCS if sub.graph.layout is None else min(ARCS, sub.graph.layout.arcs_at_once)
     most = sub.graph.num_arcs if at_once else most
     graph = sub.graph.transpose_unchecked() if sub.mirrored else sub.graph
-    for rows, _ in by_rows.parts(graph, sub.rows, most):
+    for rows, _ in parts(graph, sub.rows, most):
         yield replace(sub, rows=rows, selection=graph.selection(rows))
 
 

@@ -217,17 +217,22 @@ def inverse_root(degree: Tensor) -> Tensor:
 
 
 class Scale:
-    """Rank-one weights values[source] * values[target], of `values` [n], applied to vertex data before and after the
-    sum. `loops` : whether a self-loop of every vertex is added."""
+    """Weights of the arcs of a graph in a layout, which stay there: values[source] * values[target], times the weights
+    of the graph where `weighted`.
 
-    def __init__(self, values: Tensor, loops: bool):
-        self.values: Tensor = values
-        self.loops: bool = loops
+    values : [n], applied to vertex data before and after the sum, or None for ones. own : what the data of each vertex
+    counts in its own sum beyond its stored self-loops, [n] or a number for all.
+    """
+
+    def __init__(self, values: Tensor | None, own: Tensor | float, weighted: bool):
+        self.values: Tensor | None = values
+        self.own: Tensor | float = own
+        self.weighted: bool = weighted
 
     @property
     def nbytes(self) -> int:
         """Bytes of the scale."""
-        return self.values.nbytes
+        return sum(each.nbytes for each in (self.values, self.own) if isinstance(each, Tensor))
 
 
 class SortedAdjacency(Adjacency):
@@ -288,8 +293,8 @@ class GraphAdjacency(Adjacency):
 
     @property
     def in_layout(self) -> Graph | None:
-        """The graph with arcs from sources to targets if it is in a layout, whose kernels compute unweighted sums
-        without decoding; None for CSR."""
+        """The graph with arcs from sources to targets if it is in a layout, which aggregates without decoding; None
+        for CSR."""
         if self.graph.layout is None:
             return None
         return self.graph.transpose() if self.reverse else self.graph

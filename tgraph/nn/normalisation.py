@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Generic, TypeGuard, TypeVar
 
 import torch
 from torch import Tensor
@@ -14,9 +14,10 @@ from tgraph.core.system.library import in_functorch
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd.segments import segment_reduce, take
 from tgraph.kernels.operators.csr.degree_weights import inverse_root_degree
+from tgraph.model import operators
 from tgraph.nn.adjacency import Adjacency, ArcWeights, EndWeights, GraphAdjacency, Scale, inverse_root
 from tgraph.nn.compiled import at_trace_time, derive, mark_static
-from tgraph.nn.self_loops import find_loops, with_loops, with_more_loops
+from tgraph.nn.self_loops import find_loops, stored_loops, with_loops, with_more_loops
 from tgraph.nn.spread import SpreadAdjacency, SpreadWeights
 
 T = TypeVar("T")
@@ -35,8 +36,8 @@ def gcn_norm(
     edge_weight : [E], or None for 1, in `dtype`. improved : whether added self-loops weigh 2 instead of 1.
     loops : "remaining" adds a self-loop to each vertex without one, "more" adds one to every vertex, "replaced" does so
         and removes existing ones, None adds none.
-    sums : whether messages are summed. For a graph in a layout, without self-loops and with unit edge weights, the
-        result is then the adjacency itself and a `Scale`; for a graph spread over processes, `SpreadWeights`.
+    sums : whether messages are summed. For a graph in a layout with its own weights or none, the result is then the
+        adjacency itself and a `Scale`; for a graph spread over processes, `SpreadWeights`.
 
     Without edge weights every self-loop weighs 1, also if `improved`, as in PyTorch Geometric 2.8. The result is cached
     with the adjacency; with edge weights only on the CPU, with a copy of the weights to detect changes.
@@ -53,9 +54,9 @@ def gcn_norm(
         raise ArgumentError(
             f"edge_weight: expected [{adjacency.num_edges}], one for each edge, got {list(edge_weight.shape)}"
         )
-    if sums and edge_weight is None and _is_of_rank_one(adjacency):
-        scale = adjacency.cached(("scale", loops is not None, dtype), lambda: _scale(adjacency, loops, dtype))
-        return adjacency, Scale(scale, loops is not None)
+    if sums and edge_weight is None and stays_in_layout(adjacency):
+        fill = 0.0 if loops is None else 2.0 if improved else 1.0
+        return adjacency, adjacency.cached(("scale", fill, dtype), lambda: _scale(adjacency, fill, dtype))
     compiling = torch.compiler.is_compiling()
     if compiling and isinstance(adjacency, GraphAdjacency):
         _prepare_norm(adjacency.graph, adjacency.reverse, loops is not None, dtype)
@@ -80,16 +81,33 @@ def gcn_norm(
     return over, cached_while_equal(adjacency, ("gcn", improved, loops, dtype), edge_weight, compute)
 
 
-def _is_of_rank_one(adjacency: Adjacency) -> bool:
-    """Whether an adjacency with unit edge weights is that of a graph in a layout, without self-loops."""
+def stays_in_layout(adjacency: Adjacency) -> TypeGuard[GraphAdjacency]:
+    """Whether an adjacency is that of a graph in a layout, whose weights and self-loops can stay there."""
     graph = adjacency.graph if isinstance(adjacency, GraphAdjacency) else None
-    return graph is not None and graph.layout is not None and not graph.num_self_loops
+    if graph is None or graph.layout is None:
+        return False
+    return not torch.compiler.is_compiling() or (graph.weight_dtype is None and not graph.num_self_loops)
 
 
-def _scale(adjacency: Adjacency, loops: str | None, dtype: torch.dtype) -> Tensor:
-    """1 / sqrt(in-degree), counting added self-loops; 0 where the degree is 0."""
-    degree = adjacency.degree.to(dtype)
-    return inverse_root(degree if loops is None else degree + 1)
+def _scale(adjacency: GraphAdjacency, fill: float, dtype: torch.dtype) -> Scale:
+    """The weights that stay in the layout. `fill` : the weight of a self-loop where none is stored, 0 to add none."""
+    graph, weight_dtype = adjacency.in_layout, adjacency.graph.weight_dtype
+    assert graph is not None
+    if weight_dtype is None:
+        degree = adjacency.degree.to(dtype)
+    else:
+        ones = torch.ones(graph.num_vertices, dtype=torch.promote_types(dtype, weight_dtype), device=graph.device)
+        degree = operators.aggregate(graph, ones, edge="mul")
+    if not fill:
+        return Scale(inverse_root(degree), 0.0, weight_dtype is not None)
+    vertex, weight = stored_loops(adjacency.graph)
+    own: Tensor | float = 1.0 if weight_dtype is None else fill
+    if len(vertex):
+        weight = degree.new_ones(len(vertex)) if weight is None else weight.to(degree.dtype)
+        place = torch.arange(len(vertex), device=vertex.device)
+        last = torch.full_like(adjacency.degree, -1).scatter_reduce(0, vertex, place, "amax")
+        own = torch.where(last < 0, own, weight[last]).index_add(0, vertex, -weight)
+    return Scale(inverse_root(degree + own), own, weight_dtype is not None)
 
 
 @at_trace_time

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tgraph.core.building import sorting
 from tgraph.core.building.edge_index import sort_by_target
 from tgraph.core.derived import computed_once, detached_cache_scope
 from tgraph.core.graph import Graph
@@ -200,3 +201,22 @@ def with_more_loops(adjacency: Adjacency) -> Looped:
     """The adjacency with an additional self-loop for each vertex; cached."""
     size = adjacency.num_targets
     return adjacency.cached("more loops", lambda: Looped(LoopedAdjacency(adjacency, size, False), size))
+
+
+def stored_loops(graph: Graph) -> tuple[Tensor, Tensor | None]:
+    """(the vertices, int64 [k], the weights [k] or None) of the self-loops of a graph in a layout, in the order of its
+    arcs, which are decoded part by part."""
+    found: list[tuple[int, Tensor, Tensor | None]] = []
+
+    def see(first_arc: int, first_row: int, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> None:
+        row = sorting.expand_rows(offset) + first_row
+        loops = (row == neighbors).nonzero()[:, 0]
+        found.append((first_arc, row[loops], None if weights is None else weights[loops]))
+
+    assert graph.layout is not None
+    if graph.num_self_loops:
+        graph.layout.scan(see)
+    found.sort(key=lambda each: each[0])
+    vertices = [each[1] for each in found] or [torch.empty(0, dtype=torch.int64, device=graph.device)]
+    weights = [each[2] for each in found if each[2] is not None]
+    return torch.cat(vertices), torch.cat(weights) if weights else None

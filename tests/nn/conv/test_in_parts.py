@@ -49,7 +49,9 @@ def held(request, tmp_path, monkeypatch):
     random = torch.Generator().manual_seed(2)
     ends = torch.cat((torch.randint(0, N - 1, (2, 50), generator=random), torch.arange(0, 8, 2).expand(2, -1)), 1)
     weights = None if request.param == "cbm" else torch.rand(ends.shape[1], generator=random) + 0.5
-    graph = tg.Graph.from_edges(*ends, weights, num_vertices=N, multi="first")
+    if weights is not None:
+        ends, weights = torch.cat((ends, ends[:, -1:]), 1), torch.cat((weights, weights[:1]))
+    graph = tg.Graph.from_edges(*ends, weights, num_vertices=N, multi="first" if weights is None else "keep")
     found = decoding.held(graph, request.param, tmp_path)
     monkeypatch.setattr(type(found.layout), "arcs_at_once", AT_ONCE)
     return graph, found
@@ -71,3 +73,34 @@ def test_attention(held, name, options, monkeypatch):
     longest = int(torch.maximum(graph.in_degree, graph.out_degree).max())
     loops = 0 if name == "TransformerConv" else N
     assert not decoded and 0 < counted.most <= max(longest, AT_ONCE) + loops
+
+
+AGGREGATES = {
+    "GCNConv": {},
+    "GCNConv improved": {"improved": True},
+    "GCNConv as it is": {"normalize": False},
+    "GCNConv without self-loops": {"add_self_loops": False},
+    "GraphConv": {},
+    "GraphConv max": {"aggr": "max"},
+    "SAGEConv max": {"aggr": "max"},
+    "SAGEConv min": {"aggr": "min", "flow": "target_to_source"},
+    "ResGatedGraphConv": {},
+    "EdgeConv": {},
+    "SGConv": {"K": 2, "flow": "target_to_source"},
+}
+
+
+@pytest.mark.parametrize("name", AGGREGATES)
+def test_sums_extremes_and_messages(held, name, monkeypatch):
+    """Self-loops, one of them twice, are replaced by the last of each vertex, and added to the others."""
+    graph, in_layout = held
+    kind, counted = name.split()[0], Held(monkeypatch)
+    sizes = (torch.nn.Linear(12, 4, dtype=torch.float64),) if kind == "EdgeConv" else (6, 4)
+    layer, x = built(tg.nn, kind, sizes, AGGREGATES[name]), torch.rand(N, 6, dtype=torch.float64)
+    with decoding.watched() as decoded:
+        found = differentiated(layer, x, in_layout)
+    expected = differentiated(layer, x, graph)
+    assert not decoded and counted.most <= max(int(graph.in_degree.max()), int(graph.out_degree.max()), AT_ONCE)
+    assert found[0].dtype == expected[0].dtype
+    for mine, other in zip((found[0], *found[2]), (expected[0], *expected[2]), strict=True):
+        close(mine, other, 1e-6)  # the weights are float32

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import cast
 
 import torch
@@ -40,3 +41,19 @@ def computed_in(dtype: torch.dtype) -> torch.dtype:
 def given(weights: Weights) -> Tensor | float | None:
     """The weights of a call, None where they are in the layout."""
     return None if isinstance(weights, InLayout) else weights
+
+
+def parts(graph: Graph, rows: Tensor | None, most: int) -> Iterator[tuple[Tensor, slice]]:
+    """The rows [k], all of them where None, some after others of at most so many arcs, if not one row has more; and
+    which these are among the arcs of all."""
+    if rows is None:
+        rows = torch.arange(graph.num_vertices, device=graph.device)
+    begins = graph.row_offset()
+    offset = torch.zeros(len(rows) + 1, dtype=torch.int64, device=graph.device)
+    torch.cumsum(begins.index_select(0, rows + 1) - begins.index_select(0, rows), 0, out=offset[1:])
+    low = 0
+    while low < len(rows) or not low:
+        high = int(torch.searchsorted(offset, int(offset[low]) + most, right=True)) - 1
+        high = min(max(high, low + 1), len(rows))
+        yield rows[low:high], slice(int(offset[low]), int(offset[high]))
+        low = max(high, 1)

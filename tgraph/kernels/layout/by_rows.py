@@ -16,7 +16,7 @@ from tgraph.core.subgraph import Received, Subgraph
 from tgraph.core.system.library import in_functorch, needs_grad
 from tgraph.kernels import choose
 from tgraph.kernels.call import Call
-from tgraph.kernels.layout.arcs import layout_of
+from tgraph.kernels.layout.arcs import layout_of, parts
 from tgraph.kernels.messages import column, is_per_arc
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 
@@ -73,22 +73,6 @@ def _parts(call: Call, sub: Subgraph) -> Iterator[Call]:
         elif is_per_arc(weights):
             weights = weights[arcs]
         yield replace(call, sub=replace(sub, rows=rows, selection=decoded), weights=weights)
-
-
-def parts(graph: Graph, rows: Tensor | None, most: int) -> Iterator[tuple[Tensor, slice]]:
-    """The rows [k], all of them where None, some after others of at most so many arcs, if not one row has more; and
-    which these are among the arcs of all."""
-    if rows is None:
-        rows = torch.arange(graph.num_vertices, device=graph.device)
-    begins = graph.row_offset()
-    offset = torch.zeros(len(rows) + 1, dtype=torch.int64, device=graph.device)
-    torch.cumsum(begins.index_select(0, rows + 1) - begins.index_select(0, rows), 0, out=offset[1:])
-    low = 0
-    while low < len(rows) or not low:
-        high = int(torch.searchsorted(offset, int(offset[low]) + most, right=True)) - 1
-        high = min(max(high, low + 1), len(rows))
-        yield rows[low:high], slice(int(offset[low]), int(offset[high]))
-        low = max(high, 1)
 
 
 def together(parts: Iterator[Received], sub: Subgraph, reduction: Reduction) -> Received:

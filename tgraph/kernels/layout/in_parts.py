@@ -13,8 +13,7 @@ from tgraph.core.building.edge_index import with_loops_in_place
 from tgraph.core.csr import Csr
 from tgraph.core.derived import detached_cache_scope
 from tgraph.core.graph import Graph
-from tgraph.kernels.layout import by_rows
-from tgraph.kernels.layout.arcs import layout_of
+from tgraph.kernels.layout.arcs import layout_of, parts
 
 
 class Part(NamedTuple):
@@ -55,7 +54,7 @@ class RowsInParts:
     def visit(self, work: Callable[[Part], None]) -> None:
         """Call work(part) for all rows in their order; one part is in memory at a time."""
         done = 0
-        for rows, _ in by_rows.parts(self.graph, None, layout_of(self.graph).arcs_at_once):
+        for rows, _ in parts(self.graph, None, layout_of(self.graph).arcs_at_once):
             done += self._visit(rows, done, work)
 
     def _visit(self, rows: Tensor, done: int, work: Callable[[Part], None]) -> int:

@@ -10,9 +10,10 @@ from torch import Tensor
 
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
+from tgraph.core.rows import Decoded, LayoutSelection
 from tgraph.core.subgraph import Subgraph, Weights
 from tgraph.kernels.call import Call
-from tgraph.kernels.layout.arcs import computed_in, edge_of, given, layout_of, receiving
+from tgraph.kernels.layout.arcs import computed_in, edge_of, given, layout_of, parts, receiving
 from tgraph.kernels.layout.streaming import streamed
 from tgraph.kernels.messages import across, column
 from tgraph.kernels.operators.relaxation import relaxation as portable
@@ -23,11 +24,7 @@ _FAR = 2**61
 
 
 def refuses(call: Call, sub: Subgraph) -> str | None:
-    if call.needs_gradient:
-        return "it records no gradient"
-    if not sub.selection.is_whole:
-        return None  # rows that are decoded, or read, one by one
-    return None if layout_of(sub.graph).streams else _refuses_relaxed_pull(call, sub)
+    return "it records no gradient" if call.needs_gradient else None
 
 
 def _refuses_relaxed_pull(call: Call, sub: Subgraph) -> str | None:
@@ -64,13 +61,15 @@ def relax(
     weights: Weights,
     bound: Callable[[], Tensor | None],
 ) -> Frontier:
-    """As the portable `relax`. A pull reads all arcs; a push from some vertices decodes their rows, or reads those of a
-    layout that streams."""
+    """As the portable `relax`. A pull reads all arcs; a push from some vertices, and what the layout has no pull for,
+    decodes their rows, or reads those of a layout that streams."""
     call = Call("relax", values, reduction, edge, weights, sub=sub)
     if _reads_rows(call, sub):
         return streamed(sub.graph).relax_rows(sub, values, reduction, edge, given(weights))
     if not sub.selection.is_whole:
         return portable.relax(sub, values, reduction, edge, given(weights), bound)
+    if not layout_of(sub.graph).streams and _refuses_relaxed_pull(call, sub) is not None:
+        return _relax_by_rows(sub, values, reduction, edge, given(weights))
     identity = reduction.identity(values.dtype)
     silent = values == identity
     if not sub.active.is_everything:
@@ -87,6 +86,21 @@ def relax(
     better = reduction.better(best, values)
     values.copy_(torch.where(better, best, values))
     return Frontier(sub.graph, mask=better if better.dim() == 1 else better.flatten(1).any(1))
+
+
+def _relax_by_rows(
+    sub: Subgraph, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
+) -> Frontier:
+    """The round as a push along the rows of the active vertices, decoded part by part."""
+    graph, sent = receiving(sub).transpose_detached(), values.clone()
+    improved = torch.zeros(len(values), dtype=torch.bool, device=values.device)
+    active = None if sub.active.is_everything else sub.active.ids
+    for rows, _ in parts(graph, active, layout_of(graph).arcs_at_once):
+        arcs = Decoded(LayoutSelection(graph, rows, None, None))
+        part = Subgraph(sub.graph, sub.active, "push", rows, arcs, False, scratch=sub.scratch)
+        own = arcs.weights if edge != "copy" and weights is None else weights
+        improved[portable.relax_push(part, values, sent, reduction, edge, own)] = True
+    return Frontier(sub.graph, mask=improved)
 
 
 def _reads_rows(call: Call, sub: Subgraph) -> bool:

@@ -1,4 +1,5 @@
-"""The loops that a layout offers which streams: what it decoded would have to fit a budget of memory."""
+"""Union-find over all arcs of a layout, and the loops of one that streams, of which what is decoded has to fit a budget
+of memory."""
 
 from __future__ import annotations
 
@@ -25,21 +26,15 @@ class StreamedLayout(Protocol):
 
     def fixpoint(self, call: LoopCall) -> PausedLoop: ...
 
-    def join(self, graph: Graph, label: Tensor) -> bool: ...
-
 
 def streamed(graph: Graph) -> StreamedLayout:
     """The layout of a graph that streams."""
     return cast(StreamedLayout, graph.layout)
 
 
-def _streams(call: Call, sub: Subgraph) -> str | None:
-    return None if layout_of(sub.graph).streams else "the loops walk the rows of a CSR"
-
-
 def refuses_fixpoint(call: Call, sub: Subgraph) -> str | None:
-    if why := _streams(call, sub):
-        return why
+    if not layout_of(sub.graph).streams:
+        return "the loops walk the rows of a CSR"
     if call.data.requires_grad:
         return "it overwrites values, whose gradient would be lost"
     if call.edge == "mul":
@@ -58,12 +53,10 @@ def fixpoint(call: LoopCall) -> PausedLoop:
 
 
 def refuses_join(call: Call, sub: Subgraph) -> str | None:
-    if not sub.selection.is_whole:
-        return "it joins along all arcs at once"
-    return _streams(call, sub)
+    return None if sub.selection.is_whole else "it joins along all arcs at once"
 
 
 def join(sub: Subgraph, label: Tensor) -> bool:
     """See `tgraph.primitives.union_find.join`."""
     stored = sub.graph.transpose_detached() if sub.mirrored else sub.graph
-    return streamed(stored).join(stored, label)
+    return layout_of(stored).join(stored, label)

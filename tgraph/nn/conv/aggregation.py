@@ -33,6 +33,8 @@ from tgraph.nn.conv.layer import (
     vertices_back,
     vertices_first,
 )
+from tgraph.nn.conv.messages import zero_unreached
+from tgraph.nn.normalisation import stays_in_layout
 from tgraph.nn.spread import SpreadAdjacency, SpreadWeights
 
 Weights = ArcWeights | Scale | SpreadWeights | None
@@ -52,13 +54,12 @@ def aggregate(adjacency: Adjacency, data: Tensor, reduce: str = "sum", weights: 
     if isinstance(adjacency, SpreadAdjacency):
         return adjacency.aggregate(data, reduce, cast("SpreadWeights | None", weights))
     assert not isinstance(weights, SpreadWeights), "of a SpreadAdjacency only"
-    if isinstance(weights, Scale):
-        return _scaled(adjacency, data, weights)
+    graph = adjacency.in_layout if isinstance(adjacency, GraphAdjacency) else None
+    if graph is not None and (weights is None or isinstance(weights, Scale)):
+        return _in_layout(adjacency, graph, data, reduce, weights or Scale(None, 0.0, False))
+    assert not isinstance(weights, Scale), "of graphs in layouts only"
     if (received := _at_once(adjacency, data, reduce, weights)) is not None:
         return received
-    graph = adjacency.in_layout if isinstance(adjacency, GraphAdjacency) else None
-    if graph is not None and weights is None and reduce in ("sum", "mean"):
-        return operators.aggregate(graph, data, reduce)
     reduction = reduction_of(reduce)
     edge, values = ("copy", None) if weights is None else ("mul", weights.values)
     messages = messages_of(data, reduction, edge, values)
@@ -103,8 +104,9 @@ def aggregate_with_own(adjacency: Adjacency, data: Tensor, weights: ArcWeights |
     return _at_once(adjacency, data, "sum", weights, own)
 
 
-def arc_weights(adjacency: Adjacency, edge_weight: Tensor | None) -> ArcWeights | SpreadWeights | None:
-    """The edge weights [E] as arc weights; without them the values of the matrix, or the weights of the Graph.
+def arc_weights(adjacency: Adjacency, edge_weight: Tensor | None, in_layout: bool = True) -> Weights:
+    """The edge weights [E] as arc weights; without them the values of the matrix, or the weights of the Graph, which
+    may stay `in_layout`.
 
     Raises ArgumentError for another number of weights.
     """
@@ -112,6 +114,8 @@ def arc_weights(adjacency: Adjacency, edge_weight: Tensor | None) -> ArcWeights 
         return adjacency.own_weights(edge_weight)
     if edge_weight is None and not isinstance(adjacency, GraphAdjacency):
         return adjacency.matrix_weights()
+    if edge_weight is None and in_layout and stays_in_layout(adjacency):
+        return Scale(None, 0.0, adjacency.graph.weight_dtype is not None)
     values = adjacency.values if edge_weight is None else edge_weight
     if values is None:
         return None
@@ -122,9 +126,7 @@ def arc_weights(adjacency: Adjacency, edge_weight: Tensor | None) -> ArcWeights 
     return ArcWeights(adjacency.in_row_order(values.reshape(-1)))
 
 
-def mapped_aggregate(
-    layer: Any, lin: Any, adjacency: Adjacency, x: Tensor, weights: ArcWeights | SpreadWeights | None, pads: bool
-) -> Tensor:
+def mapped_aggregate(layer: Any, lin: Any, adjacency: Adjacency, x: Tensor, weights: Weights, pads: bool) -> Tensor:
     """lin of the reduction of x [..., n, columns] by a layer: x is transformed first where that gathers fewer columns.
     `pads` : whether to append zeros by `MessagePassing._as_many_as`."""
     weight, reduce, dim = plain_weight(lin), REDUCE[layer.aggr], layer.node_dim
@@ -152,9 +154,7 @@ def autocasts(x: Tensor) -> bool:
     return torch.is_autocast_enabled(x.device.type)
 
 
-def _aggregate_narrow(
-    adjacency: Adjacency, data: Tensor, reduce: str, weights: ArcWeights | SpreadWeights | None
-) -> Tensor:
+def _aggregate_narrow(adjacency: Adjacency, data: Tensor, reduce: str, weights: Weights) -> Tensor:
     """The reduction in float32 of 16-bit data, without a copy where a kernel supports it."""
     in_layout = isinstance(adjacency, GraphAdjacency) and adjacency.in_layout
     if reduce in ("sum", "mean") and weights is None and not torch.compiler.is_compiling() and not in_layout:
@@ -178,12 +178,18 @@ def _at_once(
     return eager.aggregate(arcs, data, reduce, weights.values, lambda: weights.transposed(adjacency), own)
 
 
-def _scaled(adjacency: Adjacency, data: Tensor, weights: Scale) -> Tensor:
-    """The sum with rank-one weights: an unweighted sum, with the data scaled before and after it."""
-    scale = column(weights.values, data)
-    sent = data * scale
-    received = aggregate(adjacency, sent)
-    return (received + sent if weights.loops else received) * scale
+def _in_layout(adjacency: Adjacency, graph: Graph, data: Tensor, reduce: str, weights: Scale) -> Tensor:
+    """The reduction in the layout of the graph; a sum with the data scaled before and after it."""
+    scale = None if weights.values is None else column(weights.values, data)
+    sent = data if scale is None else data * scale
+    received = operators.aggregate(graph, sent, reduce, edge="mul" if weights.weighted else "copy")
+    received = zero_unreached(adjacency, received, reduce)
+    if isinstance(weights.own, Tensor):
+        own = column(weights.own, sent)
+        received = received + torch.where(own == 0, 0, own * sent)  # not NaN of infinite data
+    elif weights.own:
+        received = torch.add(received, sent, alpha=weights.own)
+    return received if scale is None else received * scale
 
 
 def _transpose(adjacency: Adjacency, numbered: bool) -> Csr:

@@ -19,16 +19,29 @@ from tgraph.nn.conv.layer import (
     vertices_back,
     vertices_first,
 )
-from tgraph.nn.conv.messages import at_sources, at_targets, reduced
+from tgraph.nn.conv.linear import Linear
+from tgraph.nn.conv.messages import at_sources, at_targets, reduced, reduced_in_layout
 from tgraph.nn.conv.namesakes import namesake
 
 Namesake: Any = namesake("EdgeConv")
+
+BY_ROW = {torch.nn.Sequential, torch.nn.Linear, Linear, torch.nn.Identity, torch.nn.Dropout, torch.nn.LayerNorm}
+BY_ROW |= {
+    torch.nn.ReLU,
+    torch.nn.LeakyReLU,
+    torch.nn.ELU,
+    torch.nn.GELU,
+    torch.nn.SiLU,
+    torch.nn.Sigmoid,
+    torch.nn.Tanh,
+}
 
 
 class EdgeConv(Layer, Namesake):
     """x'_i = max_j nn(x_i, x_j - x_i) over the neighbours j of i, as PyTorch Geometric's EdgeConv.
 
-    Messages are materialised. Where `nn` is or begins with a linear map, the map is applied at vertices instead of
+    Messages are materialised; of a graph in a layout some at a time, where `nn` is made of modules that map row by row.
+    Where `nn` is or begins with a linear map, the map is applied at vertices instead of
     edges, and its results are added for each edge.
 
     nn : a module that maps [E, 2 in_channels] to [E, out_channels]; its parameters are reset with the layer's.
@@ -62,14 +75,18 @@ class EdgeConv(Layer, Namesake):
         source, target = (vertices_first(each, self.node_dim) for each in (first, second))
         begin, rest = _parted(self.nn)
         weight = plain_weight(begin)
-        if weight is None:
-            own = at_targets(adjacency, target)
-            messages = self.nn(torch.cat((own, at_sources(adjacency, source) - own), -1))
-        else:
+        message = lambda x, own: self.nn(torch.cat((own["own"], x["sent"] - own["own"]), -1))  # noqa: E731
+        if weight is not None:
             of_target, of_source = weight.chunk(2, 1)
-            own = linear_map(target, of_target - of_source, begin.bias)
-            messages = rest(at_targets(adjacency, own) + at_sources(adjacency, linear_map(source, of_source)))
-        return vertices_back(reduced(adjacency, messages, REDUCE[self.aggr]), self.node_dim)
+            target, source = linear_map(target, of_target - of_source, begin.bias), linear_map(source, of_source)
+            message = lambda x, own: rest(own["own"] + x["sent"])  # noqa: E731
+        data, out = {"own": target, "sent": source}, None
+        if _is_by_row(self.nn):
+            out = reduced_in_layout(adjacency, data, message, REDUCE[self.aggr])
+        if out is None:
+            ends = {"sent": at_sources(adjacency, source)}, {"own": at_targets(adjacency, target)}
+            out = reduced(adjacency, message(*ends), REDUCE[self.aggr])
+        return vertices_back(out, self.node_dim)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(nn={self.nn})"
@@ -80,3 +97,10 @@ def _parted(nn: Any) -> tuple[Any, Any]:
     if type(nn) is torch.nn.Sequential and len(nn) and not is_hooked(nn):
         return nn[0], nn[1:]
     return nn, torch.nn.Identity()
+
+
+def _is_by_row(nn: Any) -> bool:
+    """Whether a module is known to map each row by itself, as none does that normalises over all of them."""
+    return isinstance(nn, torch.nn.Module) and all(
+        type(each) in BY_ROW and not is_hooked(each) for each in nn.modules()
+    )

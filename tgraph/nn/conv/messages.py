@@ -4,16 +4,39 @@ with messages not linear in the features of sources, without a fused aggregate. 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from tgraph.core.system.library import in_functorch, is_plain
 from tgraph.kernels.autograd.segments import add_at, segment_reduce, take
+from tgraph.kernels.messages import column
 from tgraph.kernels.operators.aggregation.segments import reduce_segments
 from tgraph.kernels.reductions import REDUCTIONS
-from tgraph.nn.adjacency import Adjacency
+from tgraph.model import operators
+from tgraph.nn.adjacency import Adjacency, GraphAdjacency
 
 FEW = 1 << 19  # elements of messages, up to which index_add_ is faster than sorting and a segmented sum
+
+
+def reduced_in_layout(
+    adjacency: Adjacency, data: dict[str, Tensor], message: Callable[[Any, Any], Tensor], reduce: str
+) -> Tensor | None:
+    """The reduction of message(data of sources, data of targets), for a graph in a layout: of some arcs at a time, and
+    again in a backward; None for other edges. `data` : [n, ...] each. `message` goes over the arcs one by one."""
+    graph = adjacency.in_layout if isinstance(adjacency, GraphAdjacency) else None
+    if graph is None or torch.compiler.is_compiling() or in_functorch():
+        return None
+    return zero_unreached(adjacency, operators.aggregate(graph, data, reduce, edge=message), reduce)
+
+
+def zero_unreached(adjacency: Adjacency, received: Tensor, reduce: str) -> Tensor:
+    """What targets received, [num_targets, ...], with 0 in place of the identity of a minimum or maximum."""
+    if reduce not in ("min", "max") or adjacency.unreached is None:
+        return received
+    return received.masked_fill(column(adjacency.unreached[:, 0], received), 0)
 
 
 class Unsorted:

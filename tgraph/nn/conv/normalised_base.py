@@ -12,7 +12,7 @@ from tgraph.nn import tensor_cache
 from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.conv.aggregation import Weights, aggregate, arc_weights
 from tgraph.nn.conv.layer import REDUCE, Layer, vertices_back, vertices_first
-from tgraph.nn.normalisation import gcn_norm
+from tgraph.nn.normalisation import gcn_norm, stays_in_layout
 
 Normalised = tuple[Adjacency, Weights]
 
@@ -55,8 +55,8 @@ class NormalisedLayer(Layer):
     def _find_normalised(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None, sums: bool) -> Normalised:
         adjacency = self._adjacency(edge_index, (x, x))
         if not self.normalize:
-            return adjacency, arc_weights(adjacency, edge_weight)
-        if edge_weight is None:
+            return adjacency, arc_weights(adjacency, edge_weight, sums)
+        if edge_weight is None and not (sums and stays_in_layout(adjacency)):
             edge_weight = adjacency.values
         loops = _loops(edge_index) if self.add_self_loops else None
         return gcn_norm(adjacency, edge_weight, self.improved, loops, x.dtype, sums)

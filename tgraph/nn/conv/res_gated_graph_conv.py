@@ -14,7 +14,16 @@ from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.conv.attention_base import edges_attended
 from tgraph.nn.conv.layer import REDUCE, Layer, Pair, plus, plus_linear, vertices_back, vertices_first
 from tgraph.nn.conv.linear import Linear
-from tgraph.nn.conv.messages import Unsorted, at_sources, at_targets, in_best_order, joined, of_edges, reduced
+from tgraph.nn.conv.messages import (
+    Unsorted,
+    at_sources,
+    at_targets,
+    in_best_order,
+    joined,
+    of_edges,
+    reduced,
+    reduced_in_layout,
+)
 from tgraph.nn.conv.namesakes import namesake
 
 Namesake: Any = namesake("ResGatedGraphConv")
@@ -82,12 +91,19 @@ class ResGatedGraphConv(Layer, Namesake):
         if (edge_attr is None) != (self.edge_dim is None):
             raise ArgumentError("edge_attr and edge_dim: a layer with edge_dim needs edge_attr, one without takes none")
         source, target = (vertices_first(each, self.node_dim) for each in (first, second))
-        edges = in_best_order(adjacency, source, REDUCE[self.aggr])
-        messages = self._messages(edges, source, target, edge_attr)
-        out = vertices_back(reduced(edges, messages, REDUCE[self.aggr]), self.node_dim)
+        out = None if edge_attr is not None else self._in_layout(adjacency, source, target)
+        if out is None:
+            edges = in_best_order(adjacency, source, REDUCE[self.aggr])
+            out = reduced(edges, self._messages(edges, source, target, edge_attr), REDUCE[self.aggr])
+        out = vertices_back(out, self.node_dim)
         if self.lin_skip is not None:
             out = plus_linear(out, self.lin_skip, second, in_place=True)
         return out if self.bias is None else plus(out, self.bias)
+
+    def _in_layout(self, adjacency: Adjacency, source: Tensor, target: Tensor) -> Tensor | None:
+        data = {"key": self.lin_key(target), "query": self.lin_query(source), "value": self.lin_value(source)}
+        gated = lambda sent, own: self.act(own["key"] + sent["query"]) * sent["value"]  # noqa: E731
+        return reduced_in_layout(adjacency, data, gated, REDUCE[self.aggr])
 
     def _messages(
         self, adjacency: Adjacency | Unsorted, source: Tensor, target: Tensor, edge_attr: Tensor | None

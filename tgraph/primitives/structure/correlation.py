@@ -7,6 +7,7 @@ import math
 from torch import Tensor
 
 from tgraph.core.graph import Graph
+from tgraph.core.storage import Layout
 from tgraph.kernels.operators.structure.correlation import correlate_ends
 
 
@@ -22,8 +23,19 @@ def over_arcs(graph: Graph, first: Tensor, second: Tensor) -> float:
         return math.nan
     is_symmetric = second is first and not graph.directed
     first, second = _of_moderate_size(first), _of_moderate_size(second)
-    both, *spread = correlate_ends(graph.decoded(), first, second, is_symmetric)
+    if graph.layout is not None and not graph.layout.is_distributed:
+        both, *spread = _in_layout(graph, graph.layout, first, second)
+    else:
+        both, *spread = correlate_ends(graph.decoded(), first, second, is_symmetric)
     return both / math.sqrt(spread[0]) / math.sqrt(spread[1]) if min(spread) > 0 else math.nan
+
+
+def _in_layout(graph: Graph, layout: Layout, first: Tensor, second: Tensor) -> tuple[float, float, float]:
+    """As `correlate_ends`: the second is summed over the rows by the layout."""
+    out, into = graph.out_degree.to(first.dtype), graph.in_degree.to(first.dtype)
+    first, second = first - out @ first / graph.num_arcs, second - into @ second / graph.num_arcs
+    both = first @ layout.pull(second[:, None], "sum")[:, 0]
+    return float(both), float(out @ first.square()), float(into @ second.square())
 
 
 def _of_moderate_size(values: Tensor) -> Tensor:

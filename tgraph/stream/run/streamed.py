@@ -24,7 +24,6 @@ from tgraph.formats.uncompressed import Csr, Uncompressed
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.loops import LoopCall, PausedLoop
 from tgraph.kernels.operators.aggregation.rows import reduce_rows, reduced_in, send_rows, sum_in_float64
-from tgraph.kernels.operators.relaxation.blocks import join_blocks
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 from tgraph.stream.file.block import Block, CompressedBlock, Step
 from tgraph.stream.file.blocks import BlockFile, empty_arcs
@@ -289,10 +288,6 @@ class Streamed(Uncompressed):
             return as_result(step, values)
 
     # ---- operations that visit blocks in an order of their own -----------------------------------------------------
-
-    def join(self, graph: Any, label: Tensor) -> bool:
-        """See `tgraph.primitives.union_find.join`, over all arcs."""
-        return join_blocks(self.section, graph, label)
 
     def relax_rows(
         self, sub: Subgraph, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
