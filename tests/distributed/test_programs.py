@@ -1,15 +1,15 @@
 """Programs of users on two ranks, with functions of arcs and reductions of segments; and those that say why not."""
 
+from pathlib import Path
+
+import engines
 import pytest
 import torch
 from programs import PROGRAMS
-from ranks import on_ranks
+from ranks import nothing_is_wrong, on_ranks
 
 import tgraph as tg
-from tgraph.distributed import from_local, gather, spread
-
-# Programs that write results into tensors of their own, which are whole on every rank.
-WHOLE_TENSORS = ("Peeling", "RankDeltas")
+from tgraph.distributed import from_local, spread
 
 
 def made() -> tg.Graph:
@@ -18,21 +18,19 @@ def made() -> tg.Graph:
 
 
 def differences() -> list[str]:
-    """The programs whose values on ranks are others, or which raise an error."""
-    graph, wrong = made(), []
-    parts, source = spread(graph), int(graph.out_degree.argmax())
-    graph = graph if parts.order is None else graph.permute(parts.order)
-    source = int(graph.out_degree.argmax())
-    for name, kind in PROGRAMS.items():
-        expected = tg.run(kind(source), graph).values
+    """The programs whose values on ranks are others, or which do not run for another reason than the one given."""
+    wrong, nowhere = [], Path()
+    graphs = {directed: engines.made(6, directed) for directed in (True, False)}
+    for name, program in PROGRAMS.items():
+        graph = graphs[program.directed]
         try:
-            found = gather(parts, tg.run(kind(source), parts).values)
-        except tg.errors.ArgumentError as error:
-            assert "spread over ranks" in str(error), error
-            wrong.append(f"{name} raises")
-            continue
-        if not torch.allclose(found, expected, rtol=1e-6):
-            wrong.append(f"{name} differs")
+            reason = engines.found(name, "two ranks", graph, nowhere, engines.expected(name, graph))
+        except AssertionError as error:
+            reason = str(error)
+        if reason != engines.declared(name, "two ranks"):
+            wrong.append(f"{name}: {reason}")
+    graph = made()
+    parts = spread(graph)
     x = torch.rand(graph.num_vertices, generator=torch.Generator().manual_seed(0)).double()
     held = x.clone().requires_grad_()
     tg.aggregate(graph, held, edge=lambda u, v: u * v).square().sum().backward()
@@ -55,8 +53,7 @@ def refusals() -> list[str]:
 
 
 def test_programs() -> None:
-    for wrong in on_ranks(2, differences):
-        assert wrong == [f"{name} raises" for name in WHOLE_TENSORS]
+    nothing_is_wrong(2, differences)
 
 
 def test_what_functions_of_arcs_need() -> None:
