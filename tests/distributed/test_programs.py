@@ -1,7 +1,5 @@
 """Programs of users on two ranks, with functions of arcs and reductions of segments; and those that say why not."""
 
-from pathlib import Path
-
 import engines
 import pytest
 import torch
@@ -19,16 +17,9 @@ def made() -> tg.Graph:
 
 def differences() -> list[str]:
     """The programs whose values on ranks are others, or which do not run for another reason than the one given."""
-    wrong, nowhere = [], Path()
-    graphs = {directed: engines.made(6, directed) for directed in (True, False)}
-    for name, program in PROGRAMS.items():
-        graph = graphs[program.directed]
-        try:
-            reason = engines.found(name, "two ranks", graph, nowhere, engines.expected(name, graph))
-        except AssertionError as error:
-            reason = str(error)
-        if reason != engines.declared(name, "two ranks"):
-            wrong.append(f"{name}: {reason}")
+    outcomes = engines.cells(PROGRAMS, ["two ranks"], 6)
+    expected = {name: engines.declared(name, "two ranks") for name in PROGRAMS}
+    wrong = [f"{name}: {each['two ranks']}" for name, each in outcomes.items() if each["two ranks"] != expected[name]]
     graph = made()
     parts = spread(graph)
     x = torch.rand(graph.num_vertices, generator=torch.Generator().manual_seed(0)).double()

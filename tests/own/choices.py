@@ -107,6 +107,6 @@ class Auction(tg.Program):
         return sale, active if bool(sold.any()) else sub.graph.nothing()
 
 
-def triangles(graph, **options):
+def triangles(graph, backend="auto", **direction):
     """The number of triangles, by the product of the graph with itself where it has arcs."""
-    return tg.multiply(graph, graph, mask=graph).weights.sum() // 6
+    return tg.multiply(graph, graph, mask=graph, backend=backend).weights.sum() // 6

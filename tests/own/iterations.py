@@ -32,7 +32,7 @@ class WeakComponents(tg.Program):
 class Ranks(tg.Program):
     """PageRank."""
 
-    rounds = 40
+    rounds = 20
 
     def init(self, graph):
         return torch.full((graph.num_vertices,), 1 / graph.num_vertices), graph.everything()
@@ -52,11 +52,11 @@ class RankDeltas(tg.Program):
 
     def compute(self, sub, both, active):
         rank, rest = both.unbind(1)
-        sent = torch.where(rest > 1e-4, rest, 0)
+        sent = torch.where(rest > 1e-3, rest, 0)
         left = torch.stack([rank + sent, rest - sent], 1)
         more = lambda old, new: old + torch.stack([torch.zeros_like(new), new], 1)  # noqa: E731
         both, _ = tg.update(left, active, tg.aggregate(sub, sent * self.share), more)
-        return both, sub.graph.select(both[:, 1] > 1e-4)
+        return both, sub.graph.select(both[:, 1] > 1e-3)
 
     def finish(self, both):
         return both.sum(1)
@@ -65,7 +65,7 @@ class RankDeltas(tg.Program):
 class Personal(tg.Program):
     """PageRank of walks that begin anew at a source."""
 
-    rounds = 40
+    rounds = 20
 
     def init(self, graph):
         self.home = torch.zeros(graph.num_vertices)
