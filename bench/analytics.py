@@ -58,7 +58,8 @@ def main() -> None:
                 systems = ["torch", *(name for name in arguments.systems if name not in peers.SMALL_ONLY)]
                 results["memory"] = [memory.measure(system, folder, max(arguments.threads)) for system in systems]
             report.save(results, arguments.output)
-    own = {"calls": ["bench.calls", "--json"], "user": ["bench.own", str(arguments.scale)]}
+    user = ["bench.programs", "--json", "--programs", "Hops,Distance,Ranks,Hubs", "--times", str(arguments.scale)]
+    own = {"calls": ["bench.calls", "--json"], "user": user}
     for part, command in own.items():
         if part not in arguments.parts:
             continue

@@ -1,12 +1,14 @@
 """Writes the pages that follow from the code: python docs/pages.py (or make pages).
 
-algorithms.md is made of the docstrings of `tg.algorithms`, the list of algorithms in command.md of the tables of cli.
+algorithms.md is made of the docstrings of `tg.algorithms`, the list of algorithms in command.md of the tables of cli,
+the table of programs and engines in model.md of what tests/own declares.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
+import sys
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -18,8 +20,13 @@ from tgraph.cli.declared import summary
 from tgraph.cli.topics import TOPICS
 
 HERE = Path(__file__).parent
+sys.path.append(str(HERE.parent / "tests" / "own"))
+
+import engines  # noqa: E402
+
 NAMES = ("Jaccard", "Katz", "Leiden", "Louvain", "PageRank", "SimRank")
 LIST = re.compile(r"(?ms)^    tgraph bfs FILE.*?(?=^    tgraph info FILE)")
+TABLE = re.compile(r"(?m)^\|  \| lines \|.*\n(?:\|.*\n)+")
 
 INTRODUCTION = """# Algorithms
 
@@ -90,7 +97,10 @@ def pages() -> dict[Path, str]:
     command = HERE / "command.md"
     listed, count = LIST.subn(lambda match: commands(), command.read_text(encoding="utf-8"))
     assert count == 1, "command.md has no list from `tgraph bfs FILE` to `tgraph info FILE`"
-    return {HERE / "algorithms.md": algorithms(), command: listed}
+    model = HERE / "model.md"
+    tabled, count = TABLE.subn(lambda match: f"{engines.matrix()}\n", model.read_text(encoding="utf-8"))
+    assert count == 1, "model.md has no table of programs, which begins with a column of lines"
+    return {HERE / "algorithms.md": algorithms(), command: listed, model: tabled}
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from bench import (
     limits,
     measure,
     peers,
+    programs,
     report,
     serial,
     store_systems,
@@ -340,6 +341,16 @@ def test_graphs_that_change_are_compared(tmp_path):
         assert worker.run(stream, name, 500, 1, 10, deletes=True)["kept"] == 0
     assert [len(row) for row in own.analytics(stream, 1)] == [9] * 5
     assert [row[0] for row in own.sampling(stream, 3)][1:3] == ["static", "snapshot"]
+
+
+def test_a_program_that_is_wrong_in_an_engine_is_told(monkeypatch, capsys):
+    monkeypatch.setitem(programs.engines.ENGINES, "pull", lambda program, graph, folder: (graph.transpose(), {}))
+    monkeypatch.setattr(sys, "argv", ["programs", "--scale", "6", "--times", "6", "--programs", "Hops,triangles"])
+    with pytest.raises(SystemExit) as ended:
+        programs.main()
+    head, _, hops, triangles = (line.split(" | ") for line in capsys.readouterr().out.splitlines())
+    assert ended.value.code and [head[i] for i, cell in enumerate(hops) if "WRONG" in cell] == ["pull"]
+    assert triangles[head.index("two ranks")] == "single arcs" and float(hops[-1].strip(" |")) > 0
 
 
 def test_lines_are_counted_by_room():

@@ -1,15 +1,13 @@
 """Programs of users on two ranks, with functions of arcs and reductions of segments; and those that say why not."""
 
+import engines
 import pytest
 import torch
 from programs import PROGRAMS
-from ranks import on_ranks
+from ranks import nothing_is_wrong, on_ranks
 
 import tgraph as tg
-from tgraph.distributed import from_local, gather, spread
-
-# Programs that write results into tensors of their own, which are whole on every rank.
-WHOLE_TENSORS = ("Peeling", "RankDeltas")
+from tgraph.distributed import from_local, spread
 
 
 def made() -> tg.Graph:
@@ -18,21 +16,12 @@ def made() -> tg.Graph:
 
 
 def differences() -> list[str]:
-    """The programs whose values on ranks are others, or which raise an error."""
-    graph, wrong = made(), []
-    parts, source = spread(graph), int(graph.out_degree.argmax())
-    graph = graph if parts.order is None else graph.permute(parts.order)
-    source = int(graph.out_degree.argmax())
-    for name, kind in PROGRAMS.items():
-        expected = tg.run(kind(source), graph).values
-        try:
-            found = gather(parts, tg.run(kind(source), parts).values)
-        except tg.errors.ArgumentError as error:
-            assert "spread over ranks" in str(error), error
-            wrong.append(f"{name} raises")
-            continue
-        if not torch.allclose(found, expected, rtol=1e-6):
-            wrong.append(f"{name} differs")
+    """The programs whose values on ranks are others, or which do not run for another reason than the one given."""
+    outcomes = engines.cells(PROGRAMS, ["two ranks"], 6)
+    expected = {name: engines.declared(name, "two ranks") for name in PROGRAMS}
+    wrong = [f"{name}: {each['two ranks']}" for name, each in outcomes.items() if each["two ranks"] != expected[name]]
+    graph = made()
+    parts = spread(graph)
     x = torch.rand(graph.num_vertices, generator=torch.Generator().manual_seed(0)).double()
     held = x.clone().requires_grad_()
     tg.aggregate(graph, held, edge=lambda u, v: u * v).square().sum().backward()
@@ -62,8 +51,7 @@ def refusals() -> list[str]:
 
 
 def test_programs() -> None:
-    for wrong in on_ranks(2, differences):
-        assert wrong == [f"{name} raises" for name in WHOLE_TENSORS]
+    nothing_is_wrong(2, differences)
 
 
 def test_what_functions_of_arcs_need() -> None:

@@ -3,82 +3,76 @@ are written, in layouts, on streams and on snapshots."""
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from programs import PROGRAMS, RELAXATIONS
+from engines import ENGINES, LAYOUTS, REASONS, STREAMED, declared, expected, for_program, found, in_float64, made
+from programs import PROGRAMS
 
 import tgraph as tg
 from tgraph.engine import fusion
 
-LAYOUTS = ("coo", "csc", "dcsc", "dcsr", "elias_fano", "sell", "virtual")
+RELAXATIONS = {"Hops", "Distance", "Widest", "Components"}
+IN_MEMORY = [name for name in ENGINES if name not in LAYOUTS and name not in STREAMED and name != "two ranks"]
+LIMITS = Path(__file__).parents[2] / "docs" / "limits.md"
+
+
+@functools.cache
+def graph_of(name: str) -> tg.Graph:
+    return directed(PROGRAMS[name].directed)
+
+
+@functools.cache
+def directed(is_directed: bool) -> tg.Graph:
+    return made(8, is_directed)
+
+
+@functools.cache
+def values_of(name: str) -> Any:
+    return expected(name, graph_of(name))
 
 
 @pytest.fixture(scope="module")
-def graph() -> tg.Graph:
-    plain = tg.generators.rmat(9, 8, directed=True, seed=3)
-    weights = torch.randint(1, 10, (plain.num_arcs,), generator=torch.Generator().manual_seed(0)).double()
-    return tg.Graph(plain.offset, plain.neighbors, weights)
+def folder(tmp_path_factory: Any) -> Path:
+    return tmp_path_factory.mktemp("streamed")
 
 
-@pytest.fixture(scope="module")
-def source(graph: tg.Graph) -> int:
-    return int(graph.out_degree.argmax())
+def check(name: str, engine: str, folder: Path) -> None:
+    assert found(name, engine, graph_of(name), folder, values_of(name)) == declared(name, engine)
 
 
-@pytest.fixture(scope="module")
-def expected(graph: tg.Graph, source: int) -> dict[str, torch.Tensor]:
-    return {name: tg.run(kind(source), graph, fuse=False, backend="portable").values for name, kind in PROGRAMS.items()}
-
-
-def check(found: tg.Run, expected: torch.Tensor) -> None:
-    torch.testing.assert_close(found.values, expected, rtol=1e-6, atol=1e-9)
-
-
-@pytest.mark.covering(2)
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("mode", ["auto", "push", "pull"])
-@pytest.mark.parametrize("fuse", [True, False])
-def test_in_memory(graph: Any, source: int, expected: Any, name: str, mode: str, fuse: bool, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("engine", IN_MEMORY)
+def test_in_memory(name: str, engine: str, folder: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(fusion, "LEAST_ARCS", 0)
-    run = tg.run(PROGRAMS[name](source), graph, mode=mode, fuse=fuse, trace=True)
-    check(run, expected[name])
-    assert run.trace.conditions.computed.startswith("as a Relaxation") == (fuse and name in RELAXATIONS)
+    check(name, engine, folder)
 
 
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_in_a_layout(graph: Any, source: int, expected: Any, name: str, layout: str) -> None:
-    stored = graph.to_format(layout)
-    check(tg.run(PROGRAMS[name](source), stored), expected[name])
-    assert "arcs" not in stored.caches
+@pytest.mark.parametrize("engine", LAYOUTS)
+def test_in_a_layout(name: str, engine: str, folder: Path) -> None:
+    check(name, engine, folder)
 
 
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("mode", ["auto", "push", "pull"])
-def test_streamed(graph: Any, source: int, expected: Any, name: str, mode: str, tmp_path: Path) -> None:
-    tg.stream.write_partitioned(graph, tmp_path / "graph.tg", parts=16)
-    streamed = tg.open(tmp_path / "graph.tg", memory="2MB")
-    check(tg.run(PROGRAMS[name](source), streamed, mode=mode), expected[name])
-    assert "arcs" not in streamed.caches
+@pytest.mark.parametrize("engine", STREAMED)
+def test_streamed(name: str, engine: str, folder: Path) -> None:
+    check(name, engine, folder)
 
 
-@pytest.mark.parametrize("name", ["Distance", "DistanceInRounds", "Walks", "CountPaths", "Arrival", "BestSender"])
-def test_streamed_in_less_than_the_arcs_take(name: str, tmp_path: Path) -> None:
-    plain = tg.generators.rmat(15, 16, directed=True, seed=4)
-    graph = tg.Graph(plain.offset, plain.neighbors, (plain.neighbors % 9 + 1).double())
-    tg.stream.write_partitioned(graph, tmp_path / "graph.tg", parts=16)
-    streamed, source = tg.open(tmp_path / "graph.tg", memory="5MB"), int(graph.out_degree.argmax())
-    assert 12 * graph.num_arcs > 5 * 10**6  # the arcs with their weights
-    check(tg.run(PROGRAMS[name](source), streamed), tg.run(PROGRAMS[name](source), graph).values)
+@pytest.mark.parametrize("name", [name for name, each in PROGRAMS.items() if isinstance(each.what, type)])
+@in_float64()
+def test_what_is_read_as_a_relaxation(name: str) -> None:
+    program, graph = PROGRAMS[name], graph_of(name)
+    run = tg.run(program.what(*program.given(graph)), for_program(program, graph), trace=True)
+    is_read = str(run.trace.conditions.computed).startswith("as a Relaxation")
+    assert is_read == (name in RELAXATIONS)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_on_a_snapshot(graph: Any, source: int, expected: Any, name: str) -> None:
-    store = tg.dynamic.Store(torch.float64, num_vertices=graph.num_vertices)
-    store.insert(*graph.to_edge_index(), graph.weights)
-    check(tg.run(PROGRAMS[name](source), store.snapshot()), expected[name])
+@pytest.mark.parametrize("reason", REASONS)
+def test_reasons_are_in_the_documentation(reason: Any) -> None:
+    assert f"*{reason.short}*" in LIMITS.read_text(encoding="utf-8")
