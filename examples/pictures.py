@@ -118,7 +118,11 @@ def communities() -> Drawn:
 
 def hundred_thousand() -> Drawn:
     graph = tg.generators.rmat(13, seed=1)
-    return graph, {"size": graph.out_degree, "legend": {"size": "edges of a vertex"}, "title": f"{graph}"}
+    return graph, {
+        "size": graph.out_degree,
+        "legend": {"size": "edges of a vertex"},
+        "title": "A hundred thousand edges",
+    }
 
 
 def components() -> Drawn:
@@ -190,7 +194,7 @@ def main() -> None:
     for name in sys.argv[1:] or ALL:
         graph, options = ALL[name]()
         files.append(Path(f"pictures.{name}.png"))
-        tg.draw(graph, files[-1], **options)
+        tg.draw(graph, files[-1], inches=5, **options)
         print(f"{files[-1]}: {graph}")
     sheet(files, "pictures.png")
     print("picture: pictures.png")
