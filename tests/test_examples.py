@@ -27,6 +27,7 @@ EXPECTED = {
     "distributed_gcn.py": ("1 ranks: ", "2 ranks: ", "checked: two ranks learn as much as one"),
     "distributed_training.py": ("2 processes: ", "checked: several processes learn as much as one"),
     "products.py": ("graph and features take", "disk: ", "times as long", "checked: as many vertices are right"),
+    "pictures.py": ("pictures.karate.png: Graph(34 vertices", "pictures.hyperbolic.png"),
     "features_on_disk.py": ("of which memory may hold", "layer 1: 8 features", "checked: the same in memory"),
 }
 

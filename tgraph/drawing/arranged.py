@@ -9,10 +9,11 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.drawing.force import forceatlas2
-from tgraph.drawing.stress import stress
+from tgraph.drawing.stress import hops_of, stress
 from tgraph.primitives.components import label_strong
 
 STRESS = 500  # vertices of a component that is placed by the distances of all pairs
+NEAR, CROWD = 2.2, 40  # hops between vertices, on average, where that many or more are a crowd: forces part its groups
 ASPECT = 1.4  # width over height of the whole
 GAP = 1.4  # between small components, in lengths of an edge
 SHARE = 0.3  # of the area of the largest component, what the others take at most where they have fewer vertices
@@ -20,9 +21,9 @@ TURNS = 45  # directions that are tried for a component, of a right angle
 
 
 def arranged(graph: Graph, *, iterations: int, seed: int = 0) -> Tensor:
-    """Positions of the vertices of `graph`, float64 [n, 2]. Components of up to `STRESS` vertices are placed by
-    stress majorization, larger ones by `iterations` of ForceAtlas2, with edges of about the same length; each is turned
-    to be as flat as possible, and they are packed in order of their size, in boxes that do not meet."""
+    """Positions of the vertices of `graph`, float64 [n, 2]. Components of up to `STRESS` vertices are placed by stress
+    majorization, larger ones and crowds by `iterations` of ForceAtlas2, with edges of about the same length. Each is
+    turned to be as flat as possible, and they are packed in order of their size, in boxes that do not meet."""
     both = graph.decoded().to_undirected().without_self_loops()
     both = Graph(both.offset.cpu(), both.neighbors.cpu(), directed=False)
     place = torch.zeros(graph.num_vertices, 2, dtype=torch.float64)
@@ -39,9 +40,7 @@ def _alone(graph: Graph, vertices: Tensor, iterations: int, seed: int) -> Tensor
     """Positions of the components of the same size with the given `vertices` [components, n]."""
     count, n = vertices.shape
     if n > STRESS:
-        parts = [graph.subgraph(each) for each in vertices]
-        places = [_of_unit_edges(part, forceatlas2(part, iterations=iterations, seed=seed)) for part in parts]
-        return torch.stack(places)
+        return torch.stack([_by_forces(graph.subgraph(each), iterations, seed) for each in vertices])
     row = torch.full((graph.num_vertices,), -1)
     row[vertices] = torch.arange(count * n).reshape(count, n)
     src = row.repeat_interleave(graph.out_degree)
@@ -49,11 +48,16 @@ def _alone(graph: Graph, vertices: Tensor, iterations: int, seed: int) -> Tensor
     src, dst = src[here], row[graph.neighbors.long()[here]]
     linked = torch.zeros(count, n, n, dtype=torch.bool)
     linked[src // n, src % n, dst % n] = True
-    return stress(linked, seed)
+    hops = hops_of(linked)
+    place = stress(hops, seed)
+    for crowd in (hops.mean((1, 2)) < NEAR).nonzero()[:, 0].tolist() if n >= CROWD else ():
+        place[crowd] = _by_forces(graph.subgraph(vertices[crowd]), iterations, seed)
+    return place
 
 
-def _of_unit_edges(graph: Graph, place: Tensor) -> Tensor:
-    """Positions scaled so that half of the edges are longer than 1."""
+def _by_forces(graph: Graph, iterations: int, seed: int) -> Tensor:
+    """Positions by ForceAtlas2, scaled so that half of the edges are longer than 1."""
+    place = forceatlas2(graph, iterations=iterations, seed=seed)
     way = place.repeat_interleave(graph.out_degree, 0) - place[graph.neighbors.long()]
     return place / way.norm(dim=1).median().clamp(min=1e-9)
 

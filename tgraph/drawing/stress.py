@@ -10,19 +10,20 @@ from tgraph.core import random
 
 AT_ONCE = 1 << 22  # entries of a batch of matrices
 ITERATIONS = 120
+STARTS, FEW = 6, 40  # starts of graphs of up to that many vertices, of which the best end is taken
 
 
-def stress(linked: Tensor, key: int) -> Tensor:
+def stress(hops: Tensor, key: int) -> Tensor:
     """Positions, float64 [graphs, n, 2], of connected graphs of n > 1 vertices each, whose edges are about 1 long, from
-    their adjacency matrices `linked`, bool [graphs, n, n], symmetric. The sum of (|x - y| / hops - 1)^2 over all pairs
-    x, y falls in each iteration. `key` determines small moves of the start, which part what is symmetric."""
-    size = max(1, AT_ONCE // max(linked[0].numel(), 1)) if len(linked) else 1
-    parts = [_majorized(_hops(part), key) for part in linked.split(size)]
-    return torch.cat(parts) if parts else torch.zeros(0, linked.shape[1], 2, dtype=torch.float64)
+    the distances of all pairs, [graphs, n, n]. The sum of (|x - y| / hops - 1)^2 over all pairs x, y falls in each
+    iteration. `key` determines small moves of the start, which part what is symmetric."""
+    parts = [_majorized(part, key) for part in hops.split(max(1, AT_ONCE // hops[0].numel()))]
+    return torch.cat(parts)
 
 
-def _hops(linked: Tensor) -> Tensor:
-    """The distances of all pairs (Floyd, "Algorithm 97: Shortest path", 1962)."""
+def hops_of(linked: Tensor) -> Tensor:
+    """The distances of all pairs, float64, of graphs with the symmetric adjacency matrices `linked`, bool
+    [graphs, n, n] (Floyd, "Algorithm 97: Shortest path", 1962)."""
     hops = torch.full(linked.shape, float("inf"), dtype=torch.float64).masked_fill_(linked, 1)
     hops.diagonal(dim1=1, dim2=2).zero_()
     for through in range(linked.shape[1]):
@@ -36,12 +37,18 @@ def _majorized(hops: Tensor, key: int) -> Tensor:
     weight = torch.where(other, hops.clamp(min=1) ** -2, 0)
     # The inverse of the Laplacian of the weights, but for the constant vector.
     inverse = torch.linalg.inv(_laplacian(weight) + 1 / n)
-    place = _classical(hops)
-    place += 0.1 * (random.uniform(random.key(key), torch.arange(count * n * 2)).reshape(count, n, 2) - 0.5)
-    for _ in range(ITERATIONS):
-        length = torch.cdist(place, place).clamp_(min=1e-9)
-        place = inverse @ (_laplacian(weight * hops / length) @ place)
-    return place
+    start, best = _classical(hops), torch.full((count,), float("inf"), dtype=torch.float64)
+    found = start
+    for number in range(STARTS if n <= FEW else 1):
+        move = random.uniform(random.key(key, number), torch.arange(count * n * 2)).reshape(count, n, 2) - 0.5
+        place = start + 0.1 * move if number == 0 else move * n**0.5
+        for _ in range(ITERATIONS):
+            length = torch.cdist(place, place).clamp_(min=1e-9)
+            place = inverse @ (_laplacian(weight * hops / length) @ place)
+        left = (weight * (torch.cdist(place, place) - hops) ** 2).sum((1, 2))
+        better = left < best - 1e-6
+        found, best = torch.where(better[:, None, None], place, found), torch.where(better, left, best)
+    return found
 
 
 def _laplacian(weight: Tensor) -> Tensor:
