@@ -189,7 +189,7 @@ class _Both:
         held = _filled([self.first[1], self.last[1]], [count, count])
         weights = None if held is None else combine(held[:count], held[count:])
         if weights is not None and (not isinstance(weights, Tensor) or weights.shape != key.shape):
-            found = list(weights.shape) if isinstance(weights, Tensor) else type(weights).__name__
+            found = list(weights.shape) if isinstance(weights, Tensor) else repr(weights)
             raise tg.errors.ArgumentError(
                 f"combine: the function must return one weight for each arc, [{count}], got {found}"
             )

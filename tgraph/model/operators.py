@@ -54,6 +54,15 @@ Weights = Tensor | float | str | Sequence[str] | None
 running_on: ContextVar[str] = ContextVar("running_on", default="auto")
 
 
+def backend_by_name() -> str:
+    """The backend that a run or a layer was asked for, "auto" without one, and where torch.compile or torch.func trace.
+
+    >>> tg.model.operators.backend_by_name()
+    'auto'
+    """
+    return "auto" if torch.compiler.is_compiling() or in_functorch() else running_on.get()
+
+
 def vertex_select(graph: Graph, active: Frontier | Tensor) -> Tensor | None:
     """The `active` vertices, or those of a mask, as indices int64 [k]; None for all, which are never written out.
 
@@ -286,9 +295,7 @@ def _received(given: Received, selected: Subgraph, reduction: Reduction) -> Rece
 def _selected(sub: Subgraph | Graph, backend: str | None) -> Subgraph:
     """The arcs of a call, with the backend that the call asks for by name, or the run that it is a part of."""
     if isinstance(sub, Graph):
-        if backend is None:
-            backend = "auto" if torch.compiler.is_compiling() else running_on.get()
-        return whole(sub, sub.everything(), "pull", backend)
+        return whole(sub, sub.everything(), "pull", backend_by_name() if backend is None else backend)
     return sub if backend is None else replace(sub, backend=backend)
 
 

@@ -60,7 +60,7 @@ def aggregate(adjacency: Adjacency, data: Tensor, reduce: str = "sum", weights: 
     assert not isinstance(weights, Scale), "of graphs in layouts only"
     if (received := _at_once(adjacency, data, reduce, weights)) is not None:
         return received
-    reduction = reduction_of(reduce)
+    reduction, backend = reduction_of(reduce), operators.backend_by_name()
     edge, values = ("copy", None) if weights is None else ("mul", weights.values)
     messages = messages_of(data, reduction, edge, values)
     result = messages.data.dtype
@@ -81,15 +81,15 @@ def aggregate(adjacency: Adjacency, data: Tensor, reduce: str = "sum", weights: 
     arcs, transpose = Selection(rows.offset, rows.neighbors), None
     if gathers:
         transpose = _transpose(adjacency, numbered=messages.weights is not None and back is None)
-    if needs_grad(sent) and saves_argreduce(messages, reduction, "auto"):
-        received = pull_push.segment_argreduce(sent, arcs, None, reduction.name, "auto")[0][: adjacency.num_targets]
+    if needs_grad(sent) and saves_argreduce(messages, reduction, backend):
+        received = pull_push.segment_argreduce(sent, arcs, None, reduction.name, backend)[0][: adjacency.num_targets]
         if adjacency.unreached is not None:
             with torch.no_grad():  # no message attains these, and no gradient passes
                 received.masked_fill_(adjacency.unreached, 0)
     else:
         pull = pull_push.compute_pull if in_functorch() else pull_push.pull
         structure = (arcs, None, transpose, None)
-        received = pull(sent, messages.weights, back, *structure, reduction.name, messages.edge, "auto")
+        received = pull(sent, messages.weights, back, *structure, reduction.name, messages.edge, backend)
         received = received[: adjacency.num_targets]
         if selects and adjacency.unreached is not None:
             fill = received.masked_fill if received.requires_grad or in_functorch() else received.masked_fill_
@@ -157,7 +157,8 @@ def autocasts(x: Tensor) -> bool:
 def _aggregate_narrow(adjacency: Adjacency, data: Tensor, reduce: str, weights: Weights) -> Tensor:
     """The reduction in float32 of 16-bit data, without a copy where a kernel supports it."""
     in_layout = isinstance(adjacency, GraphAdjacency) and adjacency.in_layout
-    if reduce in ("sum", "mean") and weights is None and not torch.compiler.is_compiling() and not in_layout:
+    chooses = not torch.compiler.is_compiling() and operators.backend_by_name() == "auto"
+    if reduce in ("sum", "mean") and weights is None and chooses and not in_layout:
         given = adjacency.csr or adjacency.arcs(of_edges=False), data, reduce == "mean"
         if dispatch.refusal("native", "sum_narrow", *given) is None:
             return sum_narrow(*given)
@@ -167,8 +168,11 @@ def _aggregate_narrow(adjacency: Adjacency, data: Tensor, reduce: str, weights: 
 def _at_once(
     adjacency: Adjacency, data: Tensor, reduce: str, weights: ArcWeights | None, own: float = 0.0
 ) -> Tensor | None:
-    """The reduction by `kernels.autograd.eager`, or None where it does not support the call."""
-    if torch.compiler.is_compiling() or (isinstance(adjacency, GraphAdjacency) and adjacency.in_layout):
+    """The reduction by `kernels.autograd.eager`, or None where it does not support the call, or another backend is
+    asked for."""
+    if torch.compiler.is_compiling() or operators.running_on.get() != "auto":
+        return None
+    if isinstance(adjacency, GraphAdjacency) and adjacency.in_layout:
         return None
     arcs = adjacency.csr or adjacency.arcs(of_edges=False)
     if weights is None:

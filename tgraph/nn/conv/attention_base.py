@@ -22,6 +22,7 @@ from tgraph.primitives import attention
 class AttentionLayer(Layer):
     """Base class of the attention layers: messages are summed, and dimension 0 of x counts vertices."""
 
+    attends = True
     res: Any
     bias: Parameter | None
 

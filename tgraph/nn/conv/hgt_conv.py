@@ -40,6 +40,7 @@ class HGTConv(Layer, Namesake):
     torch.Size([3, 4])
     """
 
+    attends = True
     edge_types: Sequence[EdgeType]
     in_channels: dict[str, int] | Mapping[str, int]
 

@@ -10,10 +10,12 @@ import torch
 from torch import Tensor
 from torch.nn.parameter import UninitializedParameter
 
+from tgraph.core.dispatch import check_backend
 from tgraph.core.graph import Graph
 from tgraph.core.system.library import in_functorch
 from tgraph.core.system.pages import LARGE
 from tgraph.errors import ArgumentError
+from tgraph.model.operators import running_on
 from tgraph.nn import hugepage_ops
 from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.compiled import prepare
@@ -53,8 +55,11 @@ class MessagePassing(Namesake):
     aggr_kwargs : None; these aggregations have no arguments.
     node_dim : the dimension of x that counts vertices.
     decomposed_layers : has no effect.
+    backend : the kernels of the aggregates of a call, a name as `tg.run` takes it; not where torch.compile or
+        torch.func traces, or PyTorch Geometric's implementation runs.
 
-    Raises ArgumentError for an unknown aggr or flow, and for a derived class that overrides a step of message passing.
+    Raises ArgumentError for an unknown aggr, flow or backend, for a backend by name of a layer that attends, whose
+    kernels are its own, and for a derived class that overrides a step of message passing.
 
     >>> issubclass(tg.nn.SAGEConv, tg.nn.MessagePassing)
     True
@@ -63,7 +68,9 @@ class MessagePassing(Namesake):
     aggr: str
     node_dim: int
     decomposed_layers: int
+    backend: str = "auto"
 
+    attends: bool = False  # by kernels of attention, which no backend by name has
     reduces_by: str | None = None  # the aggregation module of a layer that has one of its own
 
     def __init__(
@@ -74,6 +81,7 @@ class MessagePassing(Namesake):
         flow: str = "source_to_target",
         node_dim: int = -2,
         decomposed_layers: int = 1,
+        backend: str = "auto",
     ):
         if not isinstance(aggr, str) or aggr not in REDUCE:
             raise ArgumentError(f"aggr: {aggr!r} is not one of {', '.join(map(repr, REDUCE))}")
@@ -81,11 +89,17 @@ class MessagePassing(Namesake):
             raise ArgumentError(f"aggr_kwargs: aggr={aggr!r} takes none, got {sorted(aggr_kwargs)}")
         if flow not in FLOWS:
             raise ArgumentError(f"flow: {flow!r} is not one of {', '.join(map(repr, FLOWS))}")
+        check_backend(backend)
+        if backend != "auto" and self.attends:
+            raise ArgumentError(
+                f"backend: {backend!r} has no attention, and {type(self).__name__} attends; leave backend out"
+            )
         if HAS_NAMESAKES:  # not the base of the same name as the layer, which would create all parameters
             Namesake.__init__(self, aggr, flow=flow, node_dim=node_dim, decomposed_layers=decomposed_layers)
-            return
-        torch.nn.Module.__init__(self)
-        self.aggr, self.flow, self.node_dim, self.decomposed_layers = aggr, flow, node_dim, decomposed_layers
+        else:
+            torch.nn.Module.__init__(self)
+            self.aggr, self.flow, self.node_dim, self.decomposed_layers = aggr, flow, node_dim, decomposed_layers
+        self.backend = backend
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -94,6 +108,15 @@ class MessagePassing(Namesake):
                 f"{cls.__name__}: defines {', '.join(changed)}, never called by the layers of tgraph.nn; derive it "
                 "from PyTorch Geometric's layer"
             )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.backend == "auto" or torch.compiler.is_compiling():
+            return super().__call__(*args, **kwargs)
+        before = running_on.set(self.backend)
+        try:
+            return super().__call__(*args, **kwargs)
+        finally:
+            running_on.reset(before)
 
     def reset_parameters(self) -> None:
         """Initialise the parameters."""

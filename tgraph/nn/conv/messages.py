@@ -9,13 +9,18 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
+from tgraph.core.building.sorting import index_dtype
+from tgraph.core.rows import Selection
 from tgraph.core.system.library import in_functorch, is_plain
+from tgraph.kernels.autograd import pull_push
 from tgraph.kernels.autograd.segments import add_at, segment_reduce, take
 from tgraph.kernels.messages import column
 from tgraph.kernels.operators.aggregation.segments import reduce_segments
 from tgraph.kernels.reductions import REDUCTIONS
 from tgraph.model import operators
+from tgraph.model.operators import backend_by_name
 from tgraph.nn.adjacency import Adjacency, GraphAdjacency
 
 FEW = 1 << 19  # elements of messages, up to which index_add_ is faster than sorting and a segmented sum
@@ -60,6 +65,7 @@ def in_best_order(adjacency: Adjacency, x: Tensor, reduce: str) -> Adjacency | U
         or x.dtype not in (torch.float32, torch.float64)
         or adjacency.source.shape[0] * x.shape[1] > FEW
         or not is_plain(x, adjacency.source)
+        or backend_by_name() != "auto"
     ):
         return adjacency
     return Unsorted(adjacency)
@@ -117,7 +123,9 @@ def reduced(adjacency: Adjacency | Unsorted, messages: Tensor, reduce: str) -> T
         return _added(adjacency, messages, reduce == "mean")
     offset = adjacency.arcs(of_edges=False).offset
     name = "sum" if reduce == "mean" else reduce
-    if torch.compiler.is_compiling() and name == "sum":
+    if (backend := backend_by_name()) != "auto":
+        out = _by_backend(messages, offset, name, backend)
+    elif torch.compiler.is_compiling() and name == "sum":
         out = add_at(messages, _targets(adjacency), adjacency.num_targets)
     elif in_functorch():  # without rules for custom operators
         out = reduce_segments(messages, offset, REDUCTIONS[name])
@@ -129,6 +137,16 @@ def reduced(adjacency: Adjacency | Unsorted, messages: Tensor, reduce: str) -> T
     if reduce == "mean":
         return out / degree.clamp(min=1)
     return out.masked_fill(degree == 0, 0)
+
+
+def _by_backend(messages: Tensor, offset: Tensor, reduce: str, backend: str) -> Tensor:
+    """The reduction of each segment as an aggregate, of as many senders of one arc each."""
+    count, receivers = len(messages), len(offset) - 1
+    offset = pad(offset, (0, max(count - receivers, 0)), value=count)  # as many vertices receive as send
+    sent = pad(messages.flatten(1), (0, 0, 0, max(receivers - count, 0)))
+    arcs = Selection(offset, torch.arange(count, dtype=index_dtype(count), device=messages.device))
+    out = pull_push.pull(sent, None, None, arcs, None, None, None, reduce, "copy", backend)
+    return out[:receivers].view(receivers, *messages.shape[1:])
 
 
 def _added(edges: Unsorted, messages: Tensor, mean: bool) -> Tensor:
