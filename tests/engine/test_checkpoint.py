@@ -443,7 +443,7 @@ def test_progress_and_time(tmp_path, capsys, monkeypatch):
 RUNNING = """
 import numpy as np
 import tgraph as tg
-from tgraph.engine import compiled_loop, identity
+from tgraph.engine import compiled_loop
 from tgraph.algorithms import BFS, PageRank
 from tgraph.stream.run import fixpoint
 compiled_loop.SLICE = fixpoint.SLICE = 0.01
