@@ -14,7 +14,7 @@ from strategies import Any, graphs, grid, random_graph
 
 import tgraph as tg
 from tgraph.algorithms import BFS, HITS, SSSP, WCC, PageRank
-from tgraph.engine import compiled_loop
+from tgraph.engine import compiled_loop, identity
 from tgraph.engine.checkpoint import Keeper
 from tgraph.errors import ArgumentError, FileFormatError, NotConvergedError
 from tgraph.files import atomic_write, checksummed
@@ -206,6 +206,12 @@ def test_algorithms_take_a_checkpoint(tmp_path):
 
 
 # ---- what belongs to what -------------------------------------------------------------------------------------------
+
+
+def test_a_checkpoint_belongs_to_the_columns_of_its_graph():
+    one, other = (tg.Graph.from_edges([0], [1], columns={"x": [x], "text": ["a"]}) for x in (1, 2))
+    (name, _), *_ = dict(identity.digest(one)).items() - dict(identity.digest(other)).items()
+    assert name == "its column 'x'"
 
 
 def left_behind(path, program, graph, killing, after=4, **options):

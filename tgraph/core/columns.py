@@ -79,17 +79,23 @@ class Columns(Mapping[str, Column]):
         return column
 
     def take(self, positions: Positions) -> Columns:
-        """The rows at these positions. A function gives them when a column is first used, which is then detached."""
+        """The rows at these positions, taken when a column is first used: few algorithms use those of the graphs that
+        they make. A column for which a gradient is recorded is taken at once, or detached where a function gives the
+        positions."""
         if positions is None or not self:
             return self
-        if isinstance(positions, Tensor):
-            return Columns({name: taken(column, positions) for name, column in self.items()})
-        return Columns({name: partial(_taken_later, self, name, positions) for name in self})
+        return Columns(
+            {
+                name: taken(column, positions)
+                if isinstance(positions, Tensor) and isinstance(column, Tensor) and column.requires_grad
+                else partial(_taken_later, self, name, positions)
+                for name, column in self._held.items()
+            }
+        )
 
     def to(self, device: torch.device) -> Columns:
-        """The same with all tensors on a device; itself where they are, or come when they are first used."""
-        held = {name: each for name, each in self._held.items() if isinstance(each, Tensor) and each.device != device}
-        return Columns({**self._held, **{name: each.to(device) for name, each in held.items()}}) if held else self
+        """The same with all tensors on a device."""
+        return Columns({name: each.to(device) if isinstance(each, Tensor) else each for name, each in self.items()})
 
     def changed(self, given: Mapping[str, Any] | None, count: int, device: torch.device, argument: str) -> Columns:
         """With the `given` columns of `count` rows in place of those of the same names; without those that are None.
@@ -114,9 +120,10 @@ def warn_of_columns(what: str, *columns: Columns) -> None:
         warnings.warn(f"{what}: the columns {', '.join(lost)} are left out; .tg keeps them", stacklevel=3)
 
 
-def _taken_later(columns: Columns, name: str, positions: Callable[[], Tensor]) -> Column:
+def _taken_later(columns: Columns, name: str, positions: Tensor | Callable[[], Tensor]) -> Column:
     column = columns[name]
-    return taken(column.detach() if isinstance(column, Tensor) else column, positions())
+    places = positions if isinstance(positions, Tensor) else positions()
+    return taken(column.detach() if isinstance(column, Tensor) else column, places)
 
 
 def taken(column: Column, positions: Tensor) -> Column:
@@ -152,15 +159,14 @@ def _read(values: Any, name: str) -> Column:
         values = values.combine_chunks()
         values = pa.concat_arrays(values.chunks) if isinstance(values, pa.ChunkedArray) else values
     if isinstance(values, pa.Array):
-        if pa.types.is_fixed_size_list(values.type) and isinstance(flat := _read(values.flatten(), name), Tensor):
-            return flat.view(len(values), values.type.list_size, *flat.shape[1:])
         kind = values.type
-        is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
-        return (
-            inputs.as_tensor(values.to_numpy(zero_copy_only=False), name)
-            if is_number and not values.null_count
-            else values
-        )
+        if values.null_count:
+            return values
+        if pa.types.is_fixed_size_list(kind) and isinstance(numbers := _read(values.flatten(), name), Tensor):
+            return numbers.view(len(values), kind.list_size, *numbers.shape[1:])
+        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+            return values
+        values = values.to_numpy(zero_copy_only=False)
     try:
         return inputs.as_tensor(values, name) if _are_numbers(values) else pa.array(values, from_pandas=True)
     except (TypeError, ValueError, OverflowError, pa.ArrowException) as fault:

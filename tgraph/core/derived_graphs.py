@@ -210,7 +210,7 @@ def weighted_by(graph: Graph, column: str | None) -> Graph:
 
     >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], columns={"length": [1.0, 5.0, 2.0], "toll": [0, 1, 9]})
     >>> [tg.algorithms.sssp(graph.weighted_by(name), 0).tolist() for name in ("length", "toll")]
-    [[0.0, 1.0, 3.0], [0.0, 0.0, 1.0]]
+    [[0.0, 1.0, 3.0], [0, 0, 1]]
     """
     weights = None if column is None else graph.arc_columns.number(column, "column")
     if weights is not None and (weights.dim() != 1 or weights.is_complex() or weights.dtype == torch.bool):

@@ -207,7 +207,8 @@ class Graph(GraphVertices):
         tensors, edge = inputs.numbered_csr(src, dst, weights, *options)
         vertices = vertices.clone() if isinstance(vertices, Tensor) and ids == "keep" else vertices
         graph = cls(*tensors, vertices=vertices, directed=directed)
-        graph.__dict__["_arc_columns"] = edges.take(edge)
+        if edge is not None:
+            graph.__dict__["_arc_columns"] = Columns({name: named.taken(each, edge) for name, each in edges.items()})
         if graph._ids is not None and ids == "keep":
             graph._ids.check_unique()
         return graph
@@ -647,10 +648,10 @@ class Graph(GraphVertices):
         >>> built.arc_columns["year"]
         tensor([1997, 2001])
         """
-        if graph._arc_columns:
-            self.__dict__["_arc_columns"] = graph._arc_columns.take(arcs).to(self.device)
-        if graph._vertex_columns:
-            self.__dict__["_vertex_columns"] = graph._vertex_columns.take(vertices).to(self.device)
+        for name, positions in (("_arc_columns", arcs), ("_vertex_columns", vertices)):
+            columns: Columns = getattr(graph, name).take(positions)
+            if columns:
+                self.__dict__[name] = columns if graph.device == self.device else columns.to(self.device)
         return self
 
     def with_order(self, order: Tensor | None) -> Graph:

@@ -43,11 +43,15 @@ def _described(value: Any, hashed: Callable[[Tensor], str]) -> str:
 
 
 def digest(graph: Graph) -> Iterator[tuple[str, str]]:
-    """(name, description) of a graph's sizes, and of a hash of its arcs or of the checksums of its file."""
+    """(name, description) of a graph's sizes, of a hash of its arcs or of the checksums of its file, and of hashes of
+    the columns that programs take by name."""
     yield "the number of vertices", str(graph.num_vertices)
     yield "the number of arcs", str(graph.num_arcs)
     yield "directed", str(graph.directed)
     yield "the digest of the graph", "".join(map(hash_of, graph.storage.identity()))
+    for name, column in graph.arc_columns.items():
+        if isinstance(column, Tensor):
+            yield f"its column {name!r}", hash_of(column)
 
 
 def hash_of(tensor: Tensor) -> str:

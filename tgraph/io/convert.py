@@ -117,7 +117,8 @@ def to_networkx(graph: Graph) -> networkx.Graph:
     """A networkx Graph or DiGraph, or the Multi version where there are parallel edges.
 
     Nodes are the original ids in the order of the vertices; `weights` become the edge attribute "weight", columns the
-    attributes of their names, but for a column "key", which has the keys of the edges of a Multi version.
+    attributes of their names, but for a column "key", which has the keys of the edges of a Multi version. Raises
+    ArgumentError where there are weights and a column "weight".
 
     >>> graph = tg.Graph.from_edges([0, 1], [1, 2], [0.5, 2.0])
     >>> list(graph.to_networkx().edges(data="weight"))
