@@ -70,7 +70,11 @@ def graphs() -> list[tg.Graph]:
 def calls(name: str) -> dict[str, dict]:
     """Options of an algorithm by the name of the call: none, each switch turned the other way, and further ones."""
     parameters = inspect.signature(ALGORITHMS[name]).parameters.values()
-    switches = {each.name: {each.name: not each.default} for each in parameters if isinstance(each.default, bool)}
+    switches = {
+        each.name if not each.default else f"{each.name}=False": {each.name: not each.default}
+        for each in parameters
+        if isinstance(each.default, bool)
+    }
     return {"": {}} | switches | CALLS.get(name, {})
 
 
