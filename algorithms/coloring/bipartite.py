@@ -64,7 +64,7 @@ def odd_cycle(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
 
     def neighbor(v: int, level: int) -> int:
         """The smallest neighbour at a depth."""
-        row = graph.neighbors[int(graph.offset[v]) : int(graph.offset[v + 1])].to(torch.int64)
+        row = graph.storage.rows(torch.tensor([v], device=graph.device))[1].to(torch.int64)
         return int(row[depth.index_select(0, row) == level][0])
 
     level = int(depth[conflict])

@@ -113,7 +113,7 @@ def _strengths(graph: tg.Graph, group: Tensor, count: int, weighted: bool) -> tu
 
 
 def _by_group(values: Tensor, group: Tensor, count: int) -> Tensor:
-    return torch.bincount(group, values, minlength=count)
+    return torch.bincount(group, values, minlength=count).to(values.dtype)  # without groups it counts
 
 
 def _numbered(graph: tg.Graph, communities: Tensor) -> tuple[Tensor, Tensor]:

@@ -60,5 +60,5 @@ def attracting_components(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
     least, largest = (tg.aggregate(reverse, label, reduce) for reduce in ("min", "max"))
     leaves = (degree > 0) & ((least != label) | (largest != label))
     left = torch.zeros_like(leaves)
-    left[tg.primitives.values.whole(label[leaves])] = True
+    left[label[leaves]] = True
     return torch.where(left.index_select(0, label), -1, label)

@@ -4,6 +4,7 @@ python tests/distributed/test_algorithms.py writes the list anew."""
 
 import inspect
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,7 +71,11 @@ def graphs() -> list[tg.Graph]:
 def calls(name: str) -> dict[str, dict]:
     """Options of an algorithm by the name of the call: none, each switch turned the other way, and further ones."""
     parameters = inspect.signature(ALGORITHMS[name]).parameters.values()
-    switches = {each.name: {each.name: not each.default} for each in parameters if isinstance(each.default, bool)}
+    switches = {
+        each.name if not each.default else f"{each.name}=False": {each.name: not each.default}
+        for each in parameters
+        if isinstance(each.default, bool)
+    }
     return {"": {}} | switches | CALLS.get(name, {})
 
 
@@ -173,11 +178,12 @@ def listing(found: Outcomes) -> str:
             said.append(f"`{name}`" + (f" (not {', '.join(left_out)})" if left_out else ""))
     lines += [", ".join(said) + ".", "", "The others raise an error that names the remedy:"]
     lines += [", ".join(f"`{name}`" for name in sorted(found) if not runs[name]) + "."]
-    return BEGIN + "\n".join(lines) + "\n" + END
+    wrapped = (textwrap.fill(line, 120, break_long_words=False, break_on_hyphens=False) for line in lines)
+    return BEGIN + "\n".join(wrapped) + "\n" + END
 
 
 def test_algorithms_on_two_ranks() -> None:
-    first, second = on_ranks(2, outcomes, timeout=300)
+    first, second = on_ranks(2, outcomes, timeout=600)
     assert wrong(first) == [] and first == second
     _, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     assert listing(first) == BEGIN + rest.partition(END)[0] + END, f"run python {Path(__file__).name}"

@@ -1,5 +1,7 @@
 """Programs of users on two ranks, with functions of arcs and reductions of segments; and those that say why not."""
 
+import itertools
+
 import engines
 import pytest
 import torch
@@ -7,7 +9,8 @@ from programs import PROGRAMS
 from ranks import nothing_is_wrong, on_ranks
 
 import tgraph as tg
-from tgraph.distributed import from_local, spread
+from tgraph.distributed import from_local, gather, spread
+from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
 
 def made() -> tg.Graph:
@@ -40,6 +43,24 @@ def differences() -> list[str]:
     return wrong
 
 
+def partly_differing() -> list[str]:
+    """The reductions that give others on ranks, or raise an error, of messages from some active vertices."""
+    graph, wrong, kinds = made(), [], (torch.bool, torch.int32, torch.float64)
+    graph = tg.Graph(graph.offset, graph.neighbors, (graph.neighbors % 9 + 1).long())
+    parts, some = spread(graph), [0, 3, 5, 7]
+    graph = graph if parts.order is None else graph.permute(parts.order)
+    for kind, reduce, edge in itertools.product(kinds, REDUCTIONS, EDGE_OPERATIONS):
+        data = (torch.arange(graph.num_vertices) % 5).to(kind)
+        found = []
+        for each in (graph, parts):
+            sub = tg.Program().tensorize(each, each.select(some), "pull")
+            given = tg.aggregate(sub, each.storage.spread_out(data), reduce, edge=edge).values
+            found.append(tg.primitives.values.whole(given))
+        if found[0].dtype != found[1].dtype or not torch.allclose(*(each.double() for each in found), rtol=1e-6):
+            wrong.append(f"{reduce} of {edge} of {kind} differs")
+    return wrong
+
+
 def refusals() -> list[str]:
     cut, whole = spread(made(), cut="hubs"), spread(made())
     x, found = torch.ones(whole.num_vertices), []
@@ -52,6 +73,10 @@ def refusals() -> list[str]:
 
 def test_programs() -> None:
     nothing_is_wrong(2, differences)
+
+
+def test_reductions_of_what_some_vertices_send() -> None:
+    assert on_ranks(2, partly_differing) == [[], []]
 
 
 def test_what_functions_of_arcs_need() -> None:

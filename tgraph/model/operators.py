@@ -236,7 +236,7 @@ def _aggregate(
         run, refused = (None, choice.refused) if choice.backend is None else (choice.run, {})
     if run is None and by_rows.supports(call):
         given = by_rows.aggregate(call, refused)
-    elif run is None and by_rows.records(call):
+    elif run is None and (by_rows.records(call) or selected.graph.storage.is_distributed):
         given = edge_functions.aggregate(selected, data, reduce, edge, weights, dtype)
     else:
         given = _by_backend(selected, call, run, refused)

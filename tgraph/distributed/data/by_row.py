@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_map
 
-from tgraph.distributed.data.sharded import NotByRowError, Sharded, implements, of_torch
+from tgraph.distributed.data.sharded import NotByRowError, Sharded, common_ownership, implements, of_torch
 from tgraph.distributed.ranks.ownership import Ownership, is_own
 from tgraph.errors import ArgumentError
 
@@ -237,6 +237,7 @@ def index_put(
         data = Sharded(data.local.clone(), ownership)
     first, *others = indices
     if isinstance(first, Sharded) and first.dtype == torch.bool:
+        common_ownership((data, first))
         given = values.local if isinstance(values, Sharded) else values
         data.local.index_put_([first.local], given, accumulate)
         return data

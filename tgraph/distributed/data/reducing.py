@@ -174,7 +174,10 @@ def bincount(
         each.local if isinstance(each, Sharded) else each if each is None else ownership.own(each)
         for each in (data, weights)
     )
-    return ownership.sum(function(own, held, length))
+    counts = function(own, held, length)
+    if held is not None:  # of no rows torch gives integers
+        counts = counts.to(torch.float32 if held.dtype == torch.float32 else torch.float64)
+    return ownership.sum(counts)
 
 
 @implements(aten._unique2.default)

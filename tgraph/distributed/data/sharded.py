@@ -16,6 +16,8 @@ from tgraph.errors import ArgumentError
 _BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}  # integers by their bytes
 _ODD = 0x9E3779B97F4A7C15 - 2**64  # 2^64 over the golden ratio: its multiples look random
 
+_PUTS = (torch.ops.aten.index_put_.default, torch.ops.aten.index_put.default)
+
 # The implementations of operators of torch: functions of the operator, the ownership and the operator's arguments,
 # registered by `by_row` and `reducing`.
 OPERATORS: dict[Any, Callable[..., Any]] = {}
@@ -177,7 +179,9 @@ class Sharded(Tensor):
     @classmethod
     def __torch_dispatch__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # type: ignore
         kwargs = kwargs or {}
-        ownership = common_ownership(tree_flatten((args, kwargs))[0])
+        # Rows are written at numbers, of values, that may be spread otherwise than the data.
+        spread = args[:1] if function in _PUTS and isinstance(args[0], Sharded) else (args, kwargs)
+        ownership = common_ownership(tree_flatten(spread)[0])
         serving = OPERATORS.get(function)
         if serving is None and torch.Tag.pointwise in function.tags:
             serving = OPERATORS[torch.Tag.pointwise]

@@ -8,8 +8,9 @@ from torch import Tensor
 from tgraph.core import random
 from tgraph.core.graph import Graph
 from tgraph.distributed.operators.arcs import Arcs, on_ranks
+from tgraph.distributed.programs.components import join
 from tgraph.kernels.layout.spreading import layout_of
-from tgraph.kernels.operators.coloring import coloring
+from tgraph.kernels.operators.coloring import coloring, two_coloring
 from tgraph.kernels.operators.community import label_propagation
 from tgraph.kernels.operators.sets import independent_set as sets
 
@@ -59,6 +60,31 @@ def color_in_order(graph: Graph, order: Tensor) -> Tensor:
         row = place.index_select(0, arcs.row)
         color[ready] = coloring.smallest_free(row[row >= 0], reached[row >= 0], len(ready))
     return arcs.spread(color)
+
+
+@on_ranks(two_coloring.color_by_depth)
+def color_by_depth(graph: Graph) -> tuple[Tensor, int]:
+    arcs = Arcs(graph)
+    number = arcs.numbers[: arcs.ownership.num_own]
+    root = number.clone()
+    join(layout_of(graph).part, root, directed=False)
+    depth, level = torch.where(root == number, 0, -1), 0
+    while arcs.is_any((front := depth == level).any()):
+        reached = _marked(depth, arcs.row[arcs.at_others(front)])
+        level += 1
+        depth[reached & (depth < 0)] = level
+    conflicts = arcs.row[depth.index_select(0, arcs.row) == arcs.at_others(depth)]
+    for each in (root, depth, number) if len(conflicts) else ():
+        of = each.index_select(0, conflicts)
+        conflicts = conflicts[of == of.min()]
+    found = torch.stack([each.index_select(0, conflicts[:1]) for each in (root, depth, number)], 1)
+    found = arcs.ownership.concatenate(found)[0]
+    return arcs.spread(depth), min(found.tolist(), default=[0, 0, -1])[2]
+
+
+@on_ranks(two_coloring.has_odd_cycle)
+def has_odd_cycle(graph: Graph) -> bool:
+    return color_by_depth(graph.to_undirected() if graph.directed else graph)[1] >= 0
 
 
 def _by_number(arcs: Arcs, value: Tensor) -> Tensor:
