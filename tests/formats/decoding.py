@@ -37,6 +37,8 @@ LINE = re.compile(r"- (Algorithms|Programs|Layers) in ([^:]*): ([^.]*)\.")
 KINDS = (*(name for name in LAYOUTS if name != "csr"), "streamed")
 EVERY = "every layout"
 QUICK = {"node2vec": {"walks": 1}, "approximate_simrank": {"epsilon": 0.2}}
+VARIANTS = ("SAGEConv max", *(f"{name} edge_attr" for name in ("GATConv", "GATv2Conv", "TransformerConv")))
+VARIANTS += (*(f"{name} edge_weight" for name in ("GCNConv", "GraphConv")), "ResGatedGraphConv edge_attr")
 OPTIONS = {"wsb": {"min_density": 0.0}, "ell": {"limit": 1e9}}
 
 
@@ -67,14 +69,16 @@ def finished(result: Any) -> None:
         pass
 
 
-def layer(name: str, aggr: str | None = None) -> Callable[[Graph], None]:
-    """Forward and backward of a layer, with features of the arcs where it needs them."""
+def layer(name: str, option: str = "") -> Callable[[Graph], None]:
+    """Forward and backward of a layer, with another reduction, or with data of the arcs."""
 
     def run(graph: Graph) -> None:
-        made = getattr(tg.nn, name)(*LAYERS[name], **({} if aggr is None else {"aggr": aggr}))
-        x = torch.rand(graph.num_vertices, 4, requires_grad=True)
-        of_arcs = {"GINEConv": torch.rand(graph.num_arcs, 4), "RGCNConv": torch.arange(graph.num_arcs) % 2}
-        made(x, graph, *([of_arcs[name]] if name in of_arcs else [])).square().sum().backward()
+        options = {"edge_attr": {"edge_dim": 4}, "max": {"aggr": "max"}}.get(option, {})
+        made = getattr(tg.nn, name)(*LAYERS[name], **options)
+        x, m = torch.rand(graph.num_vertices, 4, requires_grad=True), graph.num_arcs
+        kind = {"GINEConv": "edge_attr", "RGCNConv": "edge_type"}.get(name, option)
+        of_arcs = {"edge_attr": torch.rand(m, 4), "edge_weight": torch.rand(m), "edge_type": torch.arange(m) % 2}
+        made(x, graph, *([of_arcs[kind]] if kind in of_arcs else [])).square().sum().backward()
 
     return run
 
@@ -86,7 +90,7 @@ def calls() -> dict[str, dict[str, Callable[[Graph], Any]]]:
         for name, call in ALGORITHMS.items()
     }
     programs = {name: lambda graph, make=make: tg.run(make(0), graph) for name, make in PROGRAMS.items()}
-    layers = {name: layer(name) for name in LAYERS} | {f"SAGEConv {aggr}": layer("SAGEConv", aggr) for aggr in ("max",)}
+    layers = {name: layer(*name.split()) for name in (*LAYERS, *VARIANTS)}
     return {"Algorithms": algorithms, "Programs": programs, "Layers": layers}
 
 

@@ -96,7 +96,10 @@ def _scale(adjacency: GraphAdjacency, fill: float, dtype: torch.dtype) -> Scale:
     if weight_dtype is None:
         degree = adjacency.degree.to(dtype)
     else:
-        ones = torch.ones(graph.num_vertices, dtype=torch.promote_types(dtype, weight_dtype), device=graph.device)
+        own_dtype = (
+            weight_dtype if weight_dtype.is_floating_point else torch.get_default_dtype()
+        )  # of roots of integers
+        ones = torch.ones(graph.num_vertices, dtype=torch.promote_types(dtype, own_dtype), device=graph.device)
         degree = operators.aggregate(graph, ones, edge="mul")
     if not fill:
         return Scale(inverse_root(degree), 0.0, weight_dtype is not None)

@@ -6,7 +6,8 @@ import weakref
 import decoding
 import pytest
 import torch
-from nn_samples import built, close, differentiated
+from nn_samples import built, close, differentiated, layers
+from streams import streamed
 
 import tgraph as tg
 from tgraph.core.rows import Decoded
@@ -104,3 +105,15 @@ def test_sums_extremes_and_messages(held, name, monkeypatch):
     assert found[0].dtype == expected[0].dtype
     for mine, other in zip((found[0], *found[2]), (expected[0], *expected[2]), strict=True):
         close(mine, other, 1e-6)  # the weights are float32
+
+
+@pytest.mark.parametrize("name", ["GATv2Conv", "SAGEConv max", "ResGatedGraphConv"])
+def test_training_on_a_graph_that_does_not_fit_its_budget(name):
+    graph = tg.generators.uniform(9, 64)
+    in_blocks = streamed(graph, 8, slack=1 << 15)
+    with pytest.raises(tg.errors.MemoryBudgetError):
+        in_blocks.decoded()
+    layer, x = layers()[name], torch.rand(graph.num_vertices, 6, dtype=torch.float64)
+    found, expected = (differentiated(layer, x, each) for each in (in_blocks, graph))
+    for mine, other in zip((found[0], *found[2]), (expected[0], *expected[2]), strict=True):
+        close(mine, other)

@@ -68,10 +68,9 @@ def _attended(inputs: Inputs, part: Part, spec: AttentionSpec, backend: str) -> 
     return operators.attend_directly(inputs, part.arcs, spec, None, backend)
 
 
-Given = tuple[Tensor, Tensor, Tensor, Inputs]  # the gradient, the result and statistics of it, and the inputs of a part
-
-
-def _gradients(given: Given, part: Part, spec: AttentionSpec, wanted: list[bool], backend: str) -> Any:
+def _gradients(
+    given: tuple[Tensor, Tensor, Tensor, Inputs], part: Part, spec: AttentionSpec, wanted: list[bool], backend: str
+) -> Any:
     if spec.seed is not None:
         return portable.part_backward(*given, part.arcs, spec, wanted, part.first_arc)
     return operators.attend_backward(*given, part.arcs, spec, part.arcs.transpose(), wanted, backend)

@@ -29,6 +29,11 @@ class RowsInParts:
     """What operators take that go over the rows of a `Csr`, of a graph in a layout. Each use decodes the rows anew.
 
     graph : the rows are its own. loops : whether the self-loops of each row are replaced by one.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [0, 2, 0]).to_format("elias_fano")
+    >>> rows = tg.primitives.attention.RowsInParts(graph, loops=True)
+    >>> rows.visit(lambda part: print(part.rows, part.arcs.neighbors))
+    slice(0, 3, None) tensor([0, 2, 0, 1, 2], dtype=torch.int32)
     """
 
     graph: Graph
