@@ -44,7 +44,7 @@ def refusals() -> list[str]:
 
 
 def test_programs() -> None:
-    nothing_is_wrong(2, differences)
+    nothing_is_wrong(2, differences, timeout=240)
 
 
 def test_what_functions_of_arcs_need() -> None:
