@@ -72,7 +72,7 @@ def refusals() -> list[str]:
 
 
 def test_programs() -> None:
-    nothing_is_wrong(2, differences)
+    nothing_is_wrong(2, differences, timeout=240)
 
 
 def test_reductions_of_what_some_vertices_send() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engines import ENGINES, LAYOUTS, REASONS, STREAMED, declared, expected, for_program, found, in_float64, made
+from engines import ENGINES, LAYOUTS, REASONS, STREAMED, cells, declared, expected, for_program, found, in_float64, made
 from programs import PROGRAMS
 
 import tgraph as tg
@@ -71,6 +71,12 @@ def test_what_is_read_as_a_relaxation(name: str) -> None:
     run = tg.run(program.what(*program.given(graph)), for_program(program, graph), trace=True)
     is_read = str(run.trace.conditions.computed).startswith("as a Relaxation")
     assert is_read == (name in RELAXATIONS)
+
+
+def test_what_is_wrong_is_told(monkeypatch: Any) -> None:
+    monkeypatch.setitem(ENGINES, "pull", lambda program, graph, folder: (graph.transpose(), {}))
+    outcomes = cells(["Hops"], ["push", "pull"], 6)["Hops"]
+    assert outcomes["push"] == "" and outcomes["pull"].startswith("WRONG, AssertionError: Tensor-likes are not close")
 
 
 @pytest.mark.parametrize("reason", REASONS)

@@ -32,7 +32,7 @@ class WeakComponents(tg.Program):
 class Ranks(tg.Program):
     """PageRank."""
 
-    rounds = 20
+    rounds = 10
 
     def init(self, graph):
         return torch.full((graph.num_vertices,), 1 / graph.num_vertices), graph.everything()
@@ -65,7 +65,7 @@ class RankDeltas(tg.Program):
 class Personal(tg.Program):
     """PageRank of walks that begin anew at a source."""
 
-    rounds = 20
+    rounds = 10
 
     def init(self, graph):
         self.home = torch.zeros(graph.num_vertices)

@@ -138,12 +138,12 @@ def power(matrix: Tensor, rounds: int, start: Tensor) -> Tensor:
 
 def ranks(graph: tg.Graph) -> Tensor:
     home = torch.full((graph.num_vertices,), 1 / graph.num_vertices).double()
-    return power(surfing(graph, home), 20, home)
+    return power(surfing(graph, home), 10, home)
 
 
 def personal(graph: tg.Graph) -> Tensor:
     home = torch.eye(graph.num_vertices).double()[0]
-    return power(surfing(graph, home), 20, home)
+    return power(surfing(graph, home), 10, home)
 
 
 def rank_deltas(graph: tg.Graph, rank: Tensor) -> None:

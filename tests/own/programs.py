@@ -91,7 +91,7 @@ WRITTEN = [
     Written("strong components", searches.strong, oracles.strong, al.scc, with_what=(searches.Strong,)),
     Written("components", iterations.Components, equals(oracles.components), al.wcc, **undirected),
     Written("weak components", iterations.WeakComponents, equals(oracles.components), al.wcc),
-    Written("PageRank", iterations.Ranks, equals(oracles.ranks), lambda g: al.pagerank(g, tol=None, max_iterations=20)),
+    Written("PageRank", iterations.Ranks, equals(oracles.ranks), lambda g: al.pagerank(g, tol=None, max_iterations=10)),
     Written(
         "PageRank by deltas", iterations.RankDeltas, oracles.rank_deltas, lambda g: al.pagerank(g, dangling="ignore")
     ),
@@ -99,7 +99,7 @@ WRITTEN = [
         "personalised PageRank",
         iterations.Personal,
         equals(oracles.personal),
-        lambda g: al.pagerank(g, tol=None, max_iterations=20, personalization={0: 1.0}),
+        lambda g: al.pagerank(g, tol=None, max_iterations=10, personalization={0: 1.0}),
     ),
     Written("HITS", iterations.Hubs, equals(oracles.hubs), lambda g: al.hits(g, tol=None, max_iterations=20)),
     Written("SALSA", iterations.Salsa, equals(oracles.salsa)),
