@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from strategies import refused
 
 import tgraph as tg
-from tgraph.drawing import arranged, picture
+from tgraph.drawing import arranged, links, picture
 from tgraph.drawing.draw import scene
 
 MULTIGRAPH = ([0, 0, 0, 0, 1, 2, 3, 3, 4, 1], [0, 0, 1, 1, 2, 0, 4, 3, 3, 0])  # loops, parallel and opposite edges
@@ -85,6 +85,12 @@ def test_parallel_edges_and_loops_are_seen_apart():
         line = sheet.links.lines[edge]
         assert np.ptp(line, axis=0).min() > 5
         assert ((line > sheet.low) & (line < sheet.high)).all()
+
+
+def test_many_edges_share_a_line_with_those_back(monkeypatch):
+    monkeypatch.setattr(links, "SINGLE", 3)
+    _, sheet = laid(tg.Graph.from_edges([0, 1, 1, 2, 2], [1, 0, 2, 1, 1]))
+    assert [len(line) > 2 for line in sheet.links.lines] == [False, False, True, False, True]
 
 
 def test_edges_between_vertices_that_touch_are_no_error():

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 from page_graphs import HOSTILE, hostile, multigraph
 from streams import streamed
 
@@ -92,6 +93,33 @@ def test_a_drawing_shows_each_hostile_label_as_text(title, visit, tmp_path):
         x, y = (places[vertex] * 0.45 * 900).tolist()
         seen.page.mouse.move(640 + x, 450 - y)
         assert seen.page.locator("#tip").text_content().startswith(f"{readable(HOSTILE[vertex])}: ")
+
+
+def test_a_drawing_tells_and_finds_its_vertices(visit, tmp_path):
+    names = [f"place {v:03}" for v in range(400)]
+    more = torch.tensor([[0, 0, 0], [0, 1, 1]])  # a loop, and parallel edges
+    ends = torch.cat((tg.generators.grid2d(20, 20).to_edge_index(), more), 1)
+    graph = tg.Graph.from_edges(*ends, vertices=names)
+    meaning = {"color": "height [m]", "size": "people"}
+    tg.draw(graph, tmp_path / "x.html", color=torch.arange(400) / 8, size=torch.arange(400), legend=meaning)
+    seen = visit(tmp_path / "x.html")
+    page = seen.page
+    assert page.locator("#legend").inner_text().split() == ["height", "[m]", "0", "49.9"]
+    few = page.evaluate("written.length")
+    assert 0 < few < 60
+    page.mouse.move(640, 450)
+    page.mouse.wheel(0, -400)
+    page.wait_for_function(f"written.length > {few}")
+    page.locator("#find").fill("PLACE 39")
+    page.locator("#find").press("Enter")
+    page.wait_for_function("written.length > 0 && name(written[0]) === 'place 390'")
+    assert page.locator("#found").inner_text() == "place 390"
+    page.mouse.move(640, 451)
+    assert page.locator("#tip").text_content().split("\n")[1:] == ["height [m]: 48.75", "people: 390"]
+    page.locator("#find").fill("nowhere")
+    page.locator("#find").press("Enter")
+    assert page.locator("#found").inner_text() == "none"
+    assert seen.errors == []
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 STEPS = 24  # pieces of a curve
 APART = 7.0, 14.0  # points between parallel edges: the least, and of long ones
+SINGLE = 500  # of more edges, the one there and the one back share a line, which has a head at both ends
 STRAIGHT = 14.0  # edges with less between the rims of their ends have no room to bend
 LOOP = 20.0  # the length of a loop from the rim of its vertex
 WIDE = 0.55  # the angle of a loop to each side
@@ -54,13 +55,19 @@ def loop_room(radius: NDArray, src: NDArray, dst: NDArray) -> float:
     return 0.0 if not len(own) else float(radius[own].max() + LOOP * np.bincount(own).max() ** 0.5)
 
 
-def parallel(src: NDArray, dst: NDArray, n: int) -> tuple[NDArray, NDArray]:
-    """(the rank of each edge among those between the same two vertices, and how many these are), int64 [m] each."""
-    _, pair, times = np.unique(np.minimum(src, dst) * n + np.maximum(src, dst), return_inverse=True, return_counts=True)
+def parallel(src: NDArray, dst: NDArray, n: int) -> tuple[NDArray, NDArray, NDArray]:
+    """(the rank of each edge among those between the same two vertices, how many these are, and how far aside it goes:
+    ..., -1, 1, ... of two, 0 of one), int64 [m] each."""
+    _, pair, count = np.unique(np.minimum(src, dst) * n + np.maximum(src, dst), return_inverse=True, return_counts=True)
     order = np.argsort(pair, kind="stable")
     rank = np.empty_like(order)
-    rank[order] = np.arange(len(order)) - np.repeat(np.cumsum(times) - times, times)
-    return rank, times[pair]
+    rank[order] = np.arange(len(order)) - np.repeat(np.cumsum(count) - count, count)
+    times = count[pair]
+    aside = 2 * rank - (times - 1)
+    if len(src) > SINGLE:
+        upwards = np.bincount(pair, weights=src < dst, minlength=len(count))
+        aside[(times == 2) & (upwards[pair] == 1)] = 0
+    return rank, times, aside
 
 
 def free_angle(at: NDArray, src: NDArray, dst: NDArray, vertex: int) -> float:
@@ -74,13 +81,13 @@ def free_angle(at: NDArray, src: NDArray, dst: NDArray, vertex: int) -> float:
 
 def _controls(at: NDArray, radius: NDArray, src: NDArray, dst: NDArray) -> tuple[NDArray, NDArray]:
     """(the control points of each edge, a cubic of Bezier, [m, 4, 2]; mask of those that are bent)."""
-    rank, times = parallel(src, dst, len(at))
+    rank, times, share = parallel(src, dst, len(at))
     chord = at[np.maximum(src, dst)] - at[np.minimum(src, dst)]
     length = np.hypot(*chord.T)
     aside = np.stack((-chord[:, 1], chord[:, 0]), 1) / np.maximum(length, 1e-9)[:, None]
     step = np.minimum(np.clip(0.06 * length, *APART) / 2, 0.25 * length / np.maximum(times - 1, 1))
     room = length - radius[src] - radius[dst] > STRAIGHT
-    offset = np.where(room, (2 * rank - (times - 1)) * step, 0)[:, None] * aside * (4 / 3)
+    offset = np.where(room, share * step, 0)[:, None] * aside * (4 / 3)
     way = at[dst] - at[src]
     control = np.stack((at[src], at[src] + way / 3 + offset, at[dst] - way / 3 + offset, at[dst]), 1)
     for edge in np.flatnonzero(src == dst).tolist():

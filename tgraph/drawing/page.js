@@ -194,7 +194,9 @@ dots.addEventListener("pointermove", e => {
   tip.style.display = v < 0 ? "none" : "block";
   if (v >= 0) {
     const told = data.columns.map(([column, values]) => `\n${column}: ${values[v]}`);
-    tip.textContent = `${name(v)}: ${degree(v)} neighbours${told.join("")}`;
+    const others = new Set(neighbors.subarray(offset[v], offset[v + 1]));
+    others.delete(v);
+    tip.textContent = `${name(v)}: ${others.size} ${others.size === 1 ? "neighbour" : "neighbours"}${told.join("")}`;
     tip.style.left = `${e.clientX + 14}px`;
     tip.style.top = `${e.clientY + 10}px`;
   }
@@ -240,14 +242,14 @@ function entry(text, background, kind) {
     mark.className = kind;
   }
   item.append(text);
-  legend.append(item);
+  legend.append(item, " ");
   return item;
 }
 legend.hidden = !data.legend;
 if (data.legend) {
   const { name, ends, shades, entries } = data.legend;
   if (name) entry(name).style.fontWeight = "bold";
-  if (ends.length) entry(ends[1], `linear-gradient(to right, ${shades.join(",")})`, "scale").prepend(ends[0]);
+  if (ends.length) entry(` ${ends[1]}`, `linear-gradient(to right, ${shades.join(",")})`, "scale").prepend(`${ends[0]} `);
   for (const [text, color] of entries) entry(text, color, "group");
 }
 addEventListener("resize", () => { fit(); redraw(); });

@@ -25,13 +25,13 @@ def page(scene: Scene) -> str:
     low, high = (points.min(0), points.max(0)) if n else (np.zeros(2), np.ones(2))
     unit = (points - (low + high) / 2) / max(float((high - low).max()), 1e-12)
     colors = np.broadcast_to((scene.paint.rgb * 255).round().astype(np.uint8), (n, 3))
-    rank, times = parallel(src, dst, n)
+    rank, _, aside = parallel(src, dst, n)
     own = np.flatnonzero(src == dst).tolist() if m <= SEPARATE_EDGES else []
     identity = names == list(range(n))
     data = {
         "points": _packed(unit.astype("<f4")),
         "edges": _packed(np.stack((src, dst), 1).astype("<u4")),
-        "aside": _packed(np.clip(2 * rank - (times - 1), -127, 127).astype("i1")),
+        "aside": _packed(np.clip(aside, -127, 127).astype("i1")),
         "loops": [[edge, free_angle(points, src, dst, src[edge]), int(rank[edge])] for edge in own],
         "directed": scene.directed,
         "colors": _packed(np.ascontiguousarray(colors)),

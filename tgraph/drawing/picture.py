@@ -77,7 +77,7 @@ def sheet(scene: Scene, inches: float) -> Sheet:
     margin = MARGIN + max(largest, loop_room(largest * relative, scene.src, scene.dst) if scene.separate else 0)
     at, tall = _fitted(scene.points, width, min(margin + (FONT if scene.names else 0), width / 4))
     if alike:
-        largest = max(min(largest, 0.4 * _nearest(at)), min(largest, 0.9))
+        largest = max(min(largest, 0.33 * _nearest(at)), min(largest, 0.9))
     radius = largest * relative
     lines = legend.rows(_explained(scene, largest, room), room)
     below = legend.height(lines)
