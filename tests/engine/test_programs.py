@@ -8,7 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engines import ENGINES, LAYOUTS, REASONS, STREAMED, cells, declared, expected, for_program, found, in_float64, made
+from engines import (
+    BESIDE,
+    ENGINES,
+    LAYOUTS,
+    REASONS,
+    STREAMED,
+    cells,
+    declared,
+    expected,
+    for_program,
+    found,
+    in_float64,
+    made,
+)
 from programs import PROGRAMS
 
 import tgraph as tg
@@ -62,6 +75,16 @@ def test_in_a_layout(name: str, engine: str, folder: Path) -> None:
 @pytest.mark.parametrize("engine", STREAMED)
 def test_streamed(name: str, engine: str, folder: Path) -> None:
     check(name, engine, folder)
+
+
+@pytest.mark.parametrize("name", ["Distance", "CountPaths", "Arrival", "RankDeltas"])
+def test_streamed_in_less_than_the_arcs_take(name: str, tmp_path: Path) -> None:
+    graph = made(12, directed=True)
+    budget = graph.nbytes // 4 + BESIDE * graph.num_vertices
+    assert budget < 12 * graph.num_arcs  # decoded, with their weights
+    with in_float64():
+        values = PROGRAMS[name].run(for_program(PROGRAMS[name], graph), graph)
+    assert found(name, "streamed", graph, tmp_path, values) == ""
 
 
 @pytest.mark.parametrize("name", [name for name, each in PROGRAMS.items() if isinstance(each.what, type)])
