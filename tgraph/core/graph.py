@@ -465,7 +465,8 @@ class Graph(GraphVertices):
         reverse = self.transpose_detached()
         weights = None if not self.directed or self.layout is not None else self.weights
         recorded = weights is not None and weights.requires_grad
-        if self.directed and (recorded or self._arc_columns.requires_grad):  # the cached transpose is detached
+        held = self._arc_columns is not named.NONE and self._arc_columns.requires_grad
+        if self.directed and (recorded or held):  # the cached transpose is detached
             place, same = self.decoded().transpose_permutation, reverse
             if weights is not None and recorded:
                 weights = weights.index_select(0, place)
@@ -649,8 +650,9 @@ class Graph(GraphVertices):
         tensor([1997, 2001])
         """
         for name, positions in (("_arc_columns", arcs), ("_vertex_columns", vertices)):
-            columns: Columns = getattr(graph, name).take(positions)
-            if columns:
+            columns: Columns = getattr(graph, name)
+            if columns is not named.NONE:
+                columns = columns.take(positions)
                 self.__dict__[name] = columns if graph.device == self.device else columns.to(self.device)
         return self
 

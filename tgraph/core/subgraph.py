@@ -9,6 +9,7 @@ from typing import Literal, cast
 import torch
 from torch import Tensor
 
+from tgraph.core.columns import NONE
 from tgraph.core.derived import computed_once
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
@@ -226,7 +227,7 @@ class Subgraph:
 def of_transpose(graph: Graph, data: Tensor) -> Tensor | None:
     """A column of the arcs of a graph in the order of those of its transpose, kept with that; None for other tensors,
     and while a gradient is recorded, which what is kept has not."""
-    if data.requires_grad:
+    if data.requires_grad or graph.arc_columns is NONE:
         return None
     name = graph.arc_columns.name_of(data)
     return None if name is None else cast(Tensor, graph.transpose_detached().arc_columns[name])

@@ -24,6 +24,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import memory
+from tgraph.core.columns import NONE
 from tgraph.core.csr import Csr
 from tgraph.core.dispatch import LAYOUT
 from tgraph.core.frontier import Frontier
@@ -331,7 +332,7 @@ def _at_once(graph: Graph, data: Tensor, reduce: str, edge: str, weights: Tensor
         if not given.requires_grad and given is graph.weights:
             by_arc = graph.transpose_detached().weights
         elif is_plain(given):
-            turned = of_transpose(graph, given)
+            turned = None if graph.arc_columns is NONE else of_transpose(graph, given)
             by_arc = given.index_select(0, graph.transpose_permutation) if turned is None else turned
         else:
             return None

@@ -220,7 +220,7 @@ def test_versions(tmp_path, monkeypatch):
     graph = cliques(3, 5)
     write_partitioned(graph, tmp_path / "plain.tg", 2)
     write_partitioned(graph, tmp_path / "compressed.tg", 2, layout="virtual")
-    monkeypatch.setattr(container, "COMPRESSED_VERSION", container.VERSION)  # what does not know them yet
+    monkeypatch.setattr(container.tg, "COLUMNS", container.VERSION)  # what does not know them yet
     assert_same(tg.read(tmp_path / "plain.tg"), graph)
     with pytest.raises(FileFormatError, match=r"compressed\.tg: format version 4 is newer than 3.*upgrade"):
         BlockFile(tmp_path / "compressed.tg")
