@@ -229,7 +229,8 @@ class Layout(InMemory, ABC):
         return finished(step, self.pull(widened(step.x)[:, None], "sum", edge)[:, 0])
 
     def join(self, graph: Graph, label: Tensor) -> bool:
-        """See `tgraph.primitives.union_find.join`, over all arcs of the `graph` in this layout."""
+        """Merge the trees at the two ends of every arc of the `graph`, which is in this layout. `label` : a forest,
+        int32 or int64 [n], overwritten, as in `tgraph.primitives.union_find.join`. False where it is none."""
         return join_blocks(_Chunks(self), graph, label)
 
 
