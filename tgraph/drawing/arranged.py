@@ -32,7 +32,7 @@ def arranged(graph: Graph, *, iterations: int, seed: int = 0) -> Tensor:
     first = size.cumsum(0) - size
     for n in size[size > 1].unique().tolist():
         vertices = order[first[size == n][:, None] + torch.arange(n)]  # [components, n]
-        place[vertices] = torch.stack([_flat(each) for each in _alone(both, vertices, iterations, seed)])
+        place[vertices] = _flat(_alone(both, vertices, iterations, seed))
     return _packed(place, label, size).to(graph.device)
 
 
@@ -63,15 +63,21 @@ def _by_forces(graph: Graph, iterations: int, seed: int) -> Tensor:
 
 
 def _flat(place: Tensor) -> Tensor:
-    """Positions turned so that their box is small and not higher than wide, with its lower left corner at 0."""
-    angle = torch.arange(TURNS, dtype=torch.float64) * (math.pi / 2 / TURNS)
-    along = torch.stack((angle.cos(), angle.sin()))
-    x, y = place @ along, place @ torch.stack((-along[1], along[0]))
-    width, height = x.amax(0) - x.amin(0), y.amax(0) - y.amin(0)
-    best = int((width * height + 1e-3 * (width + height) ** 2).argmin())
-    turned = torch.stack((x[:, best], y[:, best]), 1)
-    turned = turned if width[best] >= height[best] else turned.flip(1) * torch.tensor([1.0, -1.0])
-    return turned - turned.amin(0)
+    """Positions [graphs, n, 2], each graph turned so that its box is small and not higher than wide, from its lower
+    left corner at 0."""
+    best, turned = torch.full((len(place),), float("inf"), dtype=torch.float64), place
+    for number in range(TURNS):
+        angle = number * math.pi / 2 / TURNS
+        turn = torch.tensor([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
+        other = place @ turn.to(place.dtype)
+        box = other.amax(1) - other.amin(1)
+        cost = box.prod(1) + 1e-3 * box.sum(1) ** 2
+        turned = torch.where((cost < best)[:, None, None], other, turned)
+        best = torch.minimum(cost, best)
+    box = turned.amax(1) - turned.amin(1)
+    lying = turned.flip(2) * torch.tensor([1.0, -1.0], dtype=torch.float64)
+    turned = torch.where((box[:, 1] > box[:, 0])[:, None, None], lying, turned)
+    return turned - turned.amin(1, keepdim=True)
 
 
 def _packed(place: Tensor, label: Tensor, size: Tensor) -> Tensor:
@@ -87,20 +93,22 @@ def _packed(place: Tensor, label: Tensor, size: Tensor) -> Tensor:
     gap = min(1.0, 1.2 * (own / int(size[largest])) ** 0.5) if own else 1.0
     scale = torch.full((len(size),), gap, dtype=torch.float64)
     scale[largest] = 1
-    others = gap**2 * float((box[rest] + GAP).prod(1).sum())
-    if 2 * int(size[largest]) > len(label) and others > SHARE * own:
-        scale[rest] *= (SHARE * own / others) ** 0.5
+    taken = gap**2 * float((box[rest] + GAP).prod(1).sum())
+    if 2 * int(size[largest]) > len(label) and taken > SHARE * own:
+        scale[rest] *= (SHARE * own / taken) ** 0.5
     room = (box + GAP) * scale[:, None]
     room[largest] = box[largest] + gap
     high = max(float(room[largest, 1]), (float(room.prod(1).sum()) / ASPECT) ** 0.5)
     corner = torch.zeros_like(box)
     corner[largest, 1] = (high - float(room[largest, 1])) / 2
-    order = sorted(rest.nonzero()[:, 0].tolist(), key=lambda c: (-float(room[c, 1]), -float(room[c, 0])))
-    if order:
+    others = rest.nonzero()[:, 0]
+    others = others[room[others, 0].argsort(descending=True, stable=True)]
+    order = others[room[others, 1].argsort(descending=True, stable=True)]
+    if len(order):
         wide = max(float(room[rest, 0].max()), 1.1 * float(room[rest].prod(1).sum()) / high)
         rows = _rows(room[order], wide)
         rows[:, 1] += (high - float(rows[:, 1].min())) / 2
-        corner[torch.tensor(order)] = rows + torch.tensor([float(room[largest, 0]), 0])
+        corner[order] = rows + torch.tensor([float(room[largest, 0]), 0])
     return place * scale[label][:, None] + corner[label]
 
 
