@@ -1,5 +1,5 @@
-// Fill, iota, replace, convert and write over the values of all vertices, on the team's threads: torch may be restricted to
-// one thread while a program runs (`hold_torch`).
+// Fill, iota, replace, convert and write over the values of all vertices, on the team's threads: torch may be restricted
+// to one thread while a program runs (`hold_torch`).
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -59,15 +59,14 @@ int64_t bound_magnitudes(In<int64_t> values) {
     return all == std::numeric_limits<int64_t>::max() ? all : all + 1;  // ~x is one less than |x|
 }
 
-// Writes rows [r, columns] to the values [n, columns] of distinct vertices. Returns how many differ from before, who are
-// listed in order, and the sum of their degrees. NaN equals NaN.
+// Writes rows [r, columns] to the values [n, columns] of distinct vertices. Returns how many differ from before, which
+// are listed in order, and the sum of their degrees. NaN equals NaN.
 template <class T>
 std::pair<int64_t, int64_t> write_changed(Out<T> values, In<int64_t> vertices, In<T> rows, In<int64_t> degree,
                                           Out<int64_t> changed) {
     const auto n = static_cast<int64_t>(degree.shape(0)), count = static_cast<int64_t>(vertices.shape(0));
-    if (!n || static_cast<int64_t>(changed.shape(0)) != count)
-        throw std::invalid_argument("changed: expected [r]");
-    const int64_t columns = static_cast<int64_t>(values.shape(0)) / n;
+    if (static_cast<int64_t>(changed.shape(0)) != count) throw std::invalid_argument("changed: expected [r]");
+    const int64_t columns = static_cast<int64_t>(values.shape(0)) / std::max<int64_t>(n, 1);
     if (static_cast<int64_t>(values.shape(0)) != n * columns || static_cast<int64_t>(rows.shape(0)) != count * columns)
         throw std::invalid_argument("rows: expected [r, columns]");
     const int parts = part_count(count * columns);
