@@ -17,6 +17,11 @@ MULTIGRAPH = ([0, 0, 0, 0, 1, 2, 3, 3, 4, 1], [0, 0, 1, 1, 2, 0, 4, 3, 3, 0])  #
 LONG = "Marriages of families in the fifteenth century, as collected from the historical record " * 2
 
 
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
 def called(graph, length):
     """The graph, its vertices with names of a length."""
     src, dst = graph.to_edge_index()
@@ -167,3 +172,17 @@ def test_characters_that_no_font_has_are_escaped():
     FigureCanvasAgg(page).draw()
     shown = page.axes[0].texts[0]
     assert "\U0001d49c" in shown.get_text() and len(shown.get_fontfamily()) > 1
+
+
+def test_columns_by_name():
+    at = {"lon": torch.tensor([10.0, 12, 12, 10]), "lat": torch.tensor([59.0, 59, 61, 61])}
+    data = {"kind": ["road", "rail", "road", "road"], "height": torch.tensor([1, 2, 3, 4]), "both": torch.ones(4, 2)}
+    graph = tg.generators.cycle(4).with_columns(vertices=at | data)
+    drawn, place = scene(graph, color="kind", size="height", positions=("lon", "lat"))
+    same, _ = scene(graph, color=data["kind"], size=data["height"], positions=at)
+    assert np.array_equal(drawn.paint.rgb, same.paint.rgb) and np.array_equal(drawn.area, same.area)
+    assert np.array_equal(drawn.points, same.points)
+    assert drawn.meanings == ("kind", "height") and {"lon", "lat"} == drawn.columns.keys() - {"color", "size"}
+    assert scene(graph, positions=("height", "lon"))[0].points[:, 0].tolist() == [1, 2, 3, 4]
+    refused("color: no column of vertices is called 'age'; there are 'lon'", tg.draw, graph, "a.svg", color="age")
+    refused("size: expected 4 numbers", tg.draw, graph, "a.svg", size="kind")

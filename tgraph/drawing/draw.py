@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.drawing import picture
+from tgraph.drawing import paint, picture
 from tgraph.drawing.arranged import arranged
 from tgraph.drawing.page import page
 from tgraph.drawing.paint import areas, colors, column, coordinates, samples
@@ -30,7 +30,7 @@ def draw(
     *,
     color: Any = None,
     size: Any = None,
-    positions: Tensor | Mapping[str, Any] | None = None,
+    positions: Tensor | Mapping[str, Any] | tuple[str, str] | None = None,
     labels: bool | None = None,
     title: str = "",
     legend: bool | Mapping[str, str] = True,
@@ -41,8 +41,9 @@ def draw(
 
     `color`: integers or texts [n], groups such as communities, or floats [n] from dark to bright, grey where they are
     not finite. `size`: numbers [n], such as ranks, proportional to the areas of vertices, but for those that would
-    not be seen. `positions`: [n, 2], or columns {"x": [n], "y": [n]} or, in degrees, {"longitude": [n],
-    "latitude": [n]}, as a map has them (default: stress majorization of components of up to 500 vertices, ForceAtlas2
+    not be seen. Either may be the name of one of the graph's `vertex_columns`. `positions`: [n, 2], or columns {"x":
+    [n], "y": [n]} or, in degrees, {"longitude": [n], "latitude": [n]}, as a map has them, or the names of two of the
+    graph's, such as ("lon", "lat") (default: stress majorization of components of up to 500 vertices, ForceAtlas2
     of larger ones, packed side by side; the `seed` is theirs). `labels`: write the vertices' ids (default: for up to
     60), those of large vertices and of many neighbours first; where there is no room, a label is left out. `title`: the
     heading, in several lines if it is long. `legend`: what colours and sizes mean, such as {"color": "distance [km]",
@@ -87,7 +88,7 @@ def scene(
     """What `draw` draws, and the positions. Raises ArgumentError as `draw` does."""
     n = graph.num_vertices
     shades, sizes = column(graph, color, "color", "biufU"), column(graph, size, "size")
-    meanings = _meanings(legend)
+    meanings = _meanings(legend, color, size)
     if positions is None:
         positions = arranged(graph, iterations=_iterations(graph), seed=seed)
     points = coordinates(graph, positions)
@@ -103,7 +104,7 @@ def scene(
         names.tolist() if isinstance(names, Tensor) else list(names),
         title,
         meanings,
-        {"color": shades, "size": sizes},
+        {"color": shades, "size": sizes} | _others(graph, color, size),
     )
     return drawn, positions if isinstance(positions, Tensor) else torch.from_numpy(points).to(graph.device)
 
@@ -113,14 +114,22 @@ def _iterations(graph: Graph) -> int:
     return 300 if graph.num_arcs < 20_000 else 150 if graph.num_arcs < 500_000 else 60
 
 
-def _meanings(legend: bool | Mapping[str, str]) -> tuple[str, str] | None:
-    """What colours and sizes are called in the legend; None without one."""
+def _meanings(legend: bool | Mapping[str, str], *data: Any) -> tuple[str, str] | None:
+    """What colours and sizes, the `data`, are called in the legend, columns by their names; None without one."""
+    color, size = (each if isinstance(each, str) else name for name, each in zip(("color", "size"), data, strict=True))
     if isinstance(legend, bool):
-        return ("color", "size") if legend else None
+        return (color, size) if legend else None
     other = set(legend) - {"color", "size"}
     if other:
         raise ArgumentError(f"legend: {min(other)!r} is neither 'color' nor 'size'")
-    return legend.get("color", "color"), legend.get("size", "size")
+    return legend.get("color", color), legend.get("size", size)
+
+
+def _others(graph: Graph, *shown: Any) -> dict[str, Any]:
+    """The columns of one number or text for each vertex that a page tells besides those `shown`."""
+    names = graph.vertex_columns.keys() - {each for each in shown if isinstance(each, str)} - {"color", "size"}
+    held = {name: paint.named(graph, name, "columns") for name in graph.vertex_columns if name in names}
+    return {name: paint.array(each) for name, each in held.items() if each.ndim == 1}
 
 
 def _edges(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -32,10 +32,13 @@ class Paint:
 
 
 def column(graph: Graph, values: Any, argument: str, kinds: str = "biuf") -> NDArray[Any] | None:
-    """One number of each vertex, or with the kind "U" a text. Raises ArgumentError for others."""
+    """One number of each vertex, or with the kind "U" a text, which may be given by the name of a column of the graph.
+    Raises ArgumentError for others."""
     if values is None:
         return None
-    held = np.asarray(values.detach().cpu() if isinstance(values, Tensor) else values)
+    if isinstance(values, str):
+        values = named(graph, values, argument)
+    held = array(values)
     if held.dtype == object and "U" in kinds and all(isinstance(value, str) for value in held.flat):
         held = held.astype(str)
     n = graph.num_vertices
@@ -45,17 +48,40 @@ def column(graph: Graph, values: Any, argument: str, kinds: str = "biuf") -> NDA
     return held
 
 
+def array(values: Any) -> NDArray[Any]:
+    """Numbers of a tensor on any device, or anything else, as numpy has them."""
+    return np.asarray(values.detach().cpu() if isinstance(values, Tensor) else values)
+
+
+def named(graph: Graph, name: str, argument: str) -> Any:
+    """The column of the vertices of this name, text as objects. Raises ArgumentError where there is none."""
+    columns = graph.vertex_columns
+    if name not in columns:
+        known = f"there are {', '.join(map(repr, columns))}" if columns else "graph.with_columns(vertices=) adds one"
+        raise ArgumentError(f"{argument}: no column of vertices is called {name!r}; {known}")
+    values = columns[name]
+    return values if isinstance(values, Tensor) else np.array(values.to_pylist(), dtype=object)
+
+
 def coordinates(graph: Graph, positions: Any) -> NDArray[np.float64]:
-    """The `positions` [n, 2], or those of a mapping from x and y, or longitude and latitude, to columns: degrees are
-    shortened to the east by the cosine of the middle latitude. Raises ArgumentError for others."""
+    """The `positions` [n, 2], or those of a mapping from x and y, or longitude and latitude, to columns, or two names
+    of columns of the graph, x and y if they are others than these: degrees are shortened to the east by the cosine of
+    the middle latitude. Raises ArgumentError for others."""
     n = graph.num_vertices
+    axes = {name: axis for axis, names in NAMES.items() for name in names}
+    if (
+        isinstance(positions, (tuple, list))
+        and len(positions) == 2
+        and all(isinstance(each, str) for each in positions)
+    ):
+        are_known = all(name.lower() in axes for name in positions)
+        positions = dict(zip(positions if are_known else ("x", "y"), positions, strict=True))
     if not isinstance(positions, Mapping):
-        points = np.asarray(positions.detach().cpu() if isinstance(positions, Tensor) else positions, np.float64)
+        points = array(positions).astype(np.float64)
         if points.shape != (n, 2):
             raise ArgumentError(f"positions: expected [{n}, 2], got {list(points.shape)}")
         return _finite(points)
-    known = {name: axis for axis, names in NAMES.items() for name in names}
-    found = {known.get(str(name).lower(), ""): column(graph, positions[name], "positions") for name in positions}
+    found = {axes.get(str(name).lower(), ""): column(graph, positions[name], "positions") for name in positions}
     if set(found) not in ({"x", "y"}, {"longitude", "latitude"}):
         raise ArgumentError(f"positions: {list(positions)} are not x and y, or longitude and latitude")
     across, up = (np.asarray(found[axis], np.float64) for axis in NAMES if axis in found)
