@@ -51,6 +51,7 @@ KINDS = {  # extension: (networkx' writer, its reader, whether there is data, an
     ".cytoscape.json": (to_json(nx.cytoscape_data), None, False, False),
     ".net": (nx.write_pajek, simple(nx.read_pajek), False, True),
     ".adjlist": (nx.write_adjlist, lambda path: nx.read_adjlist(path, create_using=nx.DiGraph), False, False),
+    ".edgelist": (nx.write_edgelist, None, True, False),
     ".g6": (nx.write_graph6, nx.read_graph6, False, False),
     ".s6": (nx.write_sparse6, nx.read_sparse6, False, True),
 }
@@ -105,8 +106,14 @@ def test_both_read_the_same(tmp_path_factory, extension, data):
     for i, (u, v) in enumerate(pairs):
         G.add_edge(names[u], names[v], **({"weight": i + 0.5, "kind": f"k{i} &"} if has_data else {}))
     write(G, path)
-    options = {"directed": True} if extension == ".adjlist" else {}
+    options = {"directed": directed} if extension in (".adjlist", ".edgelist") and pairs else {}
+    if extension == ".edgelist" and not pairs:
+        return
     found = tg.read(path, **options)
+    if extension == ".edgelist":
+        G.remove_nodes_from(list(nx.isolates(G)))
+        for _, held in G.nodes(data=True):
+            held.clear()
     same(G, found.to_networkx(), has_data)
     if read is None:
         return
