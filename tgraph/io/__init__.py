@@ -24,8 +24,8 @@
 | .npz | numpy, scipy.sparse | npz |
 | .tg | memory-mapped container | tg |
 
-Text files may be compressed: .gz, .zst, .bz2 and .xz. A file of another extension is of the format of its first bytes,
-where these tell.
+Text files may be compressed: .gz, .zst, .bz2 and .xz, or be the one file in a .zip or .tar. A file of another extension
+is of the format of its first bytes, where these tell.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from typing import Any
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
+from tgraph.files.archives import is_archive, member
 from tgraph.files.byte_stream import CODECS, stem
 from tgraph.files.folders import check_no_folder
 from tgraph.io.text.banners import recognised
@@ -217,8 +218,9 @@ def verify(path: PathLike) -> int:
 
 
 def _module_to_read(path: PathLike, format: str | None) -> ModuleType:
+    name = member(path) if format is None and is_archive(path) and Path(path).is_file() else path
     try:
-        return format_module(path, format)
+        return format_module(name, format)
     except ArgumentError:
         if format is None and Path(path).is_file() and (found := recognised(path)):
             return format_module(path, found)
