@@ -244,9 +244,9 @@ def trip_fault(seed: int, number: int, folder: Path) -> str | None:
         found = tg.read(path, **({"directed": False} if format == "csv" and not graph.directed else {}))
     except Exception as fault:
         return f"{graph}, {format}, {_shown(graph)}, read: {type(fault).__name__}: {fault}"
-    by_number = format in ("matrixmarket", "metis", "dimacs")
+    by_number = format in ("matrixmarket", "metis", "dimacs", "graph6", "gapbs")
     same = _sorted(arcs(found, by_number, graph)) == _sorted(arcs(graph, by_number, graph))
-    kept = format not in ("edgelist", "csv", "parquet")
+    kept = format not in ("edgelist", "csv", "parquet", "feather")
     if same and found.directed == graph.directed and (not kept or found.num_vertices == graph.num_vertices):
         return None
     return f"{graph}, {format}: {_shown(found)} for {_shown(graph)}"

@@ -22,6 +22,7 @@ VIEWS |= {
     "Graph.of_storage",
     "Graph.restore",
     "Graph.with_order",
+    "Graph.with_columns_of",
     "Graph.frame",
 }
 

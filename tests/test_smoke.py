@@ -30,7 +30,7 @@ GIVEN = {
         "order": torch.arange(N).flip(0),
         "ids": [0, 1],
     },
-    **{"index": torch.tensor([0, 1]), "name": "sell", "position": 0, "device": "cpu"},
+    **{"index": torch.tensor([0, 1]), "name": "sell", "position": 0, "device": "cpu", "column": None},
 }
 
 OTHER = {True: lambda graph: tg.Graph(graph.offset, graph.neighbors, vertices=torch.arange(N) + 100)}

@@ -86,7 +86,7 @@ def test_weights_false(file):
     ("text", "line", "words"),
     [
         ("", None, ["empty"]),
-        ("a,b\n1,2\n", None, ["no column is called source", "source= and target=", "'a', 'b'"]),
+        ("a,b,c\n1,2,3\n", None, ["no column is called source", "source= and target=", "'a', 'b'"]),
         ("source,target\n1,2\n3\n", 3, ["short line"]),
         ("source,target\n1,2\n3,4,5\n", 3, ["too many columns"]),
         ("source,target\n1,2\n3,\n", 3, ["'' is not an integer"]),

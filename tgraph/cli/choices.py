@@ -2,7 +2,22 @@
 
 from collections.abc import Callable, Sequence
 
-FORMATS = ("edgelist", "csv", "parquet", "matrixmarket", "metis", "dimacs", "graphalytics", "npz", "tg")
+FORMATS = (
+    *(
+        "edgelist",
+        "csv",
+        "parquet",
+        "matrixmarket",
+        "metis",
+        "dimacs",
+        "graphalytics",
+        "graphml",
+        "gml",
+        "pajek",
+        "gexf",
+    ),
+    *("json", "adjlist", "graph6", "lgl", "dot", "dl", "feather", "gapbs", "npz", "tg"),
+)
 LAYOUTS = ("coo", "csr", "csc", "dcsr", "dcsc", "ell", "sell", "wsb", "elias_fano", "virtual", "cbm")
 ORDERS = ("degree", "rcm", "metis", "community")
 METHODS = ("ebp", "wcp", "metis")  # to partition by

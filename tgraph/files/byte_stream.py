@@ -13,6 +13,7 @@ from typing import Any
 
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike
+from tgraph.files.archives import FAULTS, is_archive, open_member
 from tgraph.files.atomic_write import replacing
 from tgraph.progress import bar, is_wanted
 
@@ -35,7 +36,8 @@ class LineTooLong(Exception):
 def open_bytes(path: PathLike, progress: bool = False) -> Iterator[Any]:
     """The decompressed content, as a stream with `read(size)`; `progress` shows a bar over compressed bytes.
 
-    The compression is detected from the first bytes, not the extension. Errors of the compressed data inside the `with`
+    The compression is detected from the first bytes, not the extension; of an archive, known by its extension, the one
+    file in it is opened. Errors of the compressed data inside the `with`
     block become a FileFormatError.
     """
     with open(path, "rb") as file:
@@ -45,11 +47,14 @@ def open_bytes(path: PathLike, progress: bool = False) -> Iterator[Any]:
     codec = next((name for name, magic in _MAGIC.items() if magic.match(head)), None)
     try:
         with ExitStack() as stack:
-            yield _decompressed(path, codec, progress, stack)
+            if is_archive(path):
+                yield stack.enter_context(open_member(path))[1]
+            else:
+                yield _decompressed(path, codec, progress, stack)
     except LineTooLong as fault:
         problem = f"a line has more than {LONGEST_LINE >> 20} MiB"
         raise FileFormatError(path, problem, "the file is damaged, or no text: fetch it again") from fault
-    except (OSError, EOFError, lzma.LZMAError) as fault:
+    except (OSError, lzma.LZMAError, *FAULTS) as fault:
         if getattr(fault, "errno", None) is not None:  # of the operating system, such as a failing disk
             raise
         problem = f"the {codec} data cannot be decompressed ({fault})" if codec else f"cannot be read ({fault})"

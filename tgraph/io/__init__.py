@@ -9,10 +9,23 @@
 | .graph .metis | METIS | metis |
 | .gr .dimacs .col | DIMACS | dimacs |
 | .e .v .properties | LDBC Graphalytics | graphalytics |
+| .graphml .xml | GraphML | graphml |
+| .gml | GML | gml |
+| .net | Pajek | pajek |
+| .gexf | GEXF, of Gephi | gexf |
+| .json | JSON of networkx, Cytoscape, d3 | json |
+| .adjlist | adjacency lists of networkx | adjlist |
+| .g6 .s6 .d6 | graph6, sparse6, digraph6 | graph6 |
+| .lgl | LGL | lgl |
+| .dot .gv | DOT, of Graphviz | dot |
+| .dl | DL, of UCINET | dl |
+| .feather .arrow .ipc | columns by name | feather |
+| .sg .wsg | GAPBS | gapbs |
 | .npz | numpy, scipy.sparse | npz |
 | .tg | memory-mapped container | tg |
 
-Text files may be compressed: .gz, .zst, .bz2 and .xz.
+Text files may be compressed: .gz, .zst, .bz2 and .xz, or be the one file in a .zip or .tar. A file of another extension
+is of the format of its first bytes, where these tell.
 """
 
 from __future__ import annotations
@@ -30,8 +43,10 @@ from tgraph.core.columns import warn_of_columns
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
+from tgraph.files.archives import is_archive, member
 from tgraph.files.byte_stream import CODECS, stem
 from tgraph.files.folders import check_no_folder
+from tgraph.io.text.banners import recognised
 from tgraph.io.text.names import Columns
 from tgraph.progress import busy
 
@@ -44,10 +59,25 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "metis": (".graph", ".metis"),
     "dimacs": (".gr", ".dimacs", ".col"),
     "graphalytics": (".e", ".v", ".properties"),
+    "graphml": (".graphml", ".xml"),
+    "gml": (".gml",),
+    "pajek": (".net",),
+    "gexf": (".gexf",),
+    "json": (".json",),
+    "adjlist": (".adjlist",),
+    "graph6": (".g6", ".s6", ".d6"),
+    "lgl": (".lgl",),
+    "dot": (".dot", ".gv"),
+    "dl": (".dl",),
+    "feather": (".feather", ".arrow", ".ipc"),
+    "gapbs": (".sg", ".wsg"),
     "npz": (".npz",),
     "tg": (".tg",),
 }
-BINARY = ("parquet", "npz", "tg")  # the others are in `tgraph.io.text`
+BINARY = ("parquet", "feather", "gapbs", "npz", "tg")
+DESCRIBED = ("graphml", "gml", "pajek", "gexf", "json", "adjlist", "graph6", "lgl", "dot", "dl")
+_ALL_COLUMNS = ("tg", "graphml", "gml", "pajek", "gexf", "json", "dot")  # they warn of those that they cannot hold
+_ARC_COLUMNS = ("parquet", "feather", "csv", *_ALL_COLUMNS)
 
 
 def read(path: PathLike, *, format: str | None = None, progress: bool = False, **options: Any) -> Graph:
@@ -71,9 +101,11 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
     source, target, weight : names of columns, for tables; by default source, src, from, u and target, dst, to, v and
         weight, w are recognised.
     columns : further columns of a table, or of an edge list by their numbers from 3 up, that become
-        `graph.arc_columns`; True for all. In text a column is of numbers where its first line has one. Where a file has
-        both arcs of each undirected edge, those are kept that lead to the greater vertex.
+        `graph.arc_columns`; True for all. For formats that describe vertices and edges, such as GraphML, also those of
+        `graph.vertex_columns`, by default all. In text a column is of numbers where its first line has one. Where a
+        file has both arcs of each undirected edge, those are kept that lead to the greater vertex.
     delimiter : the character between columns, for edge lists and CSV; by default detected from the first line.
+    encoding : that of GraphML and other formats that describe vertices, where it is neither UTF-8 nor UTF-16.
     skip : the number of leading lines to ignore, for edge lists and CSV.
     verify : for .tg files, whether each tensor is verified at first use, in one pass. See `tgraph.verify`.
 
@@ -88,7 +120,7 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
     >>> graph.vertices, graph.weights
     (tensor([  7, 100, 300]), tensor([1.5000, 0.5000], dtype=torch.float64))
     """
-    module = format_module(path, format)
+    module = _module_to_read(path, format)
     parts = (getattr(module, "plan", module.read), module.read)
     known = [name for part in parts for name in _parameters(part) if name not in ("path", "options")]
     for name in options:
@@ -135,7 +167,7 @@ def columns_of(path: PathLike, *, format: str | None = None, progress: bool = Fa
     >>> tg.io.columns_of("trust.csv")
     Columns(source='source', target='target', weight='weight', numbers=(), others=())
     """
-    module = format_module(path, format)
+    module = _module_to_read(path, format)
     return module.columns(path, **options) if hasattr(module, "columns") else None
 
 
@@ -144,7 +176,7 @@ def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
 
     `format` names one of `FORMATS`; without it the extension decides. .tg is lossless, .npz but for columns. Those
     that cannot represent isolated vertices, original ids, the direction or columns warn where these are lost; tables
-    (.parquet, .csv) have the columns of arcs.
+    (.parquet, .csv, .feather) have the columns of arcs, GraphML, GEXF, GML, Pajek, JSON and DOT those of vertices too.
     Raises ArgumentError for an unknown extension, for a binary format with the extension of a compressed file, and for
     a graph that the format cannot represent, or labels that would be misread.
 
@@ -161,8 +193,8 @@ def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
     if suffix in CODECS and module.__name__.endswith(BINARY):
         raise ArgumentError(f"path: binary formats are not compressed again; write {stem(path).name!r} instead")
     short = module.__name__.rpartition(".")[2]
-    if short != "tg":
-        warn_of_columns(str(path), graph.vertex_columns, *([] if short in ("parquet", "csv") else [graph.arc_columns]))
+    vertices, arcs = [graph.vertex_columns] * (short not in _ALL_COLUMNS), [graph.arc_columns]
+    warn_of_columns(str(path), *vertices, *arcs * (short not in _ARC_COLUMNS))
     with busy(f"write {Path(path).name}"):
         module.write(graph if module.__name__ == "tgraph.io.tg" else graph.to_csr(), path)  # .tg holds layouts
 
@@ -183,6 +215,16 @@ def verify(path: PathLike) -> int:
         raise ArgumentError(f"path: only .tg files have checksums to verify, not {Path(path).name!r}")
     with busy(f"verify {Path(path).name}"):
         return module.verify(path)
+
+
+def _module_to_read(path: PathLike, format: str | None) -> ModuleType:
+    name = member(path) if format is None and is_archive(path) and Path(path).is_file() else path
+    try:
+        return format_module(name, format)
+    except ArgumentError:
+        if format is None and Path(path).is_file() and (found := recognised(path)):
+            return format_module(path, found)
+        raise
 
 
 def format_module(path: PathLike, format: str | None = None) -> ModuleType:
@@ -208,4 +250,5 @@ def format_module(path: PathLike, format: str | None = None) -> ModuleType:
             )
     elif format not in FORMATS:
         raise ArgumentError(f"format: {format!r} is not one of {', '.join(FORMATS)}")
-    return import_module(f"tgraph.io.{format}" if format in BINARY else f"tgraph.io.text.{format}")
+    room = "" if format in BINARY else "described." if format in DESCRIBED else "text."
+    return import_module(f"tgraph.io.{room}{format}")

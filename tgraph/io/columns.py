@@ -49,6 +49,12 @@ class Column:
             value if there else MISSING for value, there in zip(values, self.present[positions].tolist(), strict=True)
         ]
 
+    def given(self) -> Tensor | list[Any]:
+        """The tensor where every value exists, else Python objects, with None where there is none."""
+        if isinstance(self.values, Tensor) and self.present is None:
+            return self.values
+        return [None if value is MISSING else value for value in self.tolist()]
+
     def numbers(self, default: Any = 1) -> Tensor:
         """The values as a tensor, `default` where missing: int64 if all are integers, bool if all are, else float64.
 

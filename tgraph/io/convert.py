@@ -67,16 +67,10 @@ def from_networkx(
         raise ArgumentError(f"columns: no edge and no node has the attribute {min(map(repr, unknown))}")
     return graph.with_columns(
         *(
-            {name: _attribute(each) for name, each in held.items() if chosen is None or name in chosen}
+            {name: each.given() for name, each in held.items() if chosen is None or name in chosen}
             for held in (of_arcs, tensors.node_columns)
         )
     )
-
-
-def _attribute(column: Column) -> Any:
-    if isinstance(column.values, Tensor) and column.present is None:
-        return column.values
-    return [None if value is MISSING else value for value in column.tolist()]
 
 
 def _networkx_column(column: Any) -> Column:

@@ -27,13 +27,16 @@ Ids = Literal["auto", "compact", "keep", "text"]
 
 @dataclass(frozen=True)
 class Rules:
-    """The options of `tgraph.read` for building a graph from edges."""
+    """The options of `tgraph.read` for building a graph from edges. `vertices` : original ids of `num_vertices`
+    numbers; `listed_once` : whether a file is known to list each undirected edge once."""
 
     directed: bool = True
     multi: Multi = "keep"
     self_loops: SelfLoops = "keep"
     ids: Ids = "keep"
     num_vertices: int | None = None
+    vertices: Any = None
+    listed_once: bool = False
 
     def __post_init__(self) -> None:
         check_choice(self.ids, "ids", ("auto", "compact", "keep", "text"))
@@ -43,7 +46,7 @@ class Rules:
     def build(self, src: Any, dst: Any, weights: Any = None, columns: Mapping[str, Any] | None = None) -> Graph:
         """The graph of the edges src[i], dst[i]: two integer arrays [m], or two arrow columns of labels [m]; with
         further data of the edges in `columns`, [m]."""
-        labels = None
+        labels = self.vertices
         if not isinstance(src, (np.ndarray, Tensor)):
             src, dst, labels = number_labels(src, dst)
         src, dst = as_index(src, "src"), as_index(dst, "dst")
@@ -53,7 +56,7 @@ class Rules:
         same: dict[str, Any] = {"ids": "compact" if compact else "keep", "vertices": labels}
         if self.num_vertices is not None:
             same["num_vertices"] = self.num_vertices
-        if not self.directed and _may_be_symmetric(src, dst):
+        if not self.directed and not self.listed_once and _may_be_symmetric(src, dst):
             arcs = Graph.from_edges(src, dst, weights, columns=edges, **same)
             if arcs.is_symmetric:
                 if self.multi == "keep" and self.self_loops == "keep":
@@ -173,7 +176,7 @@ def warn_of_isolated(graph: Graph, purpose: str) -> None:
         )
 
 
-def check_declared(path: PathLike, n: int, m: int, line: int) -> None:
+def check_declared(path: PathLike, n: int, m: int, line: int | None) -> None:
     """Raise FileFormatError for an implausible number of vertices in a header, before memory is allocated for it."""
     if n > max(2**28, 64 * m):
         problem = f"the header declares {n} vertices for {m} edges"
@@ -185,16 +188,19 @@ def numbered_from_one(graph: Graph) -> Graph:
     return Graph(graph.offset, graph.neighbors, graph.weights, _from_one(graph), graph.directed)
 
 
-def _from_one(graph: Graph) -> Tensor:
-    return torch.arange(1, graph.num_vertices + 1, device="cpu")
+def _from_one(graph: Graph, first: int = 1) -> Tensor:
+    return torch.arange(first, graph.num_vertices + first, device="cpu")
 
 
-def warn_of_ids(graph: Graph, purpose: str) -> None:
-    """Warn of original ids other than 1..n, lost in a format that numbers vertices 1..n."""
+def warn_of_ids(graph: Graph, purpose: str, first: int = 1) -> None:
+    """Warn of original ids other than 1..n, lost in a format that numbers vertices 1..n, or from another `first`."""
     ids = graph.vertices
-    if ids is None or (isinstance(ids, Tensor) and torch.equal(ids.cpu(), _from_one(graph))):
+    if ids is None or (isinstance(ids, Tensor) and torch.equal(ids.cpu(), _from_one(graph, first))):
         return
-    warnings.warn(f"{purpose} numbers vertices 1..n: the original ids are left out; .tg keeps them", stacklevel=3)
+    warnings.warn(
+        f"{purpose} numbers vertices {'1..n' if first else '0..n-1'}: the original ids are left out; .tg keeps them",
+        stacklevel=3,
+    )
 
 
 def integer_weights(graph: Graph, purpose: str) -> None:

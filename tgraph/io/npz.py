@@ -18,12 +18,14 @@ from tgraph.io.text.banners import refuse_others
 
 _OURS = ("offset", "neighbors", "weights", "vertices", "vertex_text", "vertex_text_offset", "directed")
 _SCIPYS = ("indptr", "indices", "data", "shape", "format")
-_KNOWN = "offset, neighbors [, weights, vertices, directed], or indptr, indices [, data, shape]"
+_PYGS = ("edge_index", "edge_weight", "num_nodes")
+_PREFIXES = ("adj_matrix.", "adj_")  # of the benchmark of Shchur and others
+_KNOWN = "offset, neighbors [, weights ...], or indptr, indices [, data, shape], or edge_index"
 
 
 def read(path: PathLike, *, directed: bool | None = None, weights: bool | None = None) -> Graph:
     """Read CSR arrays: a Graph's (offset, neighbors, weights, vertices, directed) or scipy's (indptr, indices, data,
-    shape).
+    shape); scipy's files of other formats, csc, coo, bsr and dia; or PyG's edge_index [, edge_weight, num_nodes].
 
     scipy's data are the weights, unless they are boolean. `directed` overrides the file (scipy's files are directed);
     an undirected graph must have both arcs of every edge. `weights=False` drops the weights.
@@ -38,7 +40,9 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     """
     try:
         with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in (*_OURS, *_SCIPYS) if name in archive.files}
+            prefix = next((each for each in _PREFIXES if f"{each}indptr" in archive.files), "")
+            known = [name for name in (*_OURS, *_SCIPYS, *_PYGS) if prefix + name in archive.files]
+            arrays = {name: archive[prefix + name] for name in known}
     except Exception as fault:  # zipfile, zlib and numpy raise various exceptions for damaged bytes
         if isinstance(fault, OSError) and fault.errno not in (None, errno.EINVAL):  # EINVAL: a seek to a damaged offset
             raise
@@ -51,7 +55,7 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
             fields["weights"] = None
         if directed is not None:
             fields["directed"] = directed
-        return Graph.from_csr(**fields)
+        return _from_arcs(**fields) if "src" in fields else Graph.from_csr(**fields)
     except (KeyError, ValueError, IndexError, TypeError) as fault:
         if isinstance(fault, FileFormatError):
             raise
@@ -67,10 +71,24 @@ def _from_ours(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
     return fields | {"vertices": vertices, "directed": bool(arrays.get("directed", True))}
 
 
+def _from_arcs(
+    src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None, num_vertices: int | None, directed: bool = True
+) -> Graph:
+    arcs = Graph.from_edges(src, dst, weights, num_vertices=num_vertices)
+    return arcs if directed else Graph(arcs.offset, arcs.neighbors, arcs.weights, directed=False).validate()
+
+
 def _from_scipy(path: PathLike, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    if "edge_index" in arrays:
+        src, dst = arrays["edge_index"]
+        count = int(arrays["num_nodes"]) if "num_nodes" in arrays else None
+        return {"src": src, "dst": dst, "weights": arrays.get("edge_weight"), "num_vertices": count}
     kind = arrays["format"].item() if "format" in arrays else b"csr"
     if kind not in (b"csr", "csr"):
-        raise FileFormatError(path, f"a sparse matrix of format {kind!r}", "save matrix.tocsr() instead")
+        import scipy.sparse
+
+        matrix = scipy.sparse.load_npz(path).tocsr()
+        arrays = {name: np.asarray(getattr(matrix, name)) for name in _SCIPYS[:4]}
     offset, neighbors = arrays["indptr"], arrays["indices"]
     shape = arrays["shape"].tolist() if "shape" in arrays else [len(offset) - 1] * 2
     if shape[0] != shape[1]:

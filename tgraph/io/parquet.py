@@ -49,19 +49,18 @@ def read(
     """
     from pyarrow import parquet
 
-    with _whole_file(path):
+    with whole_file(path, "parquet"):
         schema = parquet.read_schema(path)
         found = find_columns(path, schema.names, source, target, weight, weights is not False)
         further = further_columns(path, schema.names, found, columns)
         wanted = list(dict.fromkeys([*(name for name in found if name), *further]))
         table = parquet.read_table(path, columns=wanted, memory_map=True, page_checksum_verification=True)
-    if directed is None:
-        directed = is_directed(path)
-    return build(path, table, found, directed, multi, self_loops, ids, further)
+    one_way = says_directed(schema) if directed is None else directed
+    return build(path, table, found, one_way, multi, self_loops, ids, further)
 
 
 @contextmanager
-def _whole_file(path: PathLike) -> Iterator[None]:
+def whole_file(path: PathLike, format: str) -> Iterator[None]:
     """Turn Arrow's errors for a damaged file, or a file of another format, into FileFormatError."""
     import pyarrow as pa
 
@@ -70,8 +69,10 @@ def _whole_file(path: PathLike) -> Iterator[None]:
     except (pa.ArrowException, OSError, UnicodeDecodeError) as fault:
         if isinstance(fault, OSError) and fault.errno is not None:
             raise
-        refuse_others(path, "parquet")
-        raise FileFormatError(path, f"not a whole Parquet file ({fault})", "write or fetch it again") from fault
+        refuse_others(path, format)
+        raise FileFormatError(
+            path, f"not a whole {format.capitalize()} file ({fault})", "write or fetch it again"
+        ) from fault
 
 
 def build(
@@ -105,8 +106,13 @@ def is_directed(path: PathLike) -> bool:
     """Whether the edges of a file are directed, by the metadata of `write`; True by default."""
     from pyarrow import parquet
 
-    with _whole_file(path):
-        return (parquet.read_schema(path).metadata or {}).get(_DIRECTED) != b"false"
+    with whole_file(path, "parquet"):
+        return says_directed(parquet.read_schema(path))
+
+
+def says_directed(schema: pyarrow.Schema) -> bool:
+    """Whether the metadata of a table say so, as those of `write` do; True by default."""
+    return (schema.metadata or {}).get(_DIRECTED) != b"false"
 
 
 def columns(
@@ -119,11 +125,24 @@ def columns(
     **options: Any,
 ) -> Columns:
     """The columns that `read` takes with these options."""
-    import pyarrow as pa
     from pyarrow import parquet
 
-    with _whole_file(path):
+    with whole_file(path, "parquet"):
         schema = parquet.read_schema(path)
+    return columns_of(path, schema, source, target, weight, weights)
+
+
+def columns_of(
+    path: PathLike,
+    schema: pyarrow.Schema,
+    source: str | None,
+    target: str | None,
+    weight: str | None,
+    weights: bool | None,
+) -> Columns:
+    """The columns that are taken of a table with this schema."""
+    import pyarrow as pa
+
     found = find_columns(path, schema.names, source, target, weight, weights is not False)
     left = [field for field in schema if field.name not in found]
     numbers = tuple(each.name for each in left if pa.types.is_integer(each.type) or pa.types.is_floating(each.type))
@@ -190,12 +209,18 @@ def write(graph: Graph, path: PathLike) -> None:
     0       0       1       3
     1       1       2       7
     """
-    import pyarrow as pa
     from pyarrow import parquet
+
+    table = table_of(graph)
+    with replacing(path) as temporary:
+        parquet.write_table(table, os.fspath(temporary), write_page_checksum=True)
+
+
+def table_of(graph: Graph) -> pyarrow.Table:
+    """The table of edges that `write` writes, whose metadata say whether they are directed."""
+    import pyarrow as pa
 
     columns = named_edges(graph, "a table of edges")
     text = {name: pa.array(values, pa.string()) for name, values in columns.items() if values.dtype == object}
     table = pa.table(columns | text | columns_of_edges(graph, columns))
-    table = table.replace_schema_metadata({_DIRECTED: b"true" if graph.directed else b"false"})
-    with replacing(path) as temporary:
-        parquet.write_table(table, os.fspath(temporary), write_page_checksum=True)
+    return table.replace_schema_metadata({_DIRECTED: b"true" if graph.directed else b"false"})

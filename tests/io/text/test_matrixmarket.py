@@ -84,7 +84,7 @@ FAULTS = [
     ("", 1, ["%%MatrixMarket header is missing"]),
     ("3 3 1\n1 1 1\n", 1, ["header is missing", "begin the file with"]),
     ("%%MatrixMarket matrix coordinate complex general\n2 2 0\n", 1, ["complex"]),
-    ("%%MatrixMarket matrix coordinate real hermitian\n2 2 0\n", 1, ["hermitian"]),
+    ("%%MatrixMarket matrix coordinate pattern hermitian\n2 2 0\n", 1, ["hermitian"]),
     ("%%MatrixMarket vector coordinate real general\n2 2 0\n", 1, ["malformed"]),
     ("%%MatrixMarket matrix array pattern general\n2 2\n", 1, ["unknown combination array pattern"]),
     (GENERAL, None, ["sizes of the matrix is missing", "truncated"]),

@@ -19,7 +19,7 @@ from tgraph.io.text import edgelist
 from tgraph.io.text.banners import refuse_others
 from tgraph.io.text.columns import first_lines
 from tgraph.io.text.exact import show
-from tgraph.io.text.line_layout import INT64, LineLayout, check_delimiter, split
+from tgraph.io.text.line_layout import BLANKS, INT64, LineLayout, check_delimiter, split
 from tgraph.io.text.names import Columns, find_columns, further_columns, has_customary
 
 _UNSAFE = re.compile(r"[\r\n\0]|^\ufeff|^\s|\s$")
@@ -57,10 +57,11 @@ def plan(
 ) -> edgelist.Plan:
     """The plan for reading a file, from its first lines; arguments are explained in `tgraph.read`.
 
-    The first line is a header where it has the names of columns, given or conventional; where its first two fields are
-    numbers, the file is an edge list, columns 1 and 2. The default `delimiter` is the one of , ; and tab that yields
-    known names, or is the most frequent. Fields may be quoted with ", and surrounded by blanks. A column "type" with
-    undirected, or directed, in each row decides where `directed` is None.
+    The first line is a header where it has the names of columns, given or conventional, and where it has two names
+    above two numbers; where its first two fields are numbers, the file is an edge list, columns 1 and 2. The default
+    `delimiter` is the one of , ; | and tab that yields known names, or is the most frequent, or blanks where there is
+    none of these. Fields may be quoted with ", and surrounded by blanks. A column "type" with undirected, or directed,
+    in each row decides where `directed` is None.
     Raises FileFormatError for a file without edges, or of another format, and ArgumentError for a missing column.
     """
     check_delimiter(delimiter)
@@ -83,8 +84,9 @@ def plan(
     if source is None and not has_customary(names) and any(map(edgelist.NUMBER.fullmatch, header)):
         problem = f"the first line is a header of unknown names, or no header: {show(line)}"
         raise FileFormatError(path, problem, 'pass source= and target=, or format="edgelist" without a header', number)
-    found = find_columns(path, names, source, target, weight, weights is not False)
     row = _first_row(path, number, delimiter, len(names))
+    numbered = row is not None and all(map(edgelist.NUMBER.fullmatch, row[1]))  # so that the first line is a header
+    found = find_columns(path, names, source, target, weight, weights is not False, either=numbered)
     if row is None:
         return edgelist.Plan(Rules(directed is not False, multi, self_loops, ids), None)
     line_of_row, fields = row
@@ -116,13 +118,14 @@ def plan(
 
 
 def _delimiter(line: bytes) -> str:
-    """The delimiter of a header, of , ; and tab: by known names, clean names, or the number of names."""
+    """The delimiter of a header, of , ; | and tab: by known names, clean names, or the number of names; else blanks."""
 
     def likely(mark: str) -> tuple[bool, bool, int]:
         names = _names(line, mark)
         return has_customary(names), all(name == name.strip(",;") != "" for name in names), len(names)
 
-    return max(",;\t", key=likely)
+    best = max(",;|\t", key=likely)
+    return best if best.encode() in line else BLANKS
 
 
 def _names(line: bytes, delimiter: str) -> list[str]:

@@ -28,9 +28,13 @@ class Kind:
 
 _ARCS = Kind(("=a", "id", "id", "number"), directed=True)
 _MARKED = Kind(("=e", "id", "id"), directed=False, comments="cn")  # `n vertex value`: a Graph has no vertex values
+_WEIGHED = Kind(("=e", "id", "id", "number"), directed=False, comments="cn")
+_FLOW = Kind(("=a", "id", "id", "number"), directed=True, comments="cn")
+_COSTS = Kind(("=a", "id", "id", "skip", "skip", "number"), directed=True, comments="cn")
 _BARE = Kind(("id", "id"), directed=False)
 _UNDIRECTED = b"c undirected: each edge is two arcs".split()
-_KINDS = {"sp": _ARCS, "edge": _MARKED, "col": _MARKED, "tw": _BARE, "td": _BARE}
+_KINDS = {"sp": _ARCS, "max": _FLOW, "min": _COSTS, "tw": _BARE, "td": _BARE}
+_KINDS |= dict.fromkeys(("edge", "edges", "col"), _MARKED)
 
 
 def read(
@@ -44,9 +48,10 @@ def read(
 ) -> Graph:
     """Read a DIMACS file; arguments are explained in `tgraph.read`.
 
-    `p sp n m` has arcs `a source target weight` and is directed, unless a comment of `write` says otherwise; `p tw n m`
-    has bare `source target` lines and `p edge n m` lines `e source target`, both undirected; lines `n vertex value` are
-    ignored. Vertices have the ids 1..n. Raises FileFormatError for an invalid line or header.
+    `p sp n m` has arcs `a source target weight` and is directed, unless a comment of `write` says otherwise; `p max`
+    has such arcs with capacities, `p min` arcs `a source target lower upper cost`, of which the cost is the weight.
+    `p tw n m` has bare `source target` lines and `p edge n m` lines `e source target [weight]`, both undirected. Lines
+    `n vertex value` are ignored. Vertices have the ids 1..n. Raises FileFormatError for an invalid line or header.
 
     >>> with open("roads.gr", "w") as file:
     ...     print("p sp 3 2", file=file)
@@ -60,6 +65,9 @@ def read(
     refuse_others(path, "dimacs")
     line, kind, n, m, undirected = _read_problem(path)
     check_declared(path, n, m, line)
+    _, first = first_lines(path, kind.comments, line, count=1)
+    if kind is _MARKED and first and len(first[0][1].split()) == 4:
+        kind = _WEIGHED
     fields = tuple("skip" if field == "number" and weights is False else field for field in kind.fields)
     skip = last_line_before_data(path, kind.comments, line)
     layout = LineLayout(fields, skip=skip, comments=kind.comments, lowest=1, highest=n)
@@ -84,8 +92,9 @@ def _read_problem(path: PathLike) -> tuple[int, Kind, int, int, bool]:
     if words[0] != b"p":
         problem = f"expected the problem line 'p sp vertices edges', found {show(data[0][1])}"
         raise FileFormatError(path, problem, "put it before the first edge", line=number)
-    kind = _KINDS.get(words[1].decode("latin-1")) if len(words) == 4 else None
-    n, m = (whole_number(words[i]) if len(words) == 4 else None for i in (2, 3))
+    whole = len(words) == 4 or (len(words) == 5 and words[1].startswith(b"edge"))  # with the number of colours
+    kind = _KINDS.get(words[1].decode("latin-1")) if whole else None
+    n, m = (whole_number(words[i]) if whole else None for i in (2, 3))
     if kind is None or n is None or m is None:
         problem = f"the problem line {show(data[0][1])} is not a graph"
         raise FileFormatError(path, problem, f"expected 'p {'|'.join(_KINDS)} vertices edges'", line=number)

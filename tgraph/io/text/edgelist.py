@@ -13,6 +13,7 @@ from tgraph.core.building.inputs import Multi, SelfLoops
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
+from tgraph.io.described import dicts
 from tgraph.io.edges import Ids, Rules, named_edges, write_rows
 from tgraph.io.text.banners import refuse_head, refuse_others
 from tgraph.io.text.columns import first_lines, read_columns
@@ -33,7 +34,8 @@ _UNSAFE = re.compile(r"[\s,;\"\0]|^[#%\ufeff]|^$")
 def read(path: PathLike, *, progress: bool = False, **options: Any) -> Graph:
     """Read an edge list; `options` as of `plan`, `progress` as of `tgraph.read`.
 
-    Raises FileFormatError for an invalid line.
+    Lines of networkx, `source target {'weight': 3}`, are read too, with all data as columns unless `columns` says
+    otherwise. Raises FileFormatError for an invalid line.
 
     >>> with open("friends.el", "w") as file:
     ...     print("# source target", file=file)
@@ -42,7 +44,15 @@ def read(path: PathLike, *, progress: bool = False, **options: Any) -> Graph:
     >>> tg.read("friends.el", directed=False)
     Graph(3 vertices, 4 arcs, undirected, labels, ... B, cpu)
     """
+    if _has_dicts(path, options.get("skip", 0)):
+        notes, _ = first_lines(path, COMMENTS, options.get("skip", 0))
+        return dicts.read(path, directed_by_default=_directed(path, notes, None), **options)
     return plan(path, **options).read(path, progress)
+
+
+def _has_dicts(path: PathLike, skip: int) -> bool:
+    _, data = first_lines(path, COMMENTS, skip, count=1)
+    return bool(data) and dicts.LINE.fullmatch(data[0][1]) is not None
 
 
 @dataclass(frozen=True)
@@ -146,8 +156,8 @@ def further_kinds(
 
 
 def columns(path: PathLike, **options: Any) -> Columns | None:
-    """The columns that `read` takes with these options; None for a file that declares no edges."""
-    return plan(path, **options).taken
+    """The columns that `read` takes with these options; None for a file that declares no edges, and one of dicts."""
+    return None if _has_dicts(path, options.get("skip", 0)) else plan(path, **options).taken
 
 
 def wide(column: int | None, first: list[bytes]) -> frozenset[int]:

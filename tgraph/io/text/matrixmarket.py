@@ -20,7 +20,8 @@ from tgraph.io.text.columns import first_lines, last_line_before_data, read_colu
 from tgraph.io.text.exact import show, whole_number
 from tgraph.io.text.line_layout import LineLayout
 
-_FIELDS = {"pattern": None, "integer": "integer", "real": "real", "double": "real"}
+_FIELDS = {"pattern": None, "integer": "integer", "unsigned-integer": "integer", "real": "real", "double": "real"}
+_FORTRAN = re.compile(rb"[-+]?[\d.]+[dD][-+]?\d+")  # an exponent of Fortran's double precision
 # LAGraph writes integral or infinite doubles as integer, with their type below the header
 _REAL_TYPE = re.compile(r"%%GraphBLAS\s+type\s+(double|float)\s*$")
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric")
@@ -53,7 +54,8 @@ def read(
     A symmetric matrix is an undirected graph, any other a directed one unless `directed` is given. A skew-symmetric one
     has both arcs, with opposite weights. The non-zero entries of a dense matrix are arcs. Values are int64 (integer) or
     float64 (real, or declared so in a %%GraphBLAS line). Every row is a vertex, isolated or not, with the id 1..n.
-    Raises FileFormatError for invalid files, and complex, hermitian and rectangular matrices.
+    A hermitian matrix of real numbers is symmetric.
+    Raises FileFormatError for invalid files, and complex and rectangular matrices.
 
     >>> with open("a.mtx", "w") as file:
     ...     print("%%MatrixMarket matrix coordinate real symmetric", file=file)
@@ -92,13 +94,15 @@ def _read_header(path: PathLike) -> Header:
         top = [line.decode("latin-1") for _, line in itertools.islice(lines(stream), 2)] + ["", ""]
     banner = top[0].split()
     words = [word.lower() for word in banner]
-    if not words or words[0] != "%%matrixmarket":
+    if not words or words[0] not in ("%%matrixmarket", "%matrixmarket"):
         raise FileFormatError(path, "the %%MatrixMarket header is missing", f"begin the file with {_BANNER}", line=1)
     if len(words) != 5 or words[1] != "matrix" or words[2] not in ("coordinate", "array"):
         raise FileFormatError(
             path, f"the header {show(' '.join(banner).encode())} is malformed", f"write {_BANNER}", line=1
         )
     _, _, layout, field, symmetry = words
+    if symmetry == "hermitian" and field in ("real", "double", "integer"):
+        symmetry = "symmetric"
     if field == "complex" or symmetry == "hermitian":
         problem = f"a {field} {symmetry} matrix has complex weights"
         raise FileFormatError(path, problem, "write real, integer or pattern entries", line=1)
@@ -133,8 +137,13 @@ def _read_sizes(path: PathLike, expected: int) -> tuple[int, list[int]]:
 def _read_coordinate(path: PathLike, header: Header, progress: bool) -> tuple[np.ndarray, np.ndarray, Any]:
     fields = ("id", "id") if header.field is None else ("id", "id", header.field)
     skip = last_line_before_data(path, "%", header.line)
+    _, first = first_lines(path, "%", header.line, count=1)
+    if header.field == "real" and first and _FORTRAN.fullmatch(first[0][1].split()[-1]):
+        fields = (*fields[:2], "label")
     layout = LineLayout(fields, skip=skip, comments="%", lowest=1, highest=header.size)
     src, dst, *values = read_columns(path, layout, progress)
+    if "label" in fields:
+        values = [_from_fortran(path, values[0])]
     _check_count(path, header, len(src))
     src -= 1
     dst -= 1
@@ -144,6 +153,16 @@ def _read_coordinate(path: PathLike, header: Header, progress: bool) -> tuple[np
     if header.symmetry == "skew-symmetric" and (src == dst).any():
         raise FileFormatError(path, "a skew-symmetric matrix has no diagonal entries", "remove them", line=1)
     return src, dst, values[0] if values else None
+
+
+def _from_fortran(path: PathLike, column: Any) -> np.ndarray:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        return np.array(pc.replace_substring_regex(column, "[dD]", "e").cast(pa.float64()))
+    except pa.ArrowInvalid as fault:
+        raise FileFormatError(path, str(fault), "values are numbers, as 1.5D+02") from fault
 
 
 def _read_array(path: PathLike, header: Header, progress: bool) -> tuple[np.ndarray, np.ndarray, Any]:

@@ -8,24 +8,34 @@ from dataclasses import dataclass
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 
-SOURCES = ("source", "src", "from", "fromnodeid", "u")
-TARGETS = ("target", "dst", "to", "tonodeid", "v")
+_SOURCES = "source src from fromnodeid u source_id sourceid src_id from_id fromid id_1 id1 node_1 node1 :start_id"
+_TARGETS = "target dst to tonodeid v target_id targetid dst_id to_id toid id_2 id2 node_2 node2 :end_id"
+SOURCES, TARGETS = tuple(_SOURCES.split()), (*_TARGETS.split(), "destination", "dest")
 WEIGHTS = ("weight", "w", "weights")
 
 
 def find_columns(
-    path: PathLike, names: Sequence[str], source: str | None, target: str | None, weight: str | None, weighted: bool
+    path: PathLike,
+    names: Sequence[str],
+    source: str | None,
+    target: str | None,
+    weight: str | None,
+    weighted: bool,
+    either: bool = True,
 ) -> tuple[str, str, str | None]:
-    """The columns of sources, targets and weights: as given, by default by conventional names.
+    """The columns of sources, targets and weights: as given, by default by conventional names, or, with `either`, the
+    two of a table that has no others.
 
     Raises ArgumentError for a missing column, FileFormatError where none has a conventional name, or two have the same.
     """
     for argument, name in (("source", source), ("target", target), ("weight", weight)):
         if name is not None and name not in names:
             raise ArgumentError(f"{argument}: {path} has no column {name!r}; its columns are {_listed(names)}")
+    if either and source is None and target is None and len(names) == 2 and not has_customary(names):
+        source, target = names
     source, target = source or _customary(names, SOURCES), target or _customary(names, TARGETS)
     if source is None or target is None:
-        problem = f"no column is called {' or '.join(SOURCES if source is None else TARGETS)}"
+        problem = f"no column is called {' or '.join((SOURCES if source is None else TARGETS)[:5])}"
         raise FileFormatError(path, problem, f"name the columns with source= and target=: {_listed(names)}")
     found = source, target, (weight or _customary(names, WEIGHTS)) if weighted else None
     for name in found:
@@ -61,7 +71,7 @@ def has_customary(names: Sequence[str]) -> bool:
 
 
 def _customary(names: Sequence[str], customary: Sequence[str]) -> str | None:
-    known = {name.lower(): name for name in reversed(names)}
+    known = {name.lower().partition("(")[0] or name: name for name in reversed(names)}  # Neo4j: ":START_ID(Person)"
     return next((known[name] for name in customary if name in known), None)
 
 

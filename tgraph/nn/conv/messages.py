@@ -32,7 +32,7 @@ def reduced_in_layout(
     """The reduction of message(data of sources, data of targets), for a graph in a layout: of some arcs at a time, and
     again in a backward; None for other edges. `data` : [n, ...] each. `message` goes over the arcs one by one."""
     graph = adjacency.in_layout if isinstance(adjacency, GraphAdjacency) else None
-    if graph is None or torch.compiler.is_compiling() or in_functorch():
+    if graph is None or graph.storage.is_distributed or torch.compiler.is_compiling() or in_functorch():
         return None
     return zero_unreached(adjacency, operators.aggregate(graph, data, reduce, edge=message), reduce)
 

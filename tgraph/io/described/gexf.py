@@ -1,0 +1,155 @@
+"""GEXF (.gexf), of Gephi: XML with typed data of vertices and edges; https://gexf.net."""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+from tgraph.core.graph import Graph
+from tgraph.errors import FileFormatError
+from tgraph.files import PathLike
+from tgraph.files.byte_stream import create_bytes
+from tgraph.io.described.graph import Described, as_number, drop, reader
+from tgraph.io.described.rows import Values, rows_of
+from tgraph.io.described.source import NOT_XML, Refused, read_xml, typed
+from tgraph.io.text.banners import refuse_others
+
+_TYPES = {"int": "long", "float": "double", "bool": "boolean", "text": "string"}
+_OWN = {"node": ("id",), "edge": ("source", "target", "type")}
+_PICTURE = ("color", "position", "size", "thickness", "shape")  # of the namespace viz
+
+
+@reader
+def read(path: PathLike, encoding: str | None = None) -> Described:
+    """Read a GEXF file; arguments are explained in `tgraph.read`.
+
+    Attributes become columns of their title, with their defaults, and the weight of edges the weights; so do start and
+    end, labels and ids of edges that are not the usual ones, and what viz says, as in position_x. Of values that change
+    over time the last is taken.
+    Raises FileFormatError for vertices within vertices, and values of another type than declared.
+
+    >>> import networkx
+    >>> networkx.write_gexf(networkx.DiGraph([("ann", "bob", {"weight": 2.5})]), "friends.gexf")
+    >>> graph = tg.read("friends.gexf")
+    >>> graph.directed, graph.weights.tolist(), list(graph.vertex_columns)
+    (True, [2.5], [])
+    """
+    refuse_others(path, "gexf")
+    parser = _Parser(path)
+    read_xml(path, encoding, parser.start, parser.end)
+    if not parser.graphs:
+        raise FileFormatError(path, "GEXF without a graph", "check that it is the right file")
+    found = parser.found
+    drop(found.vertices.values(), "label", map(str, found.vertices))
+    drop([data for *_, data, _ in found.edges], "id", map(str, range(len(found.edges))))
+    return found
+
+
+class _Parser:
+    def __init__(self, path: PathLike):
+        self.found = Described(path, directed=False)
+        self.graphs = 0
+        self._of = ""  # the class of attributes that are being declared
+        self._declared: dict[str, dict[str, dict[str, str]]] = {"node": {}, "edge": {}}
+        self._attribute: dict[str, str] = {}
+        self._open: tuple[str, dict[str, str]] | None = None
+        self._data: dict[str, Any] = {}
+
+    def start(self, tag: str, attributes: dict[str, str], line: int) -> None:
+        if tag == "graph":
+            self.graphs += 1
+            if self.graphs > 1:
+                raise Refused("a second graph in the file", "write each graph to a file of its own")
+            self.found.directed = attributes.get("defaultedgetype") == "directed"
+        elif tag == "attributes":
+            self._of = attributes.get("class", "node")
+        elif tag == "attribute":
+            self._attribute = attributes
+            self._declared.setdefault(self._of, {})[attributes.get("id", "")] = attributes
+        elif tag in _OWN:
+            if self._open is not None:
+                raise Refused(f"the node {self._open[1].get('id')!r} holds others", "write them beside it")
+            self._open = tag, attributes
+            self._data = {n: _plain(n, value) for n, value in attributes.items() if n not in _OWN[tag]}
+        elif tag == "attvalue" and self._open is not None:
+            key = attributes.get("for", attributes.get("id", ""))
+            declared = self._declared[self._open[0]].get(key)
+            if declared is None:
+                raise Refused(f"a value is for the attribute {key!r}", "declare it by <attribute>")
+            self._data[declared.get("title", key)] = typed(attributes.get("value", ""), declared.get("type", "string"))
+        elif tag in _PICTURE and self._open is not None:
+            self._data |= {f"{tag}_{name}": as_number(value) for name, value in attributes.items()}
+
+    def end(self, tag: str, text: str, line: int) -> None:
+        if tag == "default":
+            self._attribute["default"] = text
+        if tag not in _OWN or self._open is None:
+            return
+        (_, own), self._open = self._open, None
+        for name in _OWN[tag][:-1] or _OWN[tag]:
+            if name not in own:
+                raise Refused(f"a {tag} without {name}", f'write {name}="..." there')
+        for key, attribute in self._declared[tag].items():
+            if "default" in attribute:
+                value = typed(attribute["default"], attribute.get("type", "string"))
+                self._data.setdefault(attribute.get("title", key), value)
+        if tag == "node":
+            self.found.vertex(own["id"], self._data, line)
+        else:
+            way = {"directed": True, "undirected": False, "mutual": False}.get(own.get("type", ""))
+            self.found.edge(own["source"], own["target"], self._data, way)
+
+
+def _plain(name: str, value: str) -> Any:
+    return as_number(value) if name == "weight" else value
+
+
+def write(graph: Graph, path: PathLike) -> None:
+    """Write vertices, edges, weights and columns of numbers, bools and text; each undirected edge once.
+
+    Raises ArgumentError for characters that XML cannot hold, and for text labels that are all integers.
+
+    >>> import networkx
+    >>> tg.write(tg.Graph.from_edges([0, 1], [1, 2], [0.5, 2.0]), "a.gexf")
+    >>> list(networkx.read_gexf("a.gexf").edges(data="weight"))
+    [('0', '1', 0.5), ('1', '2', 2.0)]
+    """
+    rows = rows_of(graph, "GEXF", unsafe=NOT_XML)
+    weight, ids = rows.of_edges.pop("weight", None), rows.of_edges.pop("id", None)
+    labels = rows.of_vertices.pop("label", None)
+    with create_bytes(path) as file:
+        file.write(
+            b'<?xml version="1.0" encoding="utf-8"?>\n<gexf xmlns="http://www.gexf.net/1.2draft" version="1.2">\n'
+        )
+        file.write(f'  <graph defaultedgetype="{"directed" if rows.directed else "undirected"}">\n'.encode())
+        for tag, columns in (("node", rows.of_vertices), ("edge", rows.of_edges)):
+            file.write(f'    <attributes class="{tag}">\n'.encode())
+            for name, values in columns.items():
+                title = quoteattr(name)
+                file.write(f'      <attribute id={title} title={title} type="{_TYPES[values.kind]}"/>\n'.encode())
+            file.write(b"    </attributes>\n")
+        names = [quoteattr(str(name)) for name in rows.names]
+        file.write(b"    <nodes>\n")
+        for i, name in enumerate(names):
+            own = "" if labels is None or labels.values[i] is None else f" label={_text(labels.values[i])}"
+            file.write(f"      <node id={name}{own}>{_values(rows.of_vertices, i)}</node>\n".encode())
+        file.write(b"    </nodes>\n    <edges>\n")
+        for i, (u, v) in enumerate(rows.edges):
+            own = f"id={_text(i if ids is None else ids.values[i])} source={names[u]} target={names[v]}"
+            if weight is not None:
+                own += f' weight="{weight.values[i]}"'
+            file.write(f"      <edge {own}>{_values(rows.of_edges, i)}</edge>\n".encode())
+        file.write(b"    </edges>\n  </graph>\n</gexf>\n")
+
+
+def _values(columns: dict[str, Values], i: int) -> str:
+    data = "".join(
+        f"<attvalue for={quoteattr(name)} value={_text(column.values[i])}/>"
+        for name, column in columns.items()
+        if column.values[i] is not None
+    )
+    return f"<attvalues>{data}</attvalues>" if data else ""
+
+
+def _text(value: Any) -> str:
+    return quoteattr(str(value).lower() if isinstance(value, bool) else str(value))
