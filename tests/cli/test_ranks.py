@@ -147,7 +147,7 @@ def test_the_doctor_examines_the_group():
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        (("communities", "FILE"), "start the command without torchrun"),
+        (("louvain", "FILE"), "start the command without torchrun"),
         (("bfs", "edges.txt"), "edges.txt is no .tg file"),
         (
             ("generate", "random-edges", "out.tg", "--n", "3", "--m", "2"),

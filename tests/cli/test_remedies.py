@@ -7,6 +7,7 @@ import pytest
 
 import tgraph as tg
 from tgraph.cli.options import OPTIONS
+from tgraph.cli.reading import OPTION_OF
 from tgraph.cli.remedies import WORDS, on_the_command_line
 from tgraph.errors import ArgumentError
 
@@ -17,6 +18,7 @@ SOURCES = "".join(
     for path in (ROOT / folder).rglob("*.py")
     if path.name != "remedies.py"
 )
+WORDS_OF_OPTIONS = {name: f"--{name.replace('_', '-')}" for name in OPTIONS} | OPTION_OF
 SOURCES = re.sub(r'"\n\s+f?"', "", SOURCES)  # literals of several lines
 
 
@@ -26,16 +28,17 @@ SOURCES = re.sub(r'"\n\s+f?"', "", SOURCES)  # literals of several lines
         ("graph: directed; use graph.to_undirected()", "graph: directed; read it with --undirected"),
         ("weighted: no weights; leave weighted=False to count hops", "--weighted: no weights; leave --weighted out to"),
         ("max_depth: -1 is below 0", "--max-depth: -1 is below 0"),
-        ("weights: nan; drop such arcs, or replace their weights", "weights: nan; mend the file, or read it with"),
+        ("weights: nan; drop such arcs, or replace their weights", "--weights: nan; mend the file, or read it with"),
         ("delta: 3 is too much; try method='exact'", "--delta: 3 is too much; try --method exact"),
-        ("x.el, line 1: 'a'; skip=1 ignores it", "x.el, line 1: 'a'; skip=1 of tgraph.read() ignores it"),
-        (
-            'x.el, line 1: 1.0; correct it, or read labels: ids="text"',
-            'x.el, line 1: 1.0; correct it, or read labels: ids="text" of tgraph.read()',
-        ),
+        ("x.el, line 1: 'a'; skip=1 ignores it", "x.el, line 1: 'a'; --skip 1 ignores it"),
+        ('x.el, line 1: 1.0; read labels: ids="text"', "x.el, line 1: 1.0; read labels: --ids text"),
         (
             "x.csv: none; name the columns with source= and target=: 'a'",
-            "x.csv: none; name two columns source and target",
+            "x.csv: none; name the columns with --source-column and --target-column: 'a'",
+        ),
+        (
+            "ids: no option of npz; its options are: path, directed",
+            "--ids: no option of npz; its options are: FILE, --directed",
         ),
         ("no end; raise max_iterations or the tolerance", "no end; raise --max-iterations or --tol"),
         (
@@ -46,7 +49,7 @@ SOURCES = re.sub(r'"\n\s+f?"', "", SOURCES)  # literals of several lines
     ],
 )
 def test_remedies_are_options(message, told):
-    assert on_the_command_line(ArgumentError(message), OPTIONS).startswith(told)
+    assert on_the_command_line(ArgumentError(message), WORDS_OF_OPTIONS).startswith(told)
 
 
 @pytest.mark.parametrize("words", WORDS)
@@ -59,4 +62,4 @@ def test_no_message_of_a_directed_graph_names_a_method():
     with pytest.raises(tg.errors.ArgumentError) as caught:
         tg.algorithms.bridges(graph)
     assert caught.value.argument == "graph" and caught.value.remedy == "use graph.to_undirected()"
-    assert on_the_command_line(caught.value, ()).endswith("undirected graphs; read it with --undirected")
+    assert on_the_command_line(caught.value, {}).endswith("undirected graphs; read it with --undirected")

@@ -44,7 +44,7 @@ def test_damage_gives_exit_code_1(array, tmp_path):
     said = tgraph("verify", folder, code=1).splitlines()
     assert "the checksum of the tensor 'x' differs between its elements" in said[0]
     assert said[1].startswith(f"DiskStore('{folder}'): 1 damaged")
-    tgraph("copy", folder, tmp_path / "copy", code=2)
+    tgraph("copy", folder, tmp_path / "copy", code=3)
     tgraph("info", tmp_path / "copy", code=2)
 
 

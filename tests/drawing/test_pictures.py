@@ -178,7 +178,7 @@ def test_columns_by_name():
     at = {"lon": torch.tensor([10.0, 12, 12, 10]), "lat": torch.tensor([59.0, 59, 61, 61])}
     data = {"kind": ["road", "rail", "road", "road"], "height": torch.tensor([1, 2, 3, 4]), "both": torch.ones(4, 2)}
     graph = tg.generators.cycle(4).with_columns(vertices=at | data)
-    drawn, place = scene(graph, color="kind", size="height", positions=("lon", "lat"))
+    drawn, _ = scene(graph, color="kind", size="height", positions=("lon", "lat"))
     same, _ = scene(graph, color=data["kind"], size=data["height"], positions=at)
     assert np.array_equal(drawn.paint.rgb, same.paint.rgb) and np.array_equal(drawn.area, same.area)
     assert np.array_equal(drawn.points, same.points)

@@ -15,13 +15,15 @@ from typing import Annotated, Any
 import typer
 
 import tgraph as tg
-from tgraph.cli import completion, dynamic, graphs, pages, ranks, stores
+from tgraph.cli import completion, dynamic, graphs, pages, programs, ranks, stores
 from tgraph.cli.chains import PLAIN, Entry, Group, chain, group, group_of
 from tgraph.cli.command import steps
 from tgraph.cli.conversion import convert
 from tgraph.cli.declared import summary
-from tgraph.cli.options import Device, Directed, Format, Weights, picture_file
-from tgraph.cli.saying import say
+from tgraph.cli.options import Device, picture_file
+from tgraph.cli.reading import reading
+from tgraph.cli.remedies import exit_code
+from tgraph.cli.saying import say, tell
 from tgraph.cli.topics import TOPICS
 from tgraph.errors import TGraphError
 
@@ -33,7 +35,8 @@ class OneLineErrors(Group):
     """Prints mistakes of the user as one line on stderr; any other error is a fault of tgraph and has a traceback."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Run the command and exit: 0 when done, 2 for a mistake of the user, 130 when interrupted."""
+        """Run the command and exit: 0 when done, 1 for a negative answer, 2 for a use that cannot be meant, 3 for data
+        that cannot be taken, 130 when interrupted."""
         with ranks.only_first_speaks(), warnings.catch_warnings():
             warnings.showwarning = lambda message, *details: _complain(f"warning: {message}")
             try:
@@ -42,7 +45,7 @@ class OneLineErrors(Group):
                 code = 130
             except (TGraphError, OSError, UsageError) as mistake:
                 _complain(_explain(mistake))
-                code = 2
+                code = exit_code(mistake)
         if code == 130:
             _complain("interrupted")
         sys.exit(code if isinstance(code, int) else 0)
@@ -58,38 +61,36 @@ def _complain(message: str) -> None:
     say(f"tgraph: {' '.join(message.split())}", err=True)
 
 
+@reading()
 def demo(
     *,
     file: Annotated[Path | None, typer.Argument(help="A graph (default: a generated one).", show_default=False)] = None,
-    format: Format = None,
-    directed: Directed = None,
-    weights: Weights = None,
     device: Device = "cpu",
     picture: Annotated[Path, typer.Option(callback=picture_file, help="Where to draw the iterations.")] = Path(
         "demo.png"
     ),
+    **given: Any,
 ) -> None:
     """Five algorithms on one graph: a table and a picture."""
     from tgraph.cli.comparison import compare, generated, next_steps
 
-    if file is not None:
-        graph = graphs.read(file=file, format=format, directed=directed, weights=weights)
-    else:
-        graph = generated()
+    graph = generated() if file is None else graphs.read(file=file, **given)
     say(compare(graph.to(device), picture))
-    say(f"\n{next_steps(file, {'format': format, 'weights': weights, 'directed': directed})}")
+    tell(picture=str(picture))
+    say(f"\n{next_steps(file, given)}")
 
 
 def doctor() -> None:
     """Versions, devices and the backends that serve them; under torchrun also the process group."""
-    from tgraph.cli.examination import examine, sections
+    from tgraph.cli.examination import facts_here, sections
 
-    several = ""
+    facts = facts_here()
     if ranks.are_several():
         from tgraph.cli.group import described
 
-        several = f"\n\n{sections(described())}"
-    say(examine() + several)
+        facts |= described()
+    say(sections(facts))
+    tell(**{title.replace(" ", "_"): dict(rows) for title, rows in facts.items()})
 
 
 # ---- commands -----------------------------------------------------------------------------------------------------
@@ -107,6 +108,7 @@ COMMANDS |= {
     "advise": chain(graphs.read, graphs.recommend),
     "partition": chain(graphs.read, graphs.parts),
     "draw": chain(graphs.read, graphs.picture),
+    "run": chain(programs.run, spreads=True),
     "convert": chain(convert, spreads=True),
     "verify": chain(graphs.verify),
     "demo": chain(demo),

@@ -12,19 +12,18 @@ import gc
 import inspect
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from tgraph import progress
 from tgraph.cli import ranks
-from tgraph.cli.remedies import on_the_command_line
+from tgraph.cli.pipes import is_output
+from tgraph.cli.reading import READING
+from tgraph.cli.remedies import in_words_of
+from tgraph.cli.saying import answering
 from tgraph.errors import TGraphError
-
-
-class CommandError(TGraphError):
-    """An error of the library, in the words of the command line."""
 
 
 class Entry(NamedTuple):
@@ -93,23 +92,42 @@ def chained(name: str, steps: tuple[Callable[..., Any], ...], spreads: bool) -> 
     """The function of a command that takes the steps in order."""
     options = [options_of(step) for step in steps]
     every = {name: option for own in options for name, option in own.items()}
+    words = {name: f"--{name.replace('_', '-')}" for name in every if name not in READING}
 
     def command(**given: Any) -> None:
+        as_json = given.pop("json")
         import tgraph.kernels  # noqa: F401  first, since steps tell how long they took
 
         collecting_again()
         logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it warns of a home that it cannot write to
         results: list[Any] = []
         try:
-            with ranks.together(spreads, given.get("device", "cpu")), progress.shown(), progress.busy(name):
-                for step, own in zip(steps, options, strict=True):
-                    results.append(step(*results, **{name: given[name] for name in own}))
+            chosen = [{name: given[name] for name in own} for own in options]
+            for step, own in zip(steps, chosen, strict=True):
+                if (before := getattr(step, "before", None)) is not None:
+                    before(**own)
+            quiet = is_output(given.get("output")) or is_output(given.get("out"))
+            with (
+                answering(name, as_json, quiet),
+                ranks.together(spreads, given.get("device", "cpu")),
+                progress.shown(),
+                progress.busy(name),
+            ):
+                for step, own in zip(steps, chosen, strict=True):
+                    results.append(step(*results, **own))
         except TGraphError as mistake:
-            raise CommandError(on_the_command_line(mistake, every)) from mistake
+            raise in_words_of(mistake, words) from mistake
 
-    command.__signature__ = inspect.Signature(list(every.values()))  # type: ignore[attr-defined]
-    command.__annotations__ = {name: option.annotation for name, option in every.items()}
+    of_all = {
+        **every,
+        "json": inspect.Parameter("json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Json),
+    }
+    command.__signature__ = inspect.Signature(list(of_all.values()))  # type: ignore[attr-defined]
+    command.__annotations__ = {name: option.annotation for name, option in of_all.items()}
     return command
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object in place of lines.")]
 
 
 def options_of(step: Callable[..., Any]) -> dict[str, inspect.Parameter]:
@@ -139,6 +157,17 @@ class Command(TyperCommand):
     def parse_args(self, context: Any, args: list[str]) -> list[str]:
         """Set the parameters of the context, and return the remaining arguments."""
         return [] if context.resilient_parsing else super().parse_args(context, args)
+
+    def format_options(self, context: Any, formatter: Any) -> None:
+        """Write arguments and options, those of the readers under a heading of their own."""
+        headings: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(context):
+            if (row := parameter.get_help_record(context)) is not None:
+                kind = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                headings.setdefault(getattr(parameter, "rich_help_panel", None) or kind, []).append(row)
+        for heading, rows in headings.items():
+            with formatter.section(heading):
+                formatter.write_dl(rows)
 
 
 class _Commands(dict[str, Any]):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import Any
 
 import tgraph as tg
 from tgraph.algorithms import BFS, HITS, SSSP, WCC, PageRank
 from tgraph.cli import report
 from tgraph.cli.graphs import size
+from tgraph.cli.reading import OPTION_OF
 from tgraph.cli.results.result import shown
 from tgraph.cli.results.vertices import COMPONENTS, DEPTHS, DISTANCES, HUBS, scores
 from tgraph.cli.saying import say
@@ -71,13 +73,12 @@ def _run(program: tg.Program, graph: tg.Graph) -> tg.Run:
         return stopped.run
 
 
-def next_steps(file: Path | None, options: dict[str, str | bool | None]) -> str:
+def next_steps(file: Path | None, options: dict[str, Any]) -> str:
     """The commands that one would try next, on the same graph where it is in a file.
 
     options : those that it was read with, by name; None where they were left out.
     """
-    given = [f"--{name}" if value else f"--un{name}" for name, value in options.items() if isinstance(value, bool)]
-    given += [f"--{name} {shlex.quote(value)}" for name, value in options.items() if isinstance(value, str)]
+    given = [_option(name, value) for name, value in options.items() if value is not None]
     graph = " ".join([shlex.quote(str(file or "graph.tg")), *given])
     commands = [
         (f"tgraph report {graph}", "a page on it: degrees, distances, communities, a drawing"),
@@ -89,3 +90,9 @@ def next_steps(file: Path | None, options: dict[str, str | bool | None]) -> str:
         commands.append((f"tgraph bfs {graph} --trace trace.html", "what each iteration of a run did, and why"))
     lines = report.table([(f"  {command}", text) for command, text in commands], left=(0, 1))
     return f"to try next:\n{lines}"
+
+
+def _option(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return OPTION_OF[name] if value else f"--{'un' if name == 'directed' else 'no-'}{name}"
+    return f"{OPTION_OF[name]} {shlex.quote(str(value))}"

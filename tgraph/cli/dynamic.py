@@ -6,6 +6,7 @@ import itertools
 import shutil
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,9 +15,10 @@ import typer
 import tgraph as tg
 from tgraph.cli import report
 from tgraph.cli.choices import one_of
-from tgraph.cli.graphs import named, weight_options
-from tgraph.cli.options import Directed, Format, Progress, Weights, picture_file
-from tgraph.cli.saying import say
+from tgraph.cli.options import Progress, picture_file
+from tgraph.cli.pipes import check_readable, readable
+from tgraph.cli.reading import READING, arguments, naming_options, reading
+from tgraph.cli.saying import say, tell
 from tgraph.core.system.text import table
 from tgraph.errors import ArgumentError
 
@@ -30,6 +32,7 @@ Timeout = Annotated[float, typer.Option(min=0, help="Seconds to wait for another
 Multi = Annotated[
     str, typer.Option(autocompletion=one_of(("last", "sum", "keep")), help="Parallel edges: last, sum or keep.")
 ]
+EDGES = [name for name in READING if name not in ("multi", "ids", "self_loops", "columns", "verify")]
 Ids = Annotated[
     str,
     typer.Option(
@@ -38,23 +41,22 @@ Ids = Annotated[
 ]
 
 
+@reading(*EDGES)
 def import_(
     *,
     store: Folder,
     file: Edges,
-    format: Format = None,
-    directed: Directed = None,
-    weights: Weights = None,
     multi: Multi = "last",
     ids: Ids = "any",
     progress: Progress = False,
+    **given: Any,
 ) -> None:
     """Make a store of the edges in a file, read in chunks where its format allows it."""
     import torch
 
     if store.exists() and any(store.iterdir()):
         raise ArgumentError(f"{store} is there already; tgraph dynamic insert adds edges to it")
-    clock, edges = report.stopwatch(), _edges(file, format, weights, directed=directed)
+    clock = report.stopwatch()
 
     def made(chunks: Iterator[Chunk]) -> StoreOfFolder:
         shutil.rmtree(store, ignore_errors=True)  # of an attempt with integers, before the first fraction came
@@ -68,7 +70,9 @@ def import_(
             opened.compact()
         return opened
 
-    _say(edges.fold(made, progress), f"made of {file}", clock())
+    with _edges(file, given) as edges:
+        opened = edges.fold(made, progress)
+    _say(opened, f"made of {file}", clock())
 
 
 def opened(*, store: Folder, timeout: Timeout = 0.0) -> StoreOfFolder:
@@ -77,45 +81,46 @@ def opened(*, store: Folder, timeout: Timeout = 0.0) -> StoreOfFolder:
     return tg.dynamic.open(store, timeout=timeout)
 
 
+@reading(*(name for name in EDGES if name != "directed"))
 def insert(
     store: StoreOfFolder,
     /,
     *,
     file: Edges,
-    format: Format = None,
-    weights: Weights = None,
     progress: Progress = False,
     picture: Annotated[
         Path | None,
         typer.Option(callback=picture_file, help="Where to draw the levels of the store over time."),
     ] = None,
+    **given: Any,
 ) -> None:
     """Insert the edges in a file."""
     keeps = "weights" in store.columns
-    clock, edges = report.stopwatch(), _edges(file, format, weights if keeps else "none")
-    with store, tg.dynamic.History(store) as history:
+    clock, given = report.stopwatch(), given if keeps else given | {"weights": "none"}
+    with store, _edges(file, given) as edges, tg.dynamic.History(store) as history:
         edges.fold(_once(lambda chunks: store.insert_from(chunks)), progress)
     if picture is not None:
         history.plot(picture)
     _say(store, f"{file} inserted", clock())
 
 
+@reading(*(name for name in EDGES if name not in ("directed", "weights")))
 def delete(
     store: StoreOfFolder,
     /,
     *,
     file: Edges,
-    format: Format = None,
     progress: Progress = False,
+    **given: Any,
 ) -> None:
     """Delete the edges in a file, and all parallel ones."""
-    clock, edges = report.stopwatch(), _edges(file, format, "none")
+    clock = report.stopwatch()
 
     def deleted(chunks: Iterator[Chunk]) -> None:
         for src, dst, _ in chunks:
             store.delete(src, dst)
 
-    with store:
+    with store, _edges(file, given | {"weights": "none"}) as edges:
         edges.fold(_once(deleted), progress)
     _say(store, f"{file} deleted", clock())
 
@@ -124,6 +129,7 @@ def info(*, store: Folder) -> None:
     """Contents of a store, and its files on the disk."""
     _check(store)
     facts = {**_schema(read := tg.dynamic.open(store, mode="r", verify=False)), **read.info()}
+    tell(store=str(store), **{name.replace(" ", "_"): value for name, value in facts.items()})
     say(table([["", ""], *([name, _shown(value)] for name, value in facts.items())], left=(0, 1)))
 
 
@@ -149,13 +155,16 @@ def export(*, store: Folder) -> tg.Graph:
     return tg.dynamic.open(store, mode="r").snapshot()
 
 
-def _edges(file: Path, format: str | None, weights: str | None, **options: Any) -> EdgeFile:
+@contextmanager
+def _edges(file: Path, given: dict[str, Any]) -> Iterator[EdgeFile]:
+    """The edges of a file or stream, to be read within the context."""
     from tgraph.io.chunks import open_edges
 
-    given = named(**options, **weight_options(weights))
-    with warnings.catch_warnings():
+    check_readable(file, given["format"])
+    options = arguments(**{**given, "format": None})
+    with readable(file) as path, naming_options(), warnings.catch_warnings():
         warnings.simplefilter("ignore", tg.io.ColumnsLeftOut)
-        return open_edges(file, format=format, **given)
+        yield open_edges(path, format=given["format"], **options)
 
 
 def _once(change: Callable[[Iterator[Chunk]], Any]) -> Callable[[Iterator[Chunk]], None]:
@@ -191,6 +200,7 @@ def _say(store: StoreOfFolder, done: str, took: str) -> None:
     facts = store.info()
     arcs = facts["arcs in CSR"] + facts["changes in runs"]
     about = "about " if facts["changes in runs"] else ""
+    tell(store=str(store.path), version=store.version, vertices=store.num_vertices)
     disk = report.scaled(facts["bytes of files"] + facts["bytes of log"])
     say(
         f"{store.path}: {done} in {took}; version {store.version:,}, {store.num_vertices:,} vertices, {about}{arcs:,} "

@@ -22,16 +22,15 @@ from tgraph.kernels.cuda import compiler
 from tgraph.kernels.reductions import reduction_of
 
 
-def examine() -> str:
-    """The whole report, a line for each fact."""
-    facts = {
-        "versions": versions(),
-        "devices": ((device, model(device)) for device in devices()),
-        "threads of the compiled kernels": threads(),
-        "backends, best first": ((backend.name, served(backend)) for backend in kernels.BACKENDS.values()),
-        "cache": cached(),
+def facts_here() -> dict[str, list[tuple[str, str]]]:
+    """{title: (subject, facts)} of this process."""
+    return {
+        "versions": list(versions()),
+        "devices": [(device, model(device)) for device in devices()],
+        "threads of the compiled kernels": list(threads()),
+        "backends, best first": [(backend.name, served(backend)) for backend in kernels.BACKENDS.values()],
+        "cache": list(cached()),
     }
-    return sections(facts)
 
 
 def sections(facts: Mapping[str, Iterable[tuple[str, str]]]) -> str:

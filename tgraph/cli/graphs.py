@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -13,48 +14,51 @@ import typer
 
 import tgraph as tg
 from tgraph.cli import ranks, report
-from tgraph.cli.choices import LAYOUTS, METHODS, ORDERS, one_of
+from tgraph.cli.choices import FORMATS, LAYOUTS, METHODS, ORDERS, among, one_of
 from tgraph.cli.declared import parameters
 from tgraph.cli.options import (
     Device,
-    Directed,
     File,
-    Format,
     Memory,
-    Multi,
     Progress,
     Seed,
-    Weights,
     blocks_file,
-    graph_file,
+    drawing_file,
     picture_file,
 )
+from tgraph.cli.options import writable as can_be_written
+from tgraph.cli.pipes import check_readable, is_stream, named, readable, writable
+from tgraph.cli.reading import READING, arguments, checked, naming_options, reading, refuse
 from tgraph.cli.results.result import shown
-from tgraph.cli.saying import say
+from tgraph.cli.saying import say, tell
 from tgraph.errors import ArgumentError
 
 if TYPE_CHECKING:
     from tgraph.io.text.names import Columns
 
 
-def read(
-    *,
-    file: File,
-    format: Format = None,
-    directed: Directed = None,
-    weights: Weights = None,
-    multi: Multi = "keep",
-    progress: Progress = False,
-) -> tg.Graph:
-    """The graph in a file."""
-    given = named(directed=directed, multi=None if multi == "keep" else multi, **weight_options(weights))
-    clock = report.stopwatch()
-    with warnings.catch_warnings():
+def _check_reading(*, file: Path, format: str | None, **given: Any) -> None:
+    check_readable(file, format)
+
+
+@checked(_check_reading)
+@reading()
+def read(*, file: File, progress: Progress = False, **given: Any) -> tg.Graph:
+    """The graph in a file, or of a stream."""
+    format, options, clock = given["format"], arguments(**{**given, "format": None}), report.stopwatch()
+    with readable(file) as path, naming_options(), warnings.catch_warnings():
         warnings.simplefilter("ignore", tg.io.ColumnsLeftOut)  # the line below names them
-        graph = tg.read(file, format=format, progress=progress, **given)
-    took = clock()
-    say(f"{file}: {size(graph)}, read in {took}; {_taken(graph, tg.io.columns_of(file, format=format, **given))}")
+        graph = tg.read(path, format=format, progress=progress, **options)
+        taken = _taken(graph, tg.io.columns_of(path, format=format, **options))
+    say(f"{named(file)}: {size(graph)}, read in {clock()}; {taken}")
+    _tell_of(graph, file)
     return graph
+
+
+def _tell_of(graph: tg.Graph, file: Path) -> None:
+    """The graph in the object of --json."""
+    facts = {"vertices": graph.num_vertices, "edges": graph.num_edges, "directed": graph.directed}
+    tell(graph={"file": str(file), **facts, "weights": graph.weight_dtype is not None})
 
 
 def _taken(graph: tg.Graph, columns: Columns | None) -> str:
@@ -77,47 +81,38 @@ def _taken(graph: tg.Graph, columns: Columns | None) -> str:
 def verify(*, file: File) -> None:
     """Compare a .tg file with its checksums."""
     clock = report.stopwatch()
-    say(f"{file}: {report.scaled(tg.verify(file))}B as they were written, verified in {clock()}")
+    nbytes = tg.verify(file)
+    say(f"{file}: {report.scaled(nbytes)}B as they were written, verified in {clock()}")
+    tell(file=str(file), bytes=nbytes, damaged=[])
 
 
+def check_loading(*, file: Path, memory: str | None, **given: Any) -> None:
+    """Raise ArgumentError for a stream of no format, and for what can be read in memory alone."""
+    if memory is None and not ranks.are_several():
+        check_readable(file, given["format"])
+        return
+    what = "--memory" if memory is not None else "torchrun"
+    refuse({name: each for name, each in given.items() if name in READING}, what)
+    if is_stream(file) or tg.io.format_module(file).__name__ != "tgraph.io.tg":
+        raise ArgumentError(f"{what}: {file} is no .tg file; tgraph convert or tgraph partition --output write one")
+
+
+@checked(check_loading)
+@reading()
 def load(
-    *,
-    file: File,
-    format: Format = None,
-    directed: Directed = None,
-    weights: Weights = None,
-    multi: Multi = "keep",
-    memory: Memory = None,
-    device: Device = "cpu",
-    progress: Progress = False,
+    *, file: File, memory: Memory = None, device: Device = "cpu", progress: Progress = False, **given: Any
 ) -> tg.Graph:
     """The graph in a file: in memory, read block by block where that is limited, or each part by a rank."""
     if memory is None and not ranks.are_several():
-        return read(file=file, format=format, directed=directed, weights=weights, multi=multi, progress=progress)
-    what = "--memory" if memory is not None else "torchrun"
-    if (format, directed, weights, multi) != (None, None, None, "keep"):
-        raise ArgumentError(f"{what}: a .tg file is read as it is; leave out --format, --directed, --weights, --multi")
-    if tg.io.format_module(file).__name__ != "tgraph.io.tg":
-        raise ArgumentError(f"{what}: {file} is no .tg file; tgraph convert or tgraph partition --output write one")
+        return read(file=file, progress=progress, **given)
     if ranks.are_several():
         graph = tg.distributed.open(file, memory=memory, device=device)
         by = f" by {ranks.number()} ranks"
     else:
         graph, by = tg.open(file, str(memory), device), ""
     say(f"{file}: {graph.num_vertices:,} vertices, {graph.num_arcs:,} arcs, opened{by}")
+    _tell_of(graph, file)
     return graph
-
-
-def weight_options(column: str | None) -> dict[str, Any]:
-    """The option --weights as an argument of `tgraph.read`."""
-    if column is None or column == "none":
-        return {"weights": None if column is None else False}
-    return {"weights": int(column)} if column.isdecimal() else {"weight": column}
-
-
-def named(**options: Any) -> dict[str, Any]:
-    """The given options: no format takes all of them."""
-    return {name: value for name, value in options.items() if value is not None}
 
 
 def size(graph: tg.Graph) -> str:
@@ -140,6 +135,16 @@ def info(graph: tg.Graph, /) -> None:
         "memory": f"{report.scaled(graph.nbytes)}B",
     }
     say(report.table([(f"{name}:", fact) for name, fact in facts.items()]))
+    degree = graph.out_degree
+    tell(
+        self_loops=graph.num_self_loops,
+        parallel_edges=graph.num_parallel_edges,
+        isolated_vertices=int(isolated.sum()),
+        largest_out_degree=int(degree.max()) if len(degree) else 0,
+        weight_range=None if graph.weight_dtype is None else graph.weight_range,
+        layout=graph.storage.name,
+        bytes=graph.nbytes,
+    )
 
 
 def _degrees(graph: tg.Graph) -> str:
@@ -242,7 +247,9 @@ def picture(
     graph: tg.Graph,
     /,
     *,
-    output: Annotated[Path, typer.Argument(help="A .png, .svg, .pdf or .html file.", show_default=False)],
+    output: Annotated[
+        Path, typer.Argument(callback=drawing_file, help="A .png, .svg, .pdf or .html file.", show_default=False)
+    ],
     title: Annotated[str, typer.Option(help="The heading.")] = "",
     seed: Seed = 0,
 ) -> None:
@@ -250,6 +257,7 @@ def picture(
     groups, ranks = tg.algorithms.cdlp(graph), tg.algorithms.pagerank(graph)
     tg.draw(graph, output, color=groups, size=ranks, title=title, seed=seed)
     say(f"{output}: {size(graph)}")
+    tell(picture=str(output))
 
 
 def recommend(
@@ -264,6 +272,7 @@ def recommend(
     if advice.arcs < graph.num_arcs:
         say(f"measured on blocks of vertices with {advice.arcs:,} of {graph.num_arcs:,} arcs")
     say(str(advice))
+    tell(recommended=advice.recommended, rows=[asdict(each) for each in advice.measured])
 
 
 def parts(
@@ -272,7 +281,10 @@ def parts(
     *,
     parts: Annotated[int, typer.Option(min=1, help="How many parts.", show_default=False)],
     method: Annotated[
-        str, typer.Option(autocompletion=one_of(METHODS), help=f"How to find them: {', '.join(METHODS)}.")
+        str,
+        typer.Option(
+            callback=among(METHODS), autocompletion=one_of(METHODS), help=f"How to find them: {', '.join(METHODS)}."
+        ),
     ] = "ebp",
     seed: Annotated[int, typer.Option(help="Another seed gives other parts by wcp.")] = 0,
     picture: Annotated[Path | None, typer.Option(callback=picture_file, help="Draw the parts.")] = None,
@@ -290,6 +302,7 @@ def parts(
     counted = f"{parts:,} {'part' if parts == 1 else 'parts'}"
     say(f"{method}: {counted} in {took}")
     say(report.partition(found, held, between))
+    tell(method=method, balance=found.balance, cut=found.cut(held)[0], rows=report.rows_of_parts(found, held, between))
     if picture is not None:
         from tgraph.stream.partitioning.picture import draw
 
@@ -302,31 +315,57 @@ def parts(
 
 Out = Annotated[
     Path,
-    typer.Argument(callback=graph_file, help="The extension names the format.", show_default=False),
+    typer.Argument(callback=can_be_written, help="The extension names the format.", show_default=False),
 ]
 Reorder = Annotated[
-    str | None, typer.Option(autocompletion=one_of(ORDERS), help=f"Renumber vertices by {', '.join(ORDERS)}.")
+    str | None,
+    typer.Option(
+        callback=among(ORDERS), autocompletion=one_of(ORDERS), help=f"Renumber vertices by {', '.join(ORDERS)}."
+    ),
 ]
 Layout = Annotated[
-    str | None, typer.Option(autocompletion=one_of(LAYOUTS), help=f"Store arcs as {', '.join(LAYOUTS)}; in .tg files.")
+    str | None,
+    typer.Option(
+        callback=among(LAYOUTS),
+        autocompletion=one_of(LAYOUTS),
+        help=f"Store arcs as {', '.join(LAYOUTS)}; in .tg files.",
+    ),
+]
+ToFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--to",
+        callback=among(FORMATS),
+        autocompletion=one_of(FORMATS),
+        help="The format to write, where the extension does not tell.",
+    ),
 ]
 
 
-def save(
-    graph: tg.Graph,
-    /,
-    *,
-    out: Out,
-    reorder: Reorder = None,
-    layout: Layout = None,
-) -> None:
-    """Write the graph to a file, in another order or layout where asked for."""
-    if layout is not None and out.suffix.lower() != ".tg":
+def check_out(*, out: Path, to: str | None, layout: str | None, **others: Any) -> None:
+    """Raise ArgumentError for a format that is unknown or not named, and for a layout that it does not keep."""
+    if to is None and is_stream(out):
+        raise ArgumentError(f"{named(out, output=True)} has no extension; name the format to write by --to")
+    try:
+        tg.io.format_module(out, to)
+    except ArgumentError as mistake:  # whose --format is that of the file which is read
+        raise ArgumentError(str(mistake).replace("name the format: format=", "name the format: --to ")) from mistake
+    if layout is not None and to != "tg" and (to is not None or out.suffix.lower() != ".tg"):
         raise ArgumentError(f"--layout: only .tg files keep a layout, not {out.name}")
+
+
+@checked(check_out)
+def save(graph: tg.Graph, /, *, out: Out, to: ToFormat = None, reorder: Reorder = None, layout: Layout = None) -> None:
+    """Write the graph to a file or standard output, in another order or layout where asked for."""
     graph = graph if reorder is None else graph.reorder(reorder)
     if layout is not None:
         before = graph.nbytes
         graph = graph.to_format(layout)
         say(f"layout {layout}: {report.scaled(graph.nbytes)}B, in place of {report.scaled(before)}B")
-    tg.write(graph, out)
-    say(f"{out}: {size(graph)}")
+    if is_stream(out):
+        with writable(out) as path:
+            tg.write(graph, path, format=to)
+    else:
+        tg.write(graph, out, format=to)
+    say(f"{named(out, output=True)}: {size(graph)}")
+    tell(written=str(out), vertices=graph.num_vertices, edges=graph.num_edges, directed=graph.directed)

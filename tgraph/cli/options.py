@@ -9,12 +9,13 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-import tgraph as tg
 from tgraph.cli import ranks
-from tgraph.cli.choices import BACKENDS, DEVICES, FORMATS, MULTI, one_of
+from tgraph.cli.choices import BACKENDS, DEVICES, MEASURES, among, one_of
+from tgraph.cli.pipes import is_stream
 from tgraph.errors import ArgumentError
 
-TABLES = {".parquet": "to_parquet", ".csv": "to_csv"}
+TABLES = (".parquet", ".csv", ".tsv", ".jsonl")
+_FORMATS = tuple(extension[1:] for extension in TABLES)
 PICTURES = (".png", ".svg", ".pdf")
 PAGES = (".html", ".htm")
 
@@ -22,40 +23,36 @@ PAGES = (".html", ".htm")
 def choosing(option: Any, values: tuple[str, ...]) -> Any:
     """An option of text whose values are these."""
     kind, described = get_args(option)
-    return Annotated[kind, typer.Option(help=described.help, autocompletion=one_of(values))]
+    return Annotated[kind, typer.Option(help=described.help, callback=among(values), autocompletion=one_of(values))]
 
 
-def graph_file(path: Path) -> Path:
-    """A file in which a graph can be written."""
-    try:
-        tg.io.format_module(path)
-    except ArgumentError as mistake:  # --format is that of the file which is read
-        raise ArgumentError(str(mistake).partition("; or name the format")[0]) from mistake
-    return writable(path)
-
-
-def file_with(extensions: Iterable[str], wrong: str) -> Callable[[Path | None], Path | None]:
+def file_with(extensions: Iterable[str], wrong: str, streams: bool = False) -> Callable[[Path | None], Path | None]:
     """The callback of an option: a file with one of these extensions, which can be written. `wrong` is the error for
-    another `path`."""
+    another `path`. streams : True where it may be `-` or a pipe."""
     listed = ", ".join(extensions)
 
     def check(path: Path | None) -> Path | None:
+        if path is not None and streams and is_stream(path):
+            return path
         if path is not None and path.suffix.lower() not in extensions:
             raise ArgumentError(wrong.format(path=path, name=path.name, extensions=listed))
-        return path and writable(path)
+        return writable(path)
 
     return check
 
 
-table_file = file_with(TABLES, "--output: {path} has none of the extensions {extensions}")
+table_file = file_with(TABLES, "--output: {path} has none of the extensions {extensions}", streams=True)
 picture_file = file_with(PICTURES, "{path} has none of the extensions of a picture, {extensions}")
 trace_file = file_with(PICTURES + PAGES, "{path} has none of the extensions of a picture or page, {extensions}")
+drawing_file = file_with((*PICTURES, ".html"), "{path} has none of the extensions of a drawing, {extensions}")
 page_file = file_with(PAGES, "--output: {path} has none of the extensions of a page, {extensions}")
 blocks_file = file_with((".tg",), "--output: a partitioned graph is a .tg file, not {name}")
 
 
-def writable(path: Path) -> Path:
-    """A path at which a file can be written."""
+def writable(path: Path | None) -> Path | None:
+    """A path at which a file can be written, a stream, or None."""
+    if path is None or is_stream(path):
+        return path
     if path.is_dir() or not path.parent.is_dir():
         raise ArgumentError(
             f"{path} cannot be written: " + ("a folder" if path.is_dir() else f"no folder {path.parent}")
@@ -89,16 +86,8 @@ class Mode(str, Enum):
 
 # ---- options that several commands share --------------------------------------------------------------------------
 
-File = Annotated[Path, typer.Argument(help="A graph in any format that tgraph reads.", show_default=False)]
-Format = Annotated[
-    str | None, typer.Option(autocompletion=one_of(FORMATS), help="The format, where the extension does not tell.")
-]
-Directed = Annotated[
-    bool | None, typer.Option("--directed/--undirected", help="How to take the edges (default: as the file says).")
-]
-Weights = Annotated[str | None, typer.Option(help="Column of weights: its name, its number from 3 upwards, or 'none'.")]
-Multi = Annotated[
-    str, typer.Option(autocompletion=one_of(MULTI), help="Parallel edges: keep, first, sum, min, max or error.")
+File = Annotated[
+    Path, typer.Argument(help="A graph in any format that tgraph reads; - for standard input.", show_default=False)
 ]
 Device = Annotated[
     str,
@@ -108,8 +97,23 @@ Memory = Annotated[str | None, typer.Option(help="Read a .tg file block by block
 Progress = Annotated[bool, typer.Option("--progress", help="Show progress bars on stderr.")]
 Source = Annotated[str | None, typer.Option(help="Where to start, by original id (default: largest out-degree).")]
 Target = Annotated[str | None, typer.Option(help="Where to go, by original id.")]
-Backend = Annotated[str, typer.Option(autocompletion=one_of(BACKENDS), help="Which kernels compute.")]
-Output = Annotated[Path | None, typer.Option(callback=table_file, help="Write the result, .parquet or .csv.")]
+Backend = Annotated[
+    str, typer.Option(callback=among(BACKENDS), autocompletion=one_of(BACKENDS), help="Which kernels compute.")
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output", "-o", callback=table_file, help=f"Write the result, {', '.join(TABLES)}, or - to print it."
+    ),
+]
+To = Annotated[
+    str,
+    typer.Option(
+        callback=among(_FORMATS),
+        autocompletion=one_of(_FORMATS),
+        help=f"The format of a result that is printed: {', '.join(_FORMATS)}.",
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Another seed gives another graph.")]
 
 # Parameters of algorithms as options of the command, by name.
@@ -131,7 +135,12 @@ OPTIONS: dict[str, Any] = {
     "wf_improved": Annotated[bool, typer.Option(help="Scale by the share of the vertices that reach it.")],
     "alpha": Annotated[float, typer.Option(help="The factor of each further step of a walk.")],
     "beta": Annotated[float, typer.Option(help="The value of a walk of length zero.")],
-    "measure": Annotated[str, typer.Option(help="Of similarity: jaccard, cosine, adamic_adar ...")],
+    "measure": Annotated[
+        str,
+        typer.Option(
+            callback=among(MEASURES), autocompletion=one_of(MEASURES), help=f"Of similarity: {', '.join(MEASURES)}."
+        ),
+    ],
     "new_links": Annotated[bool, typer.Option("--new-links", help="Leave out pairs that an edge joins.")],
     "radius": Annotated[int, typer.Option(min=0, help="Go no farther than so many hops.")],
     "method": Annotated[str, typer.Option(help="How to compute it; auto goes by the size of the graph.")],

@@ -10,7 +10,7 @@ import typer
 import tgraph as tg
 from tgraph.cli import report as lines
 from tgraph.cli.options import File, page_file
-from tgraph.cli.saying import say
+from tgraph.cli.saying import say, tell
 
 
 def report(
@@ -29,3 +29,4 @@ def report(
     clock = lines.stopwatch()
     tg.report(graph, title=title or file.name, seed=seed).save(output)
     say(f"{output}: written in {clock()}")
+    tell(written=str(output))

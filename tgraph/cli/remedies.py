@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Mapping
 
-from tgraph.errors import TGraphError
+from tgraph.errors import FileFormatError, NotConvergedError, TGraphError
 
 OF_A_COMPONENT = "write a component of it to a file, and take that"
 
@@ -28,9 +28,6 @@ WORDS = {
     "take a component by induced_subgraph(graph, (wcc(graph) == 0).nonzero().flatten())": OF_A_COMPONENT,
     "condensation(graph) has none, find_cycle(graph) gives it": "leave one of its edges out",
     "odd_cycle(graph) gives it": "leave one of its edges out",
-    "name the columns with source= and target=": "name two columns source and target, in place of",
-    "pass source= and target=, or format=": "name two columns source and target, or take format=",
-    "delimiter= sets the separator of columns": "separate columns by commas, semicolons or tabs",
     "raise max_iterations": "raise --max-iterations",
     " or the tolerance": " or --tol",
     "pass weight='name' instead of weights=": "name it by --weights in place of ",
@@ -42,26 +39,49 @@ WORDS = {
     "tgraph.write": "tgraph convert",
     "tgraph.read reads": "tgraph convert reads",
 }
-ASSIGNED = re.compile(r"\b([a-z_]+)=(?:'([\w-]+)'|\"([\w-]+)\"|([\w.-]+))")
+ASSIGNED = re.compile(r"\b([a-z_]+)=(?:'([\w-]+)'|\"([\w-]+)\"|([\w.-]+)|(?=[ :;,.]|$))")
+LISTED = "its options are: "
 
 
-def on_the_command_line(mistake: TGraphError, options: Collection[str]) -> str:
-    """The message with options of the command, whose parameters are given, in the place of Python's arguments."""
+class CommandError(TGraphError):
+    """An error in the words of the command line. code : what the command exits with."""
+
+    def __init__(self, message: str, code: int):
+        self.code = code
+        super().__init__(message)
+
+
+def exit_code(mistake: BaseException) -> int:
+    """3 for data that cannot be taken as it is: a file that is no graph, or a graph that the algorithm is not for; 2
+    for a use of the command that cannot be meant."""
+    if isinstance(mistake, CommandError):
+        return mistake.code
+    of_data = isinstance(mistake, FileFormatError | NotConvergedError)
+    return 3 if of_data or getattr(mistake, "argument", None) in ("graph", "weights") else 2
+
+
+def in_words_of(mistake: TGraphError, options: Mapping[str, str]) -> CommandError:
+    """The error, with options of the command."""
+    if isinstance(mistake, CommandError):
+        return mistake
+    return CommandError(on_the_command_line(mistake, options), exit_code(mistake))
+
+
+def on_the_command_line(mistake: TGraphError, options: Mapping[str, str]) -> str:
+    """The message with options of the command, given by the arguments of Python in whose place they are."""
     message, remedy = str(mistake).removesuffix(mistake.remedy), mistake.remedy
     for words, ours in WORDS.items():
         remedy = remedy.replace(words, ours)
     remedy = ASSIGNED.sub(lambda said: _option(said, options), remedy)
+    if remedy.startswith(LISTED):
+        names = remedy.removeprefix(LISTED).split(", ")
+        remedy = LISTED + ", ".join(dict.fromkeys(options[name] for name in names if name in options))
     argument = mistake.argument
-    if argument in options and argument is not None and argument != "weights":  # those at fault are of the graph
-        message = _dashed(argument) + message.removeprefix(argument)
+    if argument in options and argument is not None:
+        message = options[argument] + message.removeprefix(argument)
     return message + remedy
 
 
-def _option(said: re.Match[str], options: Collection[str]) -> str:
-    if said[1] in options:
-        return f"{_dashed(said[1])} {said[2] or said[3] or said[4]}"
-    return f"{said[0]} of tgraph.read()" if said[1] in ("ids", "skip") else said[0]
-
-
-def _dashed(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+def _option(said: re.Match[str], options: Mapping[str, str]) -> str:
+    value = said[2] or said[3] or said[4]
+    return f"{options[said[1]]}{f' {value}' if value else ''}" if said[1] in options else said[0]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import tgraph as tg
-from tgraph.cli.saying import say
+from tgraph.cli.saying import say, tell
 from tgraph.core.system.text import duration, scaled, table
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def verified(store: Any, damaged: Sequence[Any], took: str) -> None:
     for fault in damaged:
         say(str(fault))
     say(f"{store}: {len(damaged) or 'nothing'} damaged, verified in {took}")
+    tell(store=str(store), damaged=list(map(str, damaged)))
     if damaged:
         raise typer.Exit(1)
 
@@ -76,20 +77,26 @@ def best_connected(graph: tg.Graph) -> Any:
     return graph.top(graph.out_degree, 1)[0][0]
 
 
-def partition(parts: Parts, graph: tg.Graph, between: Tensor) -> str:
-    """A row for each part of the partitioned graph, and one line for all; `between` [p, p] is its `arcs_between`."""
+PARTS = ("part", "vertices", "arcs", "arcs inside", "arcs out")
 
+
+def rows_of_parts(parts: Parts, graph: tg.Graph, between: Tensor) -> list[dict[str, int]]:
+    """The numbers of each part of the partitioned graph; `between` [p, p] is its `arcs_between`."""
     import torch
 
-    vertices = parts.part_of(graph).bincount(minlength=len(parts))
-    inside = between.diagonal()
-    columns = torch.stack((torch.arange(len(parts)), *(c.cpu() for c in (vertices, parts.sizes, inside)))).T.tolist()
+    vertices, inside = parts.part_of(graph).bincount(minlength=len(parts)).cpu(), between.diagonal().cpu()
+    sizes = parts.sizes.cpu()
+    columns = torch.stack((torch.arange(len(parts)), vertices, sizes, inside, sizes - inside)).T.tolist()
+    return [dict(zip(PARTS, row, strict=True)) for row in columns]
+
+
+def partition(parts: Parts, graph: tg.Graph, between: Tensor) -> str:
+    """A row for each part, and one line for all."""
     rows = [
-        (str(part), f"{count:,}", f"{arcs:,}", f"{stay:,}", f"{arcs - stay:,}", "")
-        for part, count, arcs, stay in columns
+        (str(number), *(f"{count:,}" for count in counts), "")
+        for number, *counts in (each.values() for each in rows_of_parts(parts, graph, between))
     ]
-    header = ("part", "vertices", "arcs", "arcs inside", "arcs out", "")
-    return f"{table((header, *rows))}\n{partition_total(parts, graph)}"
+    return f"{table(((*PARTS, ''), *rows))}\n{partition_total(parts, graph)}"
 
 
 def partition_total(parts: Parts, graph: tg.Graph) -> str:

@@ -10,7 +10,7 @@ import typer
 import tgraph as tg
 from tgraph.cli import report
 from tgraph.cli.options import Progress
-from tgraph.cli.saying import say
+from tgraph.cli.saying import say, tell
 from tgraph.core.system.text import table
 
 if TYPE_CHECKING:
@@ -27,6 +27,11 @@ def info(*, store: Store, key: Beginning = "") -> None:
     opened = tg.stores.open(store)
     stats = [stat for stat in map(opened.stat, tg.stores.maintenance.matching(opened, key)) if stat is not None]
     rows = [["key", "dtype", "shape", "blocks", "bytes"]]
+    tell(
+        rows=[
+            {"key": stat.key, "dtype": _dtype(stat), "shape": stat.shape, "blocks": stat.num_blocks} for stat in stats
+        ]
+    )
     for stat in stats:
         shape = " x ".join(f"{size:,}" for size in stat.shape)
         nbytes = stat.shape[0] * stat.row_bytes
@@ -46,7 +51,9 @@ def put(
 ) -> None:
     """Put the tensors of a file into a store."""
     opened = tg.stores.open(store)
-    for name in tg.stores.maintenance.put_file(opened, file, key):
+    names = list(tg.stores.maintenance.put_file(opened, file, key))
+    tell(keys=names)
+    for name in names:
         stat = opened.stat(name)
         assert stat is not None
         say(f"{name}: {_dtype(stat)} {list(stat.shape)}")
@@ -59,7 +66,9 @@ def get(
     key: Annotated[str, typer.Option(help="The key of the array; for .safetensors how the keys begin.")] = "",
 ) -> None:
     """Write tensors of a store to a file."""
-    say(f"{file}: {', '.join(tg.stores.maintenance.get_file(tg.stores.open(store), file, key))}")
+    names = list(tg.stores.maintenance.get_file(tg.stores.open(store), file, key))
+    say(f"{file}: {', '.join(names)}")
+    tell(written=str(file), keys=names)
 
 
 def verify(*, store: Store, key: Beginning = "", progress: Progress = False) -> None:
@@ -80,6 +89,7 @@ def copy(
     source, goal, clock = tg.stores.open(store), tg.stores.open(target), report.stopwatch()
     nbytes = tg.stores.maintenance.copy(source, goal, key, progress)
     say(f"{goal!r}: {report.scaled(nbytes)}B copied in {clock()}")
+    tell(bytes=nbytes)
 
 
 def _dtype(stat: Stat) -> str:

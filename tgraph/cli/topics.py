@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tgraph.cli.command import Algorithm
 from tgraph.cli.results import edges, subsets, vertices, whole
+
+
+def _any(found: Any) -> bool:
+    """A path or a cycle that is there."""
+    return len(found) > 0
+
+
+def _one(component: Any) -> bool:
+    """All vertices in one component."""
+    return len(component.unique()) == 1
+
 
 SOLVERS = {"method": ("auto", "dense", "cg")}
 
@@ -12,11 +25,11 @@ TOPICS: dict[str, dict[str, Algorithm]] = {
     "Searches and paths": {
         "bfs": Algorithm("bfs", vertices.DEPTHS, "source max_depth"),
         "sssp": Algorithm("sssp", vertices.DISTANCES, "source delta"),
-        "path": Algorithm("shortest_path", subsets.PATH, "source target weighted"),
+        "path": Algorithm("shortest_path", subsets.PATH, "source target weighted", holds=_any),
         "paths": Algorithm("k_shortest_paths", subsets.PATHS, "source target count weighted"),
         "predecessors": Algorithm("predecessors", whole.ARCS, "source weighted"),
         "bellman-ford": Algorithm("bellman_ford", vertices.TREE, "source"),
-        "negative-cycle": Algorithm("negative_cycle", subsets.NEGATIVE_CYCLE),
+        "negative-cycle": Algorithm("negative_cycle", subsets.NEGATIVE_CYCLE, holds=_any),
         "widest": Algorithm("widest_path", vertices.WIDTHS, "source"),
         "floyd-warshall": Algorithm("floyd_warshall", edges.ALL_DISTANCES),
     },
@@ -33,8 +46,8 @@ TOPICS: dict[str, dict[str, Algorithm]] = {
         "global-cut": Algorithm("stoer_wagner", vertices.cut("side", "weight", "one side")),
     },
     "Components": {
-        "wcc": Algorithm("wcc", vertices.COMPONENTS),
-        "scc": Algorithm("scc", vertices.COMPONENTS),
+        "wcc": Algorithm("wcc", vertices.COMPONENTS, holds=_one),
+        "scc": Algorithm("scc", vertices.COMPONENTS, holds=_one),
         "condensation": Algorithm("condensation", vertices.CONDENSED),
         "attracting": Algorithm("attracting_components", vertices.ATTRACTING),
         "biconnected": Algorithm("biconnected_components", subsets.parts("component", "biconnected component")),
@@ -42,9 +55,11 @@ TOPICS: dict[str, dict[str, Algorithm]] = {
         "bridges": Algorithm("bridges", edges.PAIRS),
     },
     "Graphs without cycles": {
-        "topological": Algorithm("topological_sort", subsets.VERTICES),
+        "topological": Algorithm(
+            "topological_sort", subsets.VERTICES, holds=lambda order: True, refused="it has a cycle"
+        ),
         "generations": Algorithm("topological_generations", vertices.GENERATIONS),
-        "cycle": Algorithm("find_cycle", subsets.CYCLE),
+        "cycle": Algorithm("find_cycle", subsets.CYCLE, holds=_any),
         "longest-path": Algorithm("dag_longest_path", subsets.PATH, "weighted"),
         "transitive-closure": Algorithm("transitive_closure", whole.ARCS),
         "transitive-reduction": Algorithm("transitive_reduction", whole.ARCS),
@@ -56,8 +71,10 @@ TOPICS: dict[str, dict[str, Algorithm]] = {
             "strategy seed",
             {"strategy": ("largest_first", "smallest_last", "random_sequential")},
         ),
-        "bipartite": Algorithm("bipartite_color", vertices.colors("side")),
-        "odd-cycle": Algorithm("odd_cycle", subsets.CYCLE),
+        "bipartite": Algorithm(
+            "bipartite_color", vertices.colors("side"), holds=lambda side: True, refused="not bipartite"
+        ),
+        "odd-cycle": Algorithm("odd_cycle", subsets.CYCLE, holds=_any),
     },
     "Centralities": {
         "pagerank": Algorithm("pagerank", vertices.scores("rank"), "damping tol max_iterations weighted"),
