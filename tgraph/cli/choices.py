@@ -6,7 +6,18 @@ import typer
 
 from tgraph.errors import ArgumentError
 
-FORMATS = ("edgelist", "csv", "parquet", "matrixmarket", "metis", "dimacs", "graphalytics", "graphml", "gml", "pajek")
+FORMATS: tuple[str, ...] = (
+    "edgelist",
+    "csv",
+    "parquet",
+    "matrixmarket",
+    "metis",
+    "dimacs",
+    "graphalytics",
+    "graphml",
+    "gml",
+    "pajek",
+)
 FORMATS += ("gexf", "json", "adjlist", "graph6", "lgl", "dot", "dl", "feather", "gapbs", "npz", "tg")
 LAYOUTS = ("coo", "csr", "csc", "dcsr", "dcsc", "ell", "sell", "wsb", "elias_fano", "virtual", "cbm")
 ORDERS = ("degree", "rcm", "metis", "community")
