@@ -1,5 +1,5 @@
-// Fill, iota, replace, convert and write over the values of all vertices, on the team's threads: torch may be restricted
-// to one thread while a program runs (`hold_torch`).
+// Fill, iota, replace, convert and write over the values of all vertices, on the team's threads: torch may be held to
+// one thread while a program runs (`hold_torch`).
 #include <algorithm>
 #include <atomic>
 #include <cstdint>

@@ -96,10 +96,22 @@ private:
     std::array<int64_t, most> place_, at_, by_;
 };
 
+// Prefetches rows some time before row r comes: those of a frontier are anywhere.
+TGRAPH_INLINE void fetch_rows(const Selection& selection, int64_t r) {
+    constexpr int64_t ahead = 8;
+    if (!selection.rows || r + 2 * ahead >= selection.count) return;
+    fetch(selection.stored + selection.rows[r + 2 * ahead]);
+    const Ids& neighbors = selection.neighbors;
+    const int64_t first = selection.begin(r + ahead) << (neighbors.are_wide ? 3 : 2);
+    fetch(static_cast<const char*>(neighbors.data) + first);
+    fetch(static_cast<const char*>(neighbors.data) + first + 64);
+}
+
 // Calls add(vertex, row, arc) for every arc in order.
 template <class Add>
 void each_arc(const Selection& selection, const Add& add) {
     for (int64_t r = 0; r < selection.count; ++r) {
+        fetch_rows(selection, r);
         const int64_t first = selection.begin(r);
         for (int64_t j = 0; j < selection.degree(r); ++j)
             add(selection.neighbors[first + j], r, selection.offset[r] + j);
@@ -115,6 +127,7 @@ void send_arcs(const Selection& selection, const Operands& with, Range arcs) {
     Adder adder(with);
     arcs.begin += selection.offset[0], arcs.end += selection.offset[0];
     each_row(selection.offset, selection.count, arcs, [&](int64_t row, Range held) {
+        fetch_rows(selection, row);
         const Neighbor* const begin = neighbors + selection.begin(row) + held.begin - selection.offset[row];
         const int64_t count = held.end - held.begin;
         if (is_plain)
