@@ -23,8 +23,8 @@ from tgraph.engine.symbols import Active, Aggregate, Expression, NotAnExpression
 from tgraph.model import operators
 from tgraph.model.program import Program, Relaxation
 
-LEAST_VERTICES = 1 << 12  # of smaller graphs, messages of all vertices cost little
-MOST_ACTIVE = 8  # at most one of so many vertices sends
+LEAST_VERTICES = 1 << 19  # of smaller graphs, messages of all vertices cost less than those of some
+MOST_ACTIVE = 32  # at most one of so many vertices sends
 BY_ROW = frozenset((*symbols.ELEMENTWISE, "double", "float", "int", "long", "to"))
 
 
