@@ -67,7 +67,9 @@ def steps(algorithm: Algorithm) -> tuple[Callable[..., Any], Callable[..., None]
     def prepare(graph: tg.Graph, /, **given: Any) -> Any:
         given |= {name: vertex(graph, name, given[name]) for name in VERTICES if name in given}
         if "target" in given and given.get("source") == given["target"]:
-            raise ArgumentError(f"--target: {shown(graph.ids(given['target']))} is the source as well; name another vertex")
+            raise ArgumentError(
+                f"--target: {shown(graph.ids(given['target']))} is the source as well; name another vertex"
+            )
         if given.get("weighted") is False and graph.weight_dtype is not None:
             say("all edges count alike (--weighted: by their weights)")
         run = getattr(tg.algorithms, program or algorithm.run)
