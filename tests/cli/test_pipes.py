@@ -76,7 +76,7 @@ def test_standard_input_and_output(to, read):
     )
     assert dict(zip(table["vertex"], table["depth"], strict=True)) == {10: -1, 20: 1, 30: 0, 40: 2, 50: -1, 60: -1}
     assert said("wcc", "-", stdin=EDGES, code=2).endswith("by --format\n")
-    assert said("wcc", "-", "--format", "edgelist", stdin="1 2\n3\n", code=3).startswith("tgraph: standard input, line 2")
+    assert "tgraph: standard input, line 2" in said("wcc", "-", "--format", "edgelist", stdin="1 2\n3\n", code=3)
     assert said("convert", "-", "-", "--format", "edgelist", "--to", "csv", stdin="1 2\n").endswith("1,2\n")
     assert said("convert", "-", "-", "--format", "edgelist", stdin="1 2\n", code=2).endswith("by --to\n")
 
