@@ -20,6 +20,7 @@ from tgraph.cli.chains import PLAIN, Entry, Group, chain, group, group_of
 from tgraph.cli.command import steps
 from tgraph.cli.conversion import convert
 from tgraph.cli.declared import summary
+from tgraph.cli.interrupts import leaving_at_once
 from tgraph.cli.options import Device, picture_file
 from tgraph.cli.reading import reading
 from tgraph.cli.remedies import exit_code
@@ -170,4 +171,5 @@ def main() -> None:
     """The entry point of the `tgraph` command."""
     completion.prepare()
     gc.disable()  # until the command runs
-    app(prog_name="tgraph")
+    with leaving_at_once():
+        app(prog_name="tgraph")

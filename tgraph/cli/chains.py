@@ -19,6 +19,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from tgraph import progress
 from tgraph.cli import ranks
+from tgraph.cli.interrupts import work_begins
 from tgraph.cli.pipes import is_output
 from tgraph.cli.reading import READING
 from tgraph.cli.remedies import in_words_of
@@ -98,6 +99,7 @@ def chained(name: str, steps: tuple[Callable[..., Any], ...], spreads: bool) -> 
         as_json = given.pop("json")
         import tgraph.kernels  # noqa: F401  first, since steps tell how long they took
 
+        work_begins()
         collecting_again()
         logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it warns of a home that it cannot write to
         results: list[Any] = []
