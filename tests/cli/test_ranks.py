@@ -159,7 +159,7 @@ def test_mistakes_are_told_once(file, tmp_path, arguments, said):
     (tmp_path / "edges.txt").write_text("0 1\n")
     places = {"FILE": file, "edges.txt": tmp_path / "edges.txt", "out.tg": tmp_path / "out.tg"}
     first, second = called(*(places.get(each, each) for each in arguments))
-    assert first[0] == second[0] == (3 if arguments[0] == "cliques" else 2)
+    assert first[0] == second[0] == (3 if arguments[0] == "louvain" else 2)
     assert first[2].count("tgraph: ") == 1
     assert said in first[2]
     assert "tgraph: " not in second[2]
