@@ -34,8 +34,8 @@ def read(path: PathLike, encoding: str | None = None) -> Described:
 
     >>> import networkx
     >>> networkx.write_gml(networkx.karate_club_graph(), "karate.gml")
-    >>> tg.read("karate.gml").vertex_columns["club"][0]
-    <pyarrow.LargeStringScalar: 'Mr. Hi'>
+    >>> tg.read("karate.gml").vertex_columns["club"][0].as_py()
+    'Mr. Hi'
     """
     refuse_others(path, "gml")
     text = text_of(path, encoding)

@@ -34,7 +34,7 @@ def read(path: PathLike, encoding: str | None = None) -> Described:
     >>> with open("karate.json", "w") as file:
     ...     json.dump(networkx.node_link_data(networkx.karate_club_graph()), file)
     >>> tg.read("karate.json")
-    Graph(34 vertices, 156 arcs, undirected, weights int64, ... B, cpu)
+    Graph(34 vertices, 156 arcs, undirected, weights int64, column club, ...B, cpu)
     """
     refuse_others(path, "json")
     try:
