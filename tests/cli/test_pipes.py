@@ -59,7 +59,8 @@ def test_columns_lines_and_ids_are_named_by_options(tmp_path):
     assert found["graph"]["vertices"] == 2 and found["rows"][0] == {"vertex": "007", "component": "007"}
     message = said("wcc", table, *options[:7], "id_3", code=2)
     assert message.startswith("tgraph: --target-column: ") and "no column 'id_3'" in message
-    assert "--source-column and --target-column" in said("wcc", table, *options[:4], code=3)
+    table.write_text("left|right|when\n7|8|9\n")
+    assert "--source-column and --target-column" in said("wcc", table, "--delimiter", "|", code=3)
 
 
 @pytest.mark.parametrize(

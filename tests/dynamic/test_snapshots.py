@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import tgraph as tg
-from tgraph.dynamic import snapshots
+from tgraph.dynamic import columns, snapshots
 from tgraph.dynamic.snapshots import SnapshotCsr, StreamedSnapshot
 
 al = tg.algorithms
@@ -205,3 +205,22 @@ def test_programs_keep_to_the_memory(tmp_path):
     found = subprocess.run([sys.executable, "-c", HELD, str(tmp_path)], capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
     assert eval(found.stdout) == pytest.approx(wanted, rel=1e-6)
+
+
+def test_files_that_garbage_closes_while_another_is_opened(tmp_path, monkeypatch):
+    """A collection of garbage, which any allocation may begin, finalizes blocks of other snapshots."""
+    paths = [tmp_path / name for name in "ab"]
+    for path in paths:
+        path.write_bytes(bytes(8192))
+    opened, other = (columns.Column(torch.arange(8), columns.Place(path, 0)) for path in paths)
+    other.read(0, 8, columns.page_aligned(other.room(0, 8)))
+    open_direct = columns.open_direct
+    monkeypatch.setattr(columns, "open_direct", lambda path: (other.close(), open_direct(path))[1])
+    found = []
+    reading = threading.Thread(
+        target=lambda: found.append(opened.read(0, 8, columns.page_aligned(opened.room(0, 8)))), daemon=True
+    )
+    reading.start()
+    reading.join(30)
+    assert len(found) == 1 and found[0].tolist() == [0] * 8
+    opened.close()

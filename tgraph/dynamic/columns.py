@@ -66,7 +66,7 @@ class Column:
             _OPENED.move_to_end(self)
             self._readers += 1
             for other in [column for column in _OPENED if not column._readers][: max(len(_OPENED) - OPEN, 0)]:
-                del _OPENED[other]
+                _OPENED.pop(other, None)
                 other._close()
         try:
             yield self._file
@@ -108,7 +108,7 @@ class Column:
 
 
 _OPENED: OrderedDict[Column, None] = OrderedDict()  # the one that was read last at the end
-_LOCK = threading.Lock()
+_LOCK = threading.RLock()  # a collection of garbage while it is held may close others
 if hasattr(os, "register_at_fork"):  # a child's lock must be free
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
