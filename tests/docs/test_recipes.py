@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.thorough  # as many processes as there are lines
+
 PAGE = (Path(__file__).parents[2] / "docs/recipes.md").read_text()
 TOGETHER = "\n".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL))
 
