@@ -65,7 +65,7 @@ def test_vertices_are_named_by_their_ids(tmp_path):
     for arguments, words in (
         (["bipartite", path], "an odd cycle, of vertices 2, 1, 3; leave one"),
         (["flow", path, "--source", 1, "--target", 1], "--target: 1 is the source as well"),
-        (["convert", path, tmp_path / "x.gml"], "known are .txt, .csv"),
+        (["convert", path, tmp_path / "x.xyz"], "known are .txt, .csv"),
         (["convert", path, "."], "a folder"),
     ):
         found = CliRunner().invoke(app, list(map(str, arguments)))

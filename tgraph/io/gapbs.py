@@ -56,6 +56,10 @@ def write(graph: Graph, path: PathLike) -> None:
 
     Original ids are not written (a warning says so). Raises ArgumentError for floating weights, and for weights and
     vertices beyond 32 bits.
+
+    >>> tg.write(tg.generators.cycle(4), "ring.sg")
+    >>> tg.read("ring.sg").num_edges
+    4
     """
     warn_of_ids(graph, "GAPBS", first=0)
     integer_weights(graph, "GAPBS")
