@@ -147,7 +147,7 @@ def by_direction(found: Outcomes) -> Iterator[tuple[str, str, str, set[str]]]:
 
 
 def wrong(found: Outcomes) -> list[str]:
-    """What neither runs nor is refused, and what runs on some graphs only."""
+    """Calls that neither run nor are refused, and those that run on some graphs only."""
     return [
         f"{name} {call} of {kind}: {ends}"
         for name, call, kind, ends in by_direction(found)

@@ -76,7 +76,6 @@ class Graph(GraphVertices):
     _cache: Cache
     _found: soundness.Sound | None = None
     _arc_columns: Columns = named.NONE
-    _vertex_columns: Columns = named.NONE
     _read_order: Callable[[], Tensor | None]
 
     def __init__(
@@ -313,15 +312,6 @@ class Graph(GraphVertices):
         """
         return self._arc_columns
 
-    @property
-    def vertex_columns(self) -> Columns:
-        """Named data of the vertices: {name: tensor [n, ...], or array of Arrow [n]}. See `with_columns`.
-
-        >>> tg.generators.path(3).with_columns(vertices={"height": [5.0, 1.5, 2.0]}).vertex_columns["height"]
-        tensor([5.0000, 1.5000, 2.0000], dtype=torch.float64)
-        """
-        return self._vertex_columns
-
     # ---- derived tensors ---------------------------------------------------------------------------------------
 
     @derived_tensor
@@ -523,7 +513,7 @@ class Graph(GraphVertices):
         return reverse
 
     def _place_in_transpose(self) -> Callable[[], Tensor]:
-        """What gives `transpose_permutation`, without a cycle of references through the cached transpose."""
+        """A function that gives `transpose_permutation`, without a cycle of references through the cached transpose."""
         held, storage = weakref.ref(self), self.storage
         return lambda: (held() or Graph.of_storage(storage)).decoded().transpose_permutation
 

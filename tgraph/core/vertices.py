@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import inputs, memory
-from tgraph.core.columns import Columns, as_numpy, flat
+from tgraph.core.columns import NONE, Columns, as_numpy, flat
 from tgraph.core.frontier import Frontier
 from tgraph.core.ids import VertexIds
 from tgraph.core.ranking import largest
@@ -30,11 +30,16 @@ class GraphVertices:
     device: torch.device  # where the tensors are
     order: Tensor | None  # int64 [n], the vertex of the permuted graph that each vertex was; see `permute`
     _ids: VertexIds | None
+    _vertex_columns: Columns = NONE
 
     @property
     def vertex_columns(self) -> Columns:
-        """Named data of the vertices."""
-        raise NotImplementedError
+        """Named data of the vertices: {name: tensor [n, ...], or array of Arrow [n]}. See `with_columns`.
+
+        >>> tg.generators.path(3).with_columns(vertices={"height": [5.0, 1.5, 2.0]}).vertex_columns["height"]
+        tensor([5.0000, 1.5000, 2.0000], dtype=torch.float64)
+        """
+        return self._vertex_columns
 
     @property
     def out_degree(self) -> Tensor:

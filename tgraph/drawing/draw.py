@@ -85,7 +85,7 @@ def scene(
     legend: bool | Mapping[str, str] = True,
     seed: int = 0,
 ) -> tuple[picture.Scene, Tensor]:
-    """What `draw` draws, and the positions. Raises ArgumentError as `draw` does."""
+    """The scene that `draw` draws, and the positions. Raises ArgumentError as `draw` does."""
     n = graph.num_vertices
     shades, sizes = column(graph, color, "color", "biufU"), column(graph, size, "size")
     meanings = _meanings(legend, color, size)
@@ -115,7 +115,7 @@ def _iterations(graph: Graph) -> int:
 
 
 def _meanings(legend: bool | Mapping[str, str], *data: Any) -> tuple[str, str] | None:
-    """What colours and sizes, the `data`, are called in the legend, columns by their names; None without one."""
+    """The names of colours and sizes, the `data`, in the legend, columns by their own; None without one."""
     color, size = (each if isinstance(each, str) else name for name, each in zip(("color", "size"), data, strict=True))
     if isinstance(legend, bool):
         return (color, size) if legend else None

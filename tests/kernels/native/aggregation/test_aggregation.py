@@ -328,7 +328,7 @@ def test_explain_names_kernels_that_are_turned_off(monkeypatch):
 
 
 def pushed(sub, data, reduce, edge):
-    """Who received, and what."""
+    """The receivers, and the values received."""
     received = served(sub, data, reduce, edge)
     return torch.stack((received.vertices.double(), received.values.double()))
 
