@@ -60,7 +60,8 @@ SAME = {
     "degrees": lambda graph: graph.reorder("degree"),
     "order": lambda graph: graph.permute(torch.arange(graph.num_vertices).flip(0)),
     "there and back": lambda graph: graph.transpose().transpose(),
-    **{name: lambda graph, name=name: graph.to_format(name) for name in LAYOUTS if name not in ("wsb", "cbm")},
+    **{name: lambda graph, name=name: graph.to_format(name) for name in LAYOUTS if name not in ("ell", "wsb", "cbm")},
+    "ell": lambda graph: graph.to_format("ell", limit=1e9),
     **{f"{name} back": lambda graph, name=name: graph.to_format(name).decoded() for name in ("sell", "coo")},
 }
 

@@ -13,10 +13,25 @@ from tgraph.engine import by_rows
 N = 200
 
 
-@pytest.fixture(autouse=True)
-def small_graphs_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(by_rows, "LEAST_VERTICES", 0)
+@pytest.fixture(autouse=True, params=["by a kernel", "by torch"])
+def small_graphs_are_read(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    for name in ("LEAST_VERTICES", "LEAST_COMPILED"):
+        monkeypatch.setattr(by_rows, name, 0)
     monkeypatch.setattr(by_rows, "MOST_ACTIVE", 1)
+    if request.param == "by torch":
+        monkeypatch.setattr(by_rows, "MOST_ARCS", -1)
+    return request.param
+
+
+@pytest.fixture
+def rounds(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The sizes of the frontiers of rounds that a kernel did."""
+    seen: list[int] = []
+    whole = by_rows.RowSteps.round
+    monkeypatch.setattr(
+        by_rows.RowSteps, "round", lambda self, x, active: (seen.append(len(active)), whole(self, x, active))[1]
+    )
+    return seen
 
 
 def graph_of(weighted: bool = True) -> tg.Graph:
@@ -55,6 +70,33 @@ class AtVertices(From):
         return tg.update(x, active, tg.aggregate(sub, x / 2, "sum"), mixed)
 
 
+class Many(From):
+    """Every operation that kernels have."""
+
+    reduce, edge = "max", "min"
+
+    def compute(self, sub, x, active):
+        sent = torch.where((x > 3) & ~(x == 7) | (x <= self.cost), torch.maximum(-x, x - 2) / 3, abs(x * x) + self.cost)
+        received = tg.aggregate(sub, torch.minimum(sent, x + 40), self.reduce, edge=self.edge)
+
+        def function(old, new, at):
+            better = torch.logical_or(new >= old, torch.logical_not(old != self.cost[at])).to(self.dtype)
+            return torch.where((new < 50) & (new > -50), better + old, 1 - better) * 0.5
+
+        return tg.update(x, active, received, function)
+
+
+class Ids(From):
+    def compute(self, sub, x, active):
+        first = lambda old, new: torch.where(old < 25, new * 2**30, abs(-old))  # noqa: E731
+        return tg.update(x, active, tg.aggregate(sub, x * x - 3, "max"), first)
+
+
+class Sent(From):
+    def compute(self, sub, x, active):
+        return tg.update(x, active, tg.aggregate(sub, x, "sum", edge="mul"), lambda old, new: new * 1e-2 + old)
+
+
 class Counts(From):
     def compute(self, sub, x, active):
         return tg.update(x, active, tg.aggregate(sub, x % 11, "sum"), lambda old, new: (old + new) % 101)
@@ -71,6 +113,9 @@ class NotANumber(From):
     [
         (Payload, torch.int64),
         (Payload, torch.float32),
+        (Many, torch.float64),
+        (Ids, torch.int32),
+        (Ids, torch.int64),
         (Weighted, torch.float64),
         (AtVertices, torch.float64),
         (Counts, torch.int64),
@@ -84,8 +129,39 @@ def test_values_are_those_of_the_program_as_written(kind: Any, dtype: torch.dtyp
     assert run.trace.conditions.computed.startswith("by rows")
     written = tg.run(kind(dtype), graph, mode=mode, fuse=False, trace=True)
     torch.testing.assert_close(run.values, written.values, rtol=0, atol=0, equal_nan=True)
-    columns = ["direction", "active_vertices", "active_edges", "changed_vertices", "backend"]
+    columns = ["direction", "active_vertices", "active_edges", "changed_vertices"]
     assert run.trace.frame()[columns].equals(written.trace.frame()[columns])
+
+
+@pytest.mark.parametrize(
+    ("kind", "reduce", "edge"),
+    [(Many, reduce, edge) for reduce in ("min", "max", "sum") for edge in ("add", "mul", "max")],
+)
+def test_reductions_of_a_kernel(kind: Any, reduce: str, edge: str, rounds: list[int], request: Any) -> None:
+    program, graph = kind(torch.float64), graph_of()
+    program.reduce, program.edge = reduce, edge
+    found = tg.run(program, graph, mode="push")
+    assert bool(rounds) == ("by a kernel" in request.node.name)
+    torch.testing.assert_close(found.values, tg.run(program, graph, mode="push", fuse=False).values, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("kind", [Payload, Sent])
+def test_data_that_is_sent_as_it_is(kind: Any, rounds: list[int], request: Any) -> None:
+    found = tg.run(kind(), graph_of(), mode="push")
+    assert bool(rounds) == ("by a kernel" in request.node.name)
+    assert torch.equal(found.values, tg.run(kind(), graph_of(), mode="push", fuse=False).values)
+
+
+def test_values_that_a_user_holds_are_not_written_to(rounds: list[int], request: Any) -> None:
+    class Keeps(Payload):
+        def init(self, graph: tg.Graph) -> Any:
+            self.first, active = super().init(graph)
+            return self.first, active
+
+    program = Keeps()
+    tg.run(program, graph_of(), mode="push")
+    assert bool(rounds) == ("by a kernel" in request.node.name)
+    assert torch.equal(program.first, Keeps().init(graph_of())[0])
 
 
 @pytest.mark.parametrize("layout", ["sell", "virtual", "elias_fano"])

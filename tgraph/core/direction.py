@@ -30,6 +30,10 @@ class Thresholds(NamedTuple):
 
 THRESHOLDS = Thresholds()
 
+# Arcs that `aggregate` reads in a pull of a whole graph while it writes one in a push: 2 to 8 by the dtype, the
+# reduction and the size of the graph, measured on two threads (`bench.frontier`).
+READ_PER_WRITE = 4
+
 
 def settles(values: Tensor, active: Frontier, per_arc: bool) -> bool:
     """Whether the first message to reach a vertex is the best: one value [n] for each, equal for all that send, and
@@ -45,21 +49,22 @@ class DirectionPolicy:
 
     A push costs the arcs of the frontier. A pull costs a look at every vertex and up to all arcs into those that can
     still improve. Where every vertex is expanded once (`settles`) these are the arcs not explored yet, and most rows
-    end early: pull while the frontier has 1/alpha of them, and more than n/floor. Elsewhere a pull reads all arcs,
-    and pays only once the frontier has as many; it turns back once the frontier shrinks below n/beta. While
-    everything is active, pull: it adds in a fixed order. On devices where each shape is compiled anew always pull: the
-    shapes of a push change with its frontier.
+    end early: pull while the frontier has 1/alpha of them, and more than n/floor. Elsewhere a pull reads all arcs, and
+    pays while the frontier has 1/`reads` of these, where `reads` in a pull cost as much as one write in a push; without
+    them, once the frontier has as many, until it shrinks below n/beta. While everything is active, pull: it adds in a
+    fixed order. On devices where each shape is compiled anew always pull: the shapes of a push change with its
+    frontier.
     """
 
     num_vertices: int
     unexplored: int | Any
 
-    def __init__(self, graph: Graph, mode: str = "auto", settles: bool = False):
+    def __init__(self, graph: Graph, mode: str = "auto", settles: bool = False, reads: int | None = None):
         self.num_vertices, self.unexplored = graph.num_vertices, graph.num_arcs
         self.fixed: Mode | None = None if mode == "auto" else mode  # type: ignore[assignment]
         if mode == "auto" and compiles_each_shape(graph.device):
             self.fixed = "pull"
-        self.settles = settles
+        self.settles, self.reads = settles, reads
         self.direction: Mode = "push"
         self._last_size = 0
 
@@ -78,8 +83,8 @@ class DirectionPolicy:
             pulling = self.fixed == "pull"
         elif everything:
             pulling = True
-        elif self.settles or not pulling:
-            share = alpha if self.settles else 1
+        elif self.settles or self.reads is not None or not pulling:
+            share = alpha if self.settles else self.reads or 1
             pulling = (
                 arcs * share >= self.unexplored and arcs * (remaining if pulling else 1) * floor > self.num_vertices
             )

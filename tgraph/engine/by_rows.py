@@ -4,8 +4,9 @@
     return tg.update(depth, active, received, torch.minimum)
 
 computes `depth + 1` for all n vertices in each round, as it is written. COMPUTE is read once as an expression
-(`symbols.py`). In a round from few vertices, functions of the vertex data row by row are evaluated at their rows, and
-written to a tensor [n] of which `aggregate` reads these rows.
+(`symbols.py`). In a round from few vertices, functions of the vertex data row by row are evaluated at their rows: by a
+kernel that does the whole round in one call where there is one, and else by torch, into a tensor [n] of which
+`aggregate` reads these rows.
 """
 
 from __future__ import annotations
@@ -15,15 +16,22 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import BACKENDS, Choice, is_available, is_watched, noted, refusal
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
+from tgraph.core.rows import Scratch
 from tgraph.core.subgraph import Subgraph
+from tgraph.core.system.library import is_plain
 from tgraph.engine import symbols
+from tgraph.engine.row_code import code_of
 from tgraph.engine.symbols import Active, Aggregate, Expression, NotAnExpression, Variable
+from tgraph.kernels.reductions import reduction_of
 from tgraph.model import operators
 from tgraph.model.program import Program, Relaxation
 
 LEAST_VERTICES = 1 << 19  # of smaller graphs, messages of all vertices cost less than those of some
+LEAST_COMPILED = 1 << 10  # the same where a kernel does the whole round
+MOST_ARCS = 1 << 16  # of a round that a kernel does on one thread
 MOST_ACTIVE = 32  # at most one of so many vertices sends
 BY_ROW = frozenset((*symbols.ELEMENTWISE, "double", "float", "int", "long", "to"))
 
@@ -45,10 +53,23 @@ class RowSteps:
         (self.sent,) = self.received.operands
         if self.received.sub is not reader.sub or not isinstance(self.received.weights, (int, float, type(None))):
             raise NotAnExpression("compute aggregates with other arcs or weights than those of the iteration")
-        if self.sent is self.variable:
-            raise NotAnExpression("compute sends the vertex data")
         self._check(self.sent, self.sent.like.dim())
-        self.messages = torch.zeros(self.sent.like.shape, dtype=self.sent.like.dtype, device=values.device)
+        self.kernel: Any = None
+        self.messages: Tensor | None = None
+
+    def compile(self, graph: Graph, values: Tensor) -> None:
+        """Let a kernel do whole rounds, if there is one for them."""
+        found, weights = self.received, self.received.weights
+        if found.sums_in is not None or values.dim() != 1 or not is_available("native"):
+            return
+        code = code_of(self.sent, self.new, values.dtype)
+        if weights is None and found.edge != "copy":
+            weights = graph.weights
+        if code is None or (weights is None and found.edge != "copy"):
+            return
+        arguments = graph, values, reduction_of(found.reduce), found.edge, weights, code, Scratch(graph.num_vertices)
+        if refusal("native", "rowround", *arguments) is None:
+            self.kernel = BACKENDS["native"].operators["rowround"].run(*arguments)
 
     def _aggregates(self, expression: Expression) -> set[Aggregate]:
         """The aggregates of which an expression is a function of rows, which reads constants at the vertices given."""
@@ -80,34 +101,66 @@ class RowSteps:
         return [each for each in operands if isinstance(each, Expression)]
 
     @classmethod
-    def of(cls, program: Program, graph: Graph, values: Any) -> RowSteps | None:
+    def of(cls, program: Program, graph: Graph, values: Any, backend: str) -> RowSteps | None:
         """The rounds of a program from few vertices; None where COMPUTE is to be called as it is written."""
         if isinstance(program, Relaxation) or type(program).tensorize is not Program.tensorize:
             return None
-        if graph.num_vertices < LEAST_VERTICES or type(values) is not Tensor or graph.storage.is_distributed:
+        if graph.num_vertices < LEAST_COMPILED or type(values) is not Tensor or graph.storage.is_distributed:
             return None
         weights = None if graph.layout is not None else graph.weights
         if values.requires_grad or (weights is not None and weights.requires_grad):
             return None
         try:
-            return cls(program, graph, values)
+            made = cls(program, graph, values)
         except (NotAnExpression, ValueError):  # of several aggregates
             return None
+        if backend in ("auto", "native"):
+            made.compile(graph, values)
+        by_torch = graph.num_vertices >= LEAST_VERTICES and made.sent is not made.variable
+        return made if made.kernel is not None or by_torch else None
 
-    def supports(self, sub: Subgraph, values: Any) -> bool:
-        """Whether few vertices send in an iteration, whose vertex data is like that at first, without a gradient."""
+    def is_round(self, active: Frontier, values: Any) -> bool:
+        """Whether the kernel may do a push from these vertices."""
+        return (
+            self.kernel is not None
+            and not active.is_everything
+            and active.measure()[1] <= MOST_ARCS
+            and is_plain(values)
+            and values.is_contiguous()
+            and self._is_alike(values)
+        )
+
+    def round(self, values: Tensor, active: Frontier) -> tuple[Tensor, Frontier]:
+        """The result of COMPUTE after a push, by the kernel."""
+        if is_watched():
+            noted(Choice("aggregate", BACKENDS["native"]))
+        ids, arcs = self.kernel.step(values, active.ids, active.num_arcs)
+        return values, Frontier(active.graph, ids=ids, count=(len(ids), arcs))
+
+    def _is_alike(self, values: Any) -> bool:
+        """Whether vertex data is like that at first, and nothing that torch does would be seen."""
         like = self.variable.tensor
         return (
-            not sub.active.is_everything
-            and len(sub.active) * MOST_ACTIVE <= self.size
-            and type(values) is Tensor
+            type(values) is Tensor
             and (values.shape, values.dtype, values.requires_grad) == (like.shape, like.dtype, False)
             and not torch._C._len_torch_function_stack()
             and not torch.is_autocast_enabled(values.device.type)
         )
 
+    def supports(self, sub: Subgraph, values: Any) -> bool:
+        """Whether few vertices send in an iteration, whose vertex data is like that at first, without a gradient."""
+        return (
+            self.size >= LEAST_VERTICES
+            and self.sent is not self.variable
+            and not sub.active.is_everything
+            and len(sub.active) * MOST_ACTIVE <= self.size
+            and self._is_alike(values)
+        )
+
     def compute(self, sub: Subgraph, values: Tensor, active: Frontier) -> tuple[Tensor, Frontier]:
         """The result of COMPUTE."""
+        if self.messages is None:
+            self.messages = torch.zeros(self.sent.like.shape, dtype=self.sent.like.dtype, device=values.device)
         with torch.no_grad():
             self.messages.index_copy_(0, active.ids, self._at(self.sent, active.ids, {self.variable: values}))
             found = self.received

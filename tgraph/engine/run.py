@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building.inputs import check_choice
-from tgraph.core.direction import DirectionPolicy, settles
+from tgraph.core.direction import READ_PER_WRITE, DirectionPolicy, settles
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.subgraph import Subgraph
+from tgraph.core.subgraph import Mode
 from tgraph.core.system import devices
 from tgraph.core.system.native import one_torch_thread
 from tgraph.deferred import attach
@@ -175,7 +175,8 @@ def _begun(
         state.restore(saved)
     if plan.loop is None or plan.loop.backend is None or not len(state.active):
         direction = "pull" if graph.layout is not None and graph.layout.is_distributed else mode
-        state.policy = DirectionPolicy(graph, direction, _settles(program, graph, state.values, state.active))
+        reads = None if isinstance(program, Relaxation) else READ_PER_WRITE
+        state.policy = DirectionPolicy(graph, direction, _settles(program, graph, state.values, state.active), reads)
         if saved is not None and saved["policy"] is not None:
             state.policy.restore(saved["policy"])
     return state
@@ -217,14 +218,21 @@ def _iterate(state: State) -> Frontier:
         return _step(state)[1]
     with watched() as choices:
         start = state.trace.clock()
-        sub, changed = _step(state)
-        state.trace.add(sub.mode, state.active, changed, start, choices)
+        mode, changed = _step(state)
+        state.trace.add(mode, state.active, changed, start, choices)
     return changed
 
 
-def _step(state: State) -> tuple[Subgraph, Frontier]:
+def _step(state: State) -> tuple[Mode, Frontier]:
+    """TENSORIZE and COMPUTE once; the direction and the new frontier."""
     program, graph, policy = state.program, state.graph, cast(DirectionPolicy, state.policy)
-    sub = program.tensorize(graph, state.active, policy.choose(state.active))
+    mode = policy.choose(state.active)
+    if state.by_rows is not None and mode == "push" and state.by_rows.is_round(state.active, state.values):
+        values = state.values if state.is_own else _writable(state, mode)
+        state.values, changed = state.by_rows.round(values, state.active)
+        state.iterations += 1
+        return mode, changed
+    sub = program.tensorize(graph, state.active, mode)
     sub.backend, sub.scratch = state.backend, state.scratch
     before = state.values if state.trusts and state.is_own else _writable(state, sub.mode)
     computed = None
@@ -242,7 +250,7 @@ def _step(state: State) -> tuple[Subgraph, Frontier]:
     state.values = values
     state.is_own = state.is_own and (state.trusts or ownership.are_of(state.values, before))
     state.iterations += 1
-    return sub, changed
+    return sub.mode, changed
 
 
 def _fuse(state: State) -> None:
@@ -251,7 +259,7 @@ def _fuse(state: State) -> None:
     if isinstance(found, Fused):
         state.fused = found
     if not state.active.is_everything:
-        state.by_rows = RowSteps.of(state.program, state.graph, state.values)
+        state.by_rows = RowSteps.of(state.program, state.graph, state.values, state.backend)
     if state.trace is not None and not isinstance(state.program, Relaxation):
         state.trace.conditions.computed = found if isinstance(found, str) else "by affine steps"
         if state.by_rows is not None:

@@ -277,6 +277,8 @@ class Aggregate(Expression):
 
     def _like(self) -> Tensor:
         (data,), weights = self.operands, self.weights
+        if self.reduce in ("min", "max") and self.edge == "copy" and data.like.dtype != torch.bool:
+            return data.like
         if not data.like.is_floating_point() or self.reduce in ("any", "all"):
             raise NotAnExpression("compute reads the dtype of an aggregate of integers")
         if isinstance(weights, Expression) and weights.like.dtype != data.like.dtype:

@@ -190,3 +190,14 @@ def test_a_frontier_of_what_is_no_vertex():
             frontier._count = (len(ids), 0)  # as one that was never measured
             call = LoopCall(graph, torch.zeros(4), frontier, REDUCTIONS["min"], "add", 1, best_weight=1, mode="push")
             native_relaxation.Fixpoint(call)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("weight", [1.0, -1.0])
+def test_a_value_that_no_message_has_reached_is_kept_where_it_is_better(mode, weight):
+    """Vertex 4 has a value between those of the messages of the first and of the second round."""
+    graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 4, 4], directed=False)
+    values = torch.tensor([0.0, torch.inf, torch.inf, torch.inf, 1.5])
+    found = tg.run(Any("min", "add", values, weight, graph.select(0).mask, rounds=2), graph, mode=mode)
+    expected = [0, 1, 1, torch.inf, 1.5] if weight > 0 else [-2, -1, -1, torch.inf, -2]
+    assert found.values.tolist() == expected

@@ -77,6 +77,7 @@ NB_MODULE(_native, python) {
     bind_aggregate(module);
     bind_attention(module);
     bind_relax(module);
+    bind_row_rounds(module);
     bind_bitmaps(module);
     bind_power(module);
     bind_gauss_seidel_columns(module);

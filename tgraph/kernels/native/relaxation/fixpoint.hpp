@@ -32,7 +32,7 @@ public:
     Rounds(AnyRows<V> out, V* values, int64_t num_vertices, int64_t width, AnySemiring<V> semiring, V best_weight,
            bool bounded, DirectionPolicy::Mode mode, Thresholds thresholds)
         : out_(out), values_(values), n_(num_vertices), width_(width), semiring_(semiring), best_weight_(best_weight),
-          bounded_(bounded), hops_(values, num_vertices, out.offset, semiring.is_min),
+          bounded_(bounded), hops_(values, num_vertices, out.offset, semiring.is_min, semiring.identity()),
           queue_(new int32_t[num_vertices + 1]),
           next_(new int32_t[num_vertices + 1]), front_(num_vertices), reached_(num_vertices), found_(thread_count()),
           policy_{mode, thresholds, num_vertices, out.offset[num_vertices], false} {}

@@ -73,12 +73,16 @@ inline uint64_t find_parents(uint64_t unvisited, const int64_t* offset, int64_t 
 template <class V>
 class Hops {
 public:
-    Hops(V* values, int64_t num_vertices, const int64_t* out_offset, bool is_min)
-        : values_(values), n_(num_vertices), out_offset_(out_offset), is_min_(is_min), unvisited_(num_vertices) {}
+    Hops(V* values, int64_t num_vertices, const int64_t* out_offset, bool is_min, V nothing)
+        : values_(values), n_(num_vertices), out_offset_(out_offset), is_min_(is_min), nothing_(nothing),
+          unvisited_(num_vertices) {}
 
-    // Sets the message of the next round. A better message may improve vertices that were visited.
+    // Sets the message of the next round. A better message may improve vertices that were visited; another one need not
+    // improve vertices that have a value but were not visited.
     void begin(V message) {
-        if (is_min_ ? message < message_ : message > message_) is_current_ = false;
+        if ((is_min_ ? message < message_ : message > message_) || (message != message_ && has_valued_))
+            is_current_ = false;
+        if (!is_current_) has_valued_ = false;
         message_ = message;
     }
 
@@ -93,8 +97,11 @@ public:
         for (int64_t word = words.begin; word < words.end; ++word) {
             const int64_t first = word * 64, count = std::min<int64_t>(64, n_ - first);
             uint64_t& unvisited = unvisited_.words()[word];
-            if (!is_current_)
+            if (!is_current_) {
                 unvisited = improved_by(message_, values_ + first, count, is_min_) & with_arcs(offset + first, count);
+                const uint64_t valued = improved_by(nothing_, values_ + first, count, !is_min_);
+                if (unvisited & valued) has_valued_.store(true, std::memory_order_relaxed);
+            }
             const uint64_t hits =
                 all_active ? unvisited : find_parents(unvisited, offset + first, n_ - first, neighbors, front.words());
             unvisited &= ~hits;
@@ -146,9 +153,10 @@ private:
     int64_t n_;
     const int64_t* out_offset_;
     bool is_min_;
-    V message_{};
+    V nothing_, message_{};
     Bitmap unvisited_;         // vertices with in-arcs that the message of the last pull would improve
     bool is_current_ = false;  // whether unvisited_ reflects the values
+    std::atomic<bool> has_valued_{false};  // whether one of unvisited_ has a value all the same
     int64_t num_unvisited_ = 0;
     std::atomic<int64_t> left_{0};  // unvisited vertices of the words pulled so far
 };

@@ -109,7 +109,7 @@ public:
     // Reduces and writes rows from rows.begin on, until one does not fit the buffer; returns which.
     int64_t reduce_many(Range rows) {
         const Selection& selection = pull_.selection;
-        if (selection.active) return rows.begin;
+        if (counts_active()) return rows.begin;
         const int64_t* offset = selection.offset;
         while (rows.begin < rows.end) {
             const int64_t first = offset[rows.begin], limit = std::min(rows.begin + size, rows.end);
@@ -138,7 +138,7 @@ public:
         const int64_t first = selection.begin(piece.row), shift = selection.offset[piece.row] - first;
         const Range stored{first + piece.arcs.begin, first + piece.arcs.end};
         with_.start(sum);
-        if (selection.active) return reduce_active(stored, shift, sum);
+        if (counts_active()) return reduce_active(stored, shift, sum);
         for (int64_t i = stored.begin; i < stored.end; i += size) {
             const int64_t bounds[] = {i, std::min(i + size, stored.end)};
             receive(i, i + shift, bounds[1] - i, messages_);
@@ -151,16 +151,35 @@ public:
 private:
     static constexpr int64_t size = 2048;
 
-    // The messages of arcs from `stored` on, whose weights start at `arc`.
+    bool counts_active() const { return pull_.mean && pull_.selection.active; }
+
+    // The messages of arcs from `stored` on, whose weights start at `arc`; the identity from those that do not send.
     void receive(int64_t stored, int64_t arc, int64_t count, char* messages) {
         kernels_.write(with_.data, neighbors_ + stored, weights_at(arc), count, messages);
+        if (!pull_.selection.active) return;
+        if (size_of(with_.number) == sizeof(int32_t))
+            silence<int32_t>(neighbors_ + stored, count, messages);
+        else
+            silence<int64_t>(neighbors_ + stored, count, messages);
+    }
+
+    template <class Word>
+    void silence(const int32_t* senders, int64_t count, char* messages) const {
+        const bool* const active = pull_.selection.active;
+        Word identity;
+        std::memcpy(&identity, with_.identity.data(), sizeof(Word));
+        auto* const message = reinterpret_cast<Word*>(messages);
+        for (int64_t i = 0; i < count; ++i) {  // without a branch, which would be mispredicted
+            const Word sends = -static_cast<Word>(active[senders[i]]);
+            message[i] = (message[i] & sends) | (identity & ~sends);
+        }
     }
 
     const char* weights_at(int64_t arc) const {
         return with_.edge == Edge::copy ? nullptr : with_.weights + arc * size_of(with_.stored_weights);
     }
 
-    // In order: the arcs from active neighbors are listed first.
+    // In order, and counted: the arcs from active neighbors are listed first.
     int64_t reduce_active(Range stored, int64_t shift, void* sum) {
         constexpr int64_t batch = 256;
         std::array<int32_t, batch> senders;
