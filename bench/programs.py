@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+import tgraph as tg
 from bench.command import ROOT, parsed
 from bench.measure import Called, Settings, interleave, ratio, seconds
 from bench.results import table
@@ -44,6 +45,10 @@ def outcomes(names: list[str], scale: int) -> dict[str, dict[str, str]]:
 def times(names: list[str], scale: int, degree: int) -> list[dict[str, Any]]:
     """The best way first, the program second, of those for which there is another way; or the error of one."""
     graphs = {directed: engines.made(scale, directed, degree) for directed in (True, False)}
+    graphs = {
+        directed: tg.Graph(graph.offset, graph.neighbors, graph.weights.float(), directed=directed)
+        for directed, graph in graphs.items()
+    }
     rows = []
     for name in names:
         program = PROGRAMS[name]
