@@ -331,6 +331,7 @@ def test_batches_from_a_file_that_is_not_in_memory_are_verified(tmp_path, monkey
         cold_sampling.main()
 
 
+@pytest.mark.thorough
 def test_graphs_that_change_are_compared(tmp_path):
     """Each system that is installed has the arcs that it was given, and what a store is used for is verified."""
     stream = Stream.make(tmp_path, 8)

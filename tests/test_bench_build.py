@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from bench import build
 
 ROOT = Path(__file__).parents[1]
@@ -39,5 +41,6 @@ def test_the_table_has_files_folders_and_what_has_moved(monkeypatch):
     assert "csr/a.cpp" not in moved and "3 files: 12.2 CPU seconds, 6.1 times the fixed file, 2.5 at the last" in moved
 
 
+@pytest.mark.thorough
 def test_the_fixed_file_compiles():
     assert build.reference_seconds() > 0

@@ -165,6 +165,7 @@ def test_mistakes_are_told_once(file, tmp_path, arguments, said):
     assert "tgraph: " not in second[2]
 
 
+@pytest.mark.thorough
 def test_what_one_rank_fails_of(file, tmp_path):
     """A file that only the second process lacks: the first one says so."""
     first, second = called("bfs", file, others=("bfs", tmp_path / "other.tg"))

@@ -59,7 +59,10 @@ def fail(rank, step):
     return said
 
 
-@pytest.mark.parametrize(("rank", "step"), [(1, "init"), (0, "compute 3"), (2, "compute 4")])
+@pytest.mark.parametrize(
+    ("rank", "step"),
+    [(2, "compute 4"), *(pytest.param(*each, marks=pytest.mark.thorough) for each in [(1, "init"), (0, "compute 3")])],
+)
 def test_a_failure_ends_the_others(rank, step):
     found = on_ranks(3, fail, rank, step)
     for number, said in enumerate(found):

@@ -104,6 +104,7 @@ for late in (None, 1, 0):
 """
 
 
+@pytest.mark.thorough
 def test_ranks_that_begin_again_find_each_other_in_the_same_store():
     store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)  # as torchrun keeps it
     given = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(store.port), "WORLD_SIZE": "2", "OMP_NUM_THREADS": "1"}

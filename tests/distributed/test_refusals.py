@@ -169,8 +169,7 @@ def ends_of_one_that_fails(which):
     "which",
     [
         "aggregate",
-        "k_hop",
-        *(pytest.param(w, marks=pytest.mark.thorough) for w in ("bfs", "degree_centrality", "operators")),
+        *(pytest.param(w, marks=pytest.mark.thorough) for w in ("k_hop", "bfs", "degree_centrality", "operators")),
     ],
 )
 def test_what_one_rank_refuses_ends_the_others_at_once(which):

@@ -48,7 +48,9 @@ def test_features_of_edges_follow(name, fill, flow):
         agree(once, layer, x, edge_index, edge_attr)
 
 
-@pytest.mark.parametrize("options", [{}, {"num_bases": 2, "aggr": "max"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, pytest.param({"num_bases": 2, "aggr": "max"}, marks=pytest.mark.thorough)], ids=str
+)
 def test_relations(options):
     """Edges by relation, of numbers that no trace knows. An edge of no relation is told when the compiled code runs."""
     layer = built(nn, "RGCNConv", (6, 3, 3), options)

@@ -248,7 +248,7 @@ def test_features_are_made_up():
     assert found.layers[0].forward and not found.layouts and not found.orders
 
 
-@pytest.mark.parametrize("kind", ["empty", "one"])
+@pytest.mark.parametrize("kind", ["empty", pytest.param("one", marks=pytest.mark.thorough)])
 def test_small_graphs(kind):
     edge_index, _ = edges(kind)
     for given in (edge_index, tg.Graph.from_edge_index(edge_index)):

@@ -219,6 +219,7 @@ assert compiler.compile([cuda_samples.shift(Path(sys.argv[1]))], "sm_90").code
 """
 
 
+@pytest.mark.thorough
 def test_processes_that_start_together_compile_once(folder, kept):
     command = [sys.executable, "-c", COMPILE_SLOWLY, str(folder)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "cwd": Path(__file__).parent}

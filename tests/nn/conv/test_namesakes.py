@@ -255,6 +255,7 @@ for parts in (1, 2):
 """
 
 
+@pytest.mark.thorough
 def test_pytorch_geometric_is_imported_with_the_first_layer_which_is_scripted_before_any_of_its_own_is_made():
     """Its layers generate code for their class when the first is made, or here the first is scripted. An empty
     TGRAPH_PYG is as if it were not set."""
