@@ -48,8 +48,8 @@ def pytest_collection_finish():
 # No test depends on how fast the machine is; those whose examples share a fixture reset what they change.
 UNCHECKED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 settings.register_profile("tgraph", deadline=None, print_blob=True, suppress_health_check=UNCHECKED)
-# What `make test` and CI take: few examples, the same each time, so that what fails is what was changed. `make test-all`
-# draws many others.
+# What `make test` and CI take: few examples, the same each time, so that what fails is what was changed.
+# `make test-all` draws many others.
 settings.register_profile("quick", settings.get_profile("tgraph"), max_examples=15, derandomize=True)
 settings.load_profile("tgraph")
 
