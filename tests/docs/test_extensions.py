@@ -1,11 +1,13 @@
 """How docstrings become reStructuredText, links to the repository links of the site, and code pictures."""
 
 import importlib
+import re
 from pathlib import Path
 
 import pytest
 
-EXTENSIONS = str(Path(__file__).parents[2] / "docs" / "_extensions")
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+EXTENSIONS = str(DOCS / "_extensions")
 
 
 def extension(name):
@@ -73,6 +75,23 @@ def test_links_to_the_repository(repository):
     repository.redirect(None, "guide", source)
     expected = "[a](gallery/widest_path.md) [b](reference/index.md) [c](changelog.md#new) [d](guide.md)"
     assert source == [expected]
+
+
+def test_every_page_is_in_a_table_of_contents_and_links_to_what_the_site_has(repository):
+    pages = {path: path.read_text() for path in DOCS.rglob("*.md") if path.parent.name not in ("gallery", "reference")}
+    listed = {
+        (path.parent / line).with_suffix(".md").resolve()
+        for path, text in pages.items()
+        for table in re.findall(r"```{toctree}\n(.*?)```", text, re.DOTALL)
+        for line in table.split()
+        if not line.startswith(":")
+    }
+    assert pages.keys() - listed <= {DOCS / "index.md"}
+    for path, text in pages.items():
+        depth = len(path.relative_to(DOCS).parts) - 1
+        for link in repository.LINK.finditer(text):
+            inside = (path.parent / link[0][2:-1].partition("#")[0]).resolve()
+            assert DOCS in inside.parents or repository.target(link[1], depth), (path.name, link[0])
 
 
 def test_links_of_included_files(repository):
