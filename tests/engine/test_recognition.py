@@ -243,6 +243,36 @@ def test_other_dtypes_run_as_they_are_written(dtype: torch.dtype) -> None:
     assert recognised(made, graph, made.values, graph.everything(), "auto") is None
 
 
+@pytest.mark.parametrize("edge", ["add", "mul"])
+@pytest.mark.parametrize(
+    ("weights", "dtype", "is_same"),
+    [
+        (torch.float64, torch.float32, True),
+        (torch.int64, torch.float32, True),
+        (torch.int32, torch.float64, True),
+        (torch.float32, torch.float64, True),
+        ("a fraction", torch.float32, False),  # of which float32 holds another one
+        (torch.int64, torch.int32, False),
+    ],
+)
+def test_weights_of_another_dtype_that_give_the_same_messages(
+    weights: Any, dtype: torch.dtype, is_same: bool, edge: str
+):
+    def by_weights(self, sub, length, active):
+        return tg.update(length, active, tg.aggregate(sub, length, "min", edge=edge), torch.minimum)
+
+    plain = tg.generators.rmat(8, 4, seed=1, directed=True)
+    numbers = torch.arange(plain.num_arcs, dtype=torch.float64) % 97 + (1.1 if weights == "a fraction" else 1)
+    graph = tg.Graph(plain.offset, plain.neighbors, numbers if weights == "a fraction" else numbers.to(weights))
+    values = torch.full((graph.num_vertices,), 10**6).to(dtype)
+    values[:2] = torch.tensor([3, 11])
+    own = program(by_weights, max_iterations=1000)(values)
+    found = tg.run(own, graph, trace=True)
+    assert found.trace.conditions.computed.startswith("as a Relaxation") == is_same
+    written = tg.run(own, graph, fuse=False)
+    assert torch.equal(found.values, written.values) and found.values.dtype == written.values.dtype == dtype
+
+
 def test_gradients_run_as_they_are_written() -> None:
     graph, start = tg.generators.path(4), torch.ones(4, requires_grad=True)
     tg.run(program(hops)(start * 2), graph).values.sum().backward()

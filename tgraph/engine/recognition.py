@@ -62,7 +62,10 @@ def recognised(program: Program, graph: Graph, values: Any, active: Frontier, ba
     if values.dtype not in DTYPES or values.dim() not in (1, 2) or values.requires_grad:
         return None
     try:
-        found = Written(program, *_semiring(Reader(program, graph), values))
+        reduce, edge, weight = _semiring(Reader(program, graph), values)
+        if edge != "copy" and weight is None:
+            weight = _as_values(graph, values.dtype)
+        found = Written(program, reduce, edge, weight)
         return found if _is_equal(found, graph, values, active) else None
     except (NotAnExpression, ArgumentError):
         return None
@@ -87,6 +90,23 @@ def _semiring(reader: Reader, values: Tensor) -> tuple[str, str, Tensor | float 
             raise NotAnExpression("compute sends a function of the values and the weights")
         edge, weight = _edge(data, variable)
     return found.reduce, edge, weight.constant() if isinstance(weight, Expression) else weight
+
+
+def _as_values(graph: Graph, dtype: torch.dtype) -> Tensor | None:
+    """The graph's weights in the floating dtype of the values, if messages are the same by them: torch converts
+    integers before it adds, and a sum of float32 numbers in float64 rounds to that in float32. None for the weights as
+    they are."""
+    weights = graph.weights if graph.layout is None else None
+    if weights is None or weights.dtype == dtype or not dtype.is_floating_point or weights.requires_grad:
+        return None
+
+    def converted() -> Tensor | None:
+        made = weights.to(dtype)
+        is_same = torch.promote_types(weights.dtype, dtype) == dtype or torch.equal(made.to(weights.dtype), weights)
+        return made if is_same else None
+
+    found: Tensor | None = graph.kept(f"weights as {dtype}", converted)
+    return found
 
 
 def _edge(data: Expression, variable: Variable) -> tuple[str, float]:
