@@ -1,7 +1,7 @@
 # make demo · make test · make quick · make emulated · make browser · make test-all · make lint · make bench · make soak
 # make lines · make fuzz · make sanitize · make scatter · make networkx · make networkx-listing · make docs · make pages
-# make pyg · make gpu · make xla · make wheel · make sdist · make package-test · make bare · make arm · make types · make workflows
-# make clean
+# make pyg · make gpu · make xla · make jax · make wheel · make sdist · make package-test · make bare · make arm
+# make types · make workflows · make clean
 # make bench BENCH='--scale 16 --threads 1' passes options on; GAPBS=folder lets the GAP benchmark suite take part.
 # Everything happens in .venv; python3, make and (for the compiled kernels) g++ are all that a machine needs.
 
@@ -30,7 +30,7 @@ shown = @mkdir -p build; \
 export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: demo test quick emulated browser test-all lint lines bench soak fuzz sanitize scatter networkx networkx-listing docs \
-    pages pyg gpu xla wheel sdist package-test bare arm types workflows clean
+    pages pyg gpu xla jax wheel sdist package-test bare arm types workflows clean
 
 demo: $(VENV)/.demo
 	$(BIN)/tgraph demo $(GRAPH)
@@ -198,6 +198,16 @@ xla: .venv-xla/.ready
 	    xxhash pandas tqdm typer filelock pytest pytest-xdist hypothesis networkx scipy
 	touch $@
 
+# The same on arrays of JAX.
+jax: .venv-jax/.ready
+	cd tests/jax && TGRAPH_NATIVE=0 PYTHONPATH=$(CURDIR) ../../.venv-jax/bin/python -m pytest -q --noconftest -c /dev/null --rootdir . .
+
+.venv-jax/.ready: constraints.txt
+	$(PYTHON) -m venv .venv-jax
+	.venv-jax/bin/pip install -q --disable-pip-version-check -c constraints.txt torch numpy pyarrow safetensors \
+	    xxhash pandas tqdm typer filelock pytest jax torchax
+	touch $@
+
 # A wheel for this system and, from 3.12 on, all later Pythons, in dist/: on Linux for every distribution whose C library
 # is not older than the one here.
 wheel: $(VENV)/.package
@@ -253,7 +263,7 @@ workflows: $(VENV)/.package
 	! command -v actionlint || actionlint
 
 clean:
-	rm -rf $(VENV) .venv-gpu .venv-xla build dist docs/gallery docs/pictures docs/reference .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-gpu .venv-xla .venv-jax build dist docs/gallery docs/pictures docs/reference .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp per set of extras: the package is installed again when what it is built from has changed, and what has been

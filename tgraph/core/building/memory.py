@@ -34,7 +34,7 @@ def readable(tensor: Tensor, name: str) -> Tensor:
     if _is_common(tensor) or torch.compiler.is_compiling():
         return tensor
     if type(tensor) not in _PLAIN:
-        if type(tensor).__module__.startswith("tgraph."):  # it is spread, or not yet computed
+        if type(tensor).__module__.startswith(("tgraph.", "torchax.")):  # spread, not yet computed, or an array of JAX
             return tensor
         tensor = _unwrapped(tensor, name)
     if tensor.layout is not torch.strided or tensor.is_nested or tensor.is_quantized:

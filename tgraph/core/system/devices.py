@@ -38,14 +38,15 @@ def reduces_segments(tensor: Tensor) -> bool:
 
 
 def compiles_each_shape(device: torch.device) -> bool:
-    """True on XLA devices (TPUs), where an operation on tensors of a new shape is first compiled, for a second."""
-    return device.type == "xla"
+    """True on XLA devices (TPUs) and of arrays of JAX, where an operation on tensors of a new shape is first compiled,
+    for a second."""
+    return device.type in ("xla", "jax")
 
 
 def end_round(device: torch.device) -> None:
     """Evaluate pending operations on an XLA device, which is lazy: otherwise they would become part of the program of
     the next round, which would grow and be compiled anew."""
-    if compiles_each_shape(device):
+    if device.type == "xla":
         import torch_xla
 
         torch_xla.sync()
