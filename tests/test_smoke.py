@@ -120,6 +120,9 @@ def test_a_graph_that_changes():
     assert isinstance(follower.update(), tg.dynamic.Update)
     assert tg.dynamic.follow(tg.dynamic.CoreNumbers(), store).values.tolist() == [1, 1, 1]
     assert tg.dynamic.follow(tg.dynamic.Triangles(), store).values == 0
+    embeddings = tg.dynamic.Embeddings([lambda graph, x: tg.aggregate(graph, x)], torch.ones(3, 1))
+    followed = tg.dynamic.follow(embeddings, store, otherwise="recompute")
+    assert followed.values.sum() == store.snapshot().num_arcs
     assert isinstance(tg.algorithms.WCC().followed(), tg.dynamic.Components)
     assert isinstance(tg.algorithms.PageRank().followed(), tg.dynamic.LinearSystem)
 

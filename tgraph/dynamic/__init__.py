@@ -11,7 +11,7 @@ values at the store's newest version. `open` places the store in a folder, where
 
 from tgraph.dynamic.durable.opening import open
 from tgraph.dynamic.durable.verification import verify
-from tgraph.dynamic.following.declared import Components, CoreNumbers, LinearSystem, Triangles
+from tgraph.dynamic.following.declared import Components, CoreNumbers, Embeddings, LinearSystem, Triangles
 from tgraph.dynamic.following.follow import follow
 from tgraph.dynamic.following.follower import Follower, Update
 from tgraph.dynamic.history import History, Moment
@@ -20,6 +20,7 @@ from tgraph.dynamic.store import Store
 __all__ = [
     "Components",
     "CoreNumbers",
+    "Embeddings",
     "Follower",
     "History",
     "LinearSystem",

@@ -3,11 +3,14 @@ changes. A relaxation needs none."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from torch import Tensor
+
+from tgraph.core.graph import Graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,3 +87,27 @@ class Triangles:
     """
 
     per_vertex: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Embeddings:
+    """The output of the last of some layers, [n, ...], without gradients; after a batch of changes each layer is
+    computed again for the vertices that these reach within its number of hops alone.
+
+    layers : functions layer(graph, x) of one hop: a row of the result depends on the rows of the vertex and of its
+        in-neighbours, on the number of arcs between them, and on the in-degrees of both, as of GCN, SAGE, GIN and GAT
+        layers in evaluation. They are called for parts of the graph.
+    features : of the first layer, a tensor [N, ...], for at least as many vertices as the store comes to have.
+
+    >>> store = tg.dynamic.Store(directed=False)
+    >>> store.insert([0, 1, 2], [1, 2, 3])
+    1
+    >>> mean = lambda graph, x: (x + tg.aggregate(graph, x, "mean")) / 2
+    >>> embeddings = tg.dynamic.Embeddings([mean, mean], torch.eye(4))
+    >>> follow = tg.dynamic.follow(embeddings, store)
+    >>> follow.values[0]
+    tensor([0.3750, 0.5000, 0.1250, 0.0000])
+    """
+
+    layers: Sequence[Callable[[Graph, Tensor], Tensor]]
+    features: Tensor

@@ -7,7 +7,8 @@ from typing import Any, Literal
 from tgraph.core.building.inputs import check_choice
 from tgraph.core.graph import Graph
 from tgraph.dynamic.following.cores import FollowedCores
-from tgraph.dynamic.following.declared import Components, CoreNumbers, LinearSystem, Triangles
+from tgraph.dynamic.following.declared import Components, CoreNumbers, Embeddings, LinearSystem, Triangles
+from tgraph.dynamic.following.embeddings import FollowedEmbeddings, outputs
 from tgraph.dynamic.following.follower import Follower, Recomputing
 from tgraph.dynamic.following.linear import FollowedSystem
 from tgraph.dynamic.following.relaxation import FollowedComponents, FollowedRelaxation, declares, refuses_relaxation
@@ -23,13 +24,17 @@ from tgraph.primitives.cohesion.k_core import core_numbers
 
 
 def follow(
-    program: Program | CoreNumbers | Triangles, store: Store, *, otherwise: Literal["refuse", "recompute"] = "refuse"
+    program: Program | CoreNumbers | Triangles | Embeddings,
+    store: Store,
+    *,
+    otherwise: Literal["refuse", "recompute"] = "refuse",
 ) -> Follower:
     """The values of a program on a store that changes: `follow(program, store).values` are those at the store's newest
     version, as `tgraph.run` on a snapshot would give them.
 
     program : a `tgraph.Relaxation`, whose values are equal to the bit; a program whose method `followed` returns a
-        declaration, as of `tgraph.algorithms.WCC` and `PageRank`; `tgraph.dynamic.CoreNumbers()` or `Triangles()`.
+        declaration, as of `tgraph.algorithms.WCC` and `PageRank`; `tgraph.dynamic.CoreNumbers()`, `Triangles()`
+        or `Embeddings(layers, features)`.
     otherwise : for other programs, "refuse" raises an ArgumentError, "recompute" computes the values from nothing for
         each version that they are asked for.
 
@@ -58,9 +63,10 @@ def follow(
     if isinstance(program, Program):
         steps = {"init", "tensorize", "compute", "residual", "finish"}
         declared = program.followed() if declares(type(program), "followed", steps) else None
-    if not isinstance(program, (Program, CoreNumbers, Triangles)):
+    if not isinstance(program, (Program, CoreNumbers, Triangles, Embeddings)):
         raise ArgumentError(
-            f"program: expected an instance of a Program, or CoreNumbers() or Triangles(), got {program!r}"
+            f"program: expected an instance of a Program, or CoreNumbers(), Triangles() or Embeddings(...), got "
+            f"{program!r}"
         )
     if (reason := _refuses(program, declared, store)) is not None and otherwise == "refuse":
         raise ArgumentError(
@@ -80,6 +86,8 @@ def _refuses(program: Any, declared: Any, store: Store) -> str | None:
         return f"the store has weights of {dtype}" if weighted else refuses_relaxation(program)
     if declared is None:
         return "it is no relaxation, and declares nothing in its method `followed`"
+    if isinstance(declared, Embeddings) and dtype is not None:
+        return "the store has weights, which its layers would not be given"
     if isinstance(declared, LinearSystem) and declared.weighted and weighted:
         return f"the store has weights of {dtype}"
     return None
@@ -92,6 +100,8 @@ def _follower(program: Any, declared: Any, store: Store) -> Follower:
         return FollowedComponents(program, store)
     if isinstance(declared, LinearSystem):
         return FollowedSystem(declared, program, store)
+    if isinstance(declared, Embeddings):
+        return FollowedEmbeddings(declared, store)
     return FollowedCores(store) if isinstance(declared, CoreNumbers) else FollowedTriangles(declared, store)
 
 
@@ -100,5 +110,7 @@ def _from_nothing(program: Any, graph: Graph) -> Any:
         return run(program, graph).values
     if isinstance(program, CoreNumbers):
         return core_numbers(graph)
+    if isinstance(program, Embeddings):
+        return outputs(program, graph)[-1]
     found = triangles(graph, per_vertex=program.per_vertex)
     return found if program.per_vertex else int(found)
