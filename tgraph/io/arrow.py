@@ -1,4 +1,4 @@
-"""Tables of Arrow: from Parquet and other files, pyarrow, pandas, polars, queries of DuckDB."""
+"""Tables of Arrow: from Parquet and other files, pyarrow, pandas, polars, cuDF, queries of DuckDB."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def read_columns(table: Any, columns: Sequence[str] | None = None) -> pyarrow.Ta
     """The columns of a table, by default all; others are not read.
 
     table : the path of a file, a folder or a pattern such as "edges-*.parquet", or a list of paths; or an object with
-    columns of Arrow: tables, datasets and readers of pyarrow, frames of pandas and polars, relations of DuckDB.
+    columns of Arrow: tables, batches, datasets and readers of pyarrow, frames of pandas, polars (lazy ones too) and
+    cuDF, relations of DuckDB.
 
     Raises ArgumentError for other objects, patterns without a file, and missing columns.
     """
@@ -78,6 +79,10 @@ def read_columns(table: Any, columns: Sequence[str] | None = None) -> pyarrow.Ta
     if isinstance(table, pa.RecordBatch):
         table = pa.Table.from_batches([table])
     names = None if columns is None else list(dict.fromkeys(columns))
+    if hasattr(table, "collect"):  # a lazy frame, which computes the columns that are asked for
+        table, names = (table if names is None else table.select(names)).collect(), None
+    if hasattr(table, "to_arrow") and not hasattr(table, "__arrow_c_stream__"):  # of cuDF, on the GPU
+        table, names = (table if names is None else table[names]).to_arrow(), None
     if isinstance(table, dataset.Dataset):
         return table.to_table(columns=names)
     if not isinstance(table, (pa.Table, pa.RecordBatchReader)):
@@ -92,12 +97,13 @@ def column_names(table: Any) -> list[str]:
     """The names of the columns of a table; `table` and errors are those of `read_columns`."""
     if is_path(table):
         table = _files(table)
-    if any(hasattr(table, how) for how in ("__arrow_c_stream__", "__arrow_c_array__", "to_table")):
+    if hasattr(table, "collect_schema"):
+        return list(table.collect_schema().names())
+    if any(hasattr(table, how) for how in ("__arrow_c_stream__", "__arrow_c_array__", "to_table", "to_arrow")):
         names = table.schema.names if hasattr(table, "schema") else table.columns
         return list(names() if callable(names) else names)  # a method of polars
     kind = type(table).__name__
-    remedy = "call its collect()" if hasattr(table, "collect") else "convert it with pyarrow.table"
-    raise ArgumentError(f"table: expected paths or columns of Arrow, got {kind}; {remedy}")
+    raise ArgumentError(f"table: expected paths or columns of Arrow, got {kind}; convert it with pyarrow.table")
 
 
 def is_path(table: Any) -> bool:
