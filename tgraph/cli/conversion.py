@@ -9,7 +9,7 @@ import typer
 
 import tgraph as tg
 from tgraph.cli import ranks, report
-from tgraph.cli.graphs import Layout, Out, Reorder, ToFormat, check_out, read, save
+from tgraph.cli.graphs import Layout, Out, Reorder, ToFormat, VerticesOut, check_out, read, save
 from tgraph.cli.options import Progress
 from tgraph.cli.pipes import check_readable, is_stream
 from tgraph.cli.reading import arguments, checked, naming_options, reading
@@ -30,6 +30,8 @@ def _check(*, file: list[Path], out: Path, to: str | None, parts: int | None, me
         )
     if any(map(is_stream, file)):
         raise ArgumentError("blocks are made of files, which are read more than once; save what comes by a pipe first")
+    if given["vertices"] is not None or given["vertices_out"] is not None:
+        raise ArgumentError("--vertices, --vertices-out: blocks hold no data of vertices; leave them out")
     if given["format"] is not None or given["reorder"] is not None:
         raise ArgumentError(
             "--format, --reorder: blocks are made of edge lists and CSV files as they are; leave them out"
@@ -51,6 +53,7 @@ def convert(
     memory: Annotated[str | None, typer.Option(help=f"Write blocks within so much of it (default: {MEMORY}).")] = None,
     reorder: Reorder = None,
     layout: Layout = None,
+    vertices_out: VerticesOut = None,
     progress: Progress = False,
     **given: Any,
 ) -> None:
@@ -59,7 +62,7 @@ def convert(
     Blocks are made where a number of them or the memory is given, of several files, and by several processes."""
     if not _in_blocks(file, parts, memory):
         graph = read(file=file[0], progress=progress, **given)
-        save(graph, out=out, to=to, reorder=reorder, layout=layout)
+        save(graph, out=out, to=to, reorder=reorder, layout=layout, vertices_out=vertices_out)
         return
     options: dict[str, Any] = {"parts": parts, "memory": memory or MEMORY, "layout": layout, "progress": progress}
     options |= arguments(**given)

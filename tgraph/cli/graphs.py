@@ -340,6 +340,10 @@ ToFormat = Annotated[
         help="The format to write, where the extension does not tell.",
     ),
 ]
+VerticesOut = Annotated[
+    Path | None,
+    typer.Option(help="Beside a table of edges: a table of vertices, .parquet or .csv.", show_default=False),
+]
 
 
 def check_out(*, out: Path, to: str | None, layout: str | None, **others: Any) -> None:
@@ -355,7 +359,16 @@ def check_out(*, out: Path, to: str | None, layout: str | None, **others: Any) -
 
 
 @checked(check_out)
-def save(graph: tg.Graph, /, *, out: Out, to: ToFormat = None, reorder: Reorder = None, layout: Layout = None) -> None:
+def save(
+    graph: tg.Graph,
+    /,
+    *,
+    out: Out,
+    to: ToFormat = None,
+    reorder: Reorder = None,
+    layout: Layout = None,
+    vertices_out: VerticesOut = None,
+) -> None:
     """Write the graph to a file or standard output, in another order or layout where asked for."""
     graph = graph if reorder is None else graph.reorder(reorder)
     if layout is not None:
@@ -364,8 +377,8 @@ def save(graph: tg.Graph, /, *, out: Out, to: ToFormat = None, reorder: Reorder 
         say(f"layout {layout}: {report.scaled(graph.nbytes)}B, in place of {report.scaled(before)}B")
     if is_stream(out):
         with writable(out) as path:
-            tg.write(graph, path, format=to)
+            tg.write(graph, path, format=to, vertices=vertices_out)
     else:
-        tg.write(graph, out, format=to)
+        tg.write(graph, out, format=to, vertices=vertices_out)
     say(f"{named(out, output=True)}: {size(graph)}")
     tell(written=str(out), vertices=graph.num_vertices, edges=graph.num_edges, directed=graph.directed)

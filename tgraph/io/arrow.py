@@ -17,6 +17,7 @@ from tgraph.errors import ArgumentError
 from tgraph.io import parquet
 from tgraph.io.edges import Ids
 from tgraph.io.text.names import find_columns, further_columns
+from tgraph.io.vertex_table import joined
 
 if TYPE_CHECKING:
     import pyarrow
@@ -36,12 +37,13 @@ def from_table(
     self_loops: SelfLoops = "keep",
     ids: Ids = "auto",
     columns: bool | Sequence[str] | None = None,
+    vertices: Any = None,
 ) -> Graph:
     """The graph of a `table` with one row per edge, of any kind in `read_columns`, such as files or a query of DuckDB.
 
     source, target, weight : names of columns; by default conventional ones are recognised, without weights for
     `weights=False`. directed : whether rows are arcs or undirected edges. multi, self_loops, ids, columns : as of
-    `tgraph.read`.
+    `tgraph.read`. vertices : another table, of a row for each vertex, as `tgraph.read` takes a file.
 
     Raises ArgumentError for missing columns, FileFormatError for missing values, and other ids than integers or text.
 
@@ -55,7 +57,8 @@ def from_table(
     found = find_columns("the table", names, source, target, weight, weights is not False)
     further: Any = further_columns("the table", names, found, columns)
     read = read_columns(table, [*(name for name in found if name), *further])
-    return parquet.build("the table", read, found, directed, multi, self_loops, ids, further)
+    graph = parquet.build("the table", read, found, directed, multi, self_loops, ids, further)
+    return graph if vertices is None else joined(graph, read_columns(vertices), ids)
 
 
 def read_columns(table: Any, columns: Sequence[str] | None = None) -> pyarrow.Table:

@@ -119,10 +119,12 @@ def columns_once(graph: Graph) -> Columns:
     return columns
 
 
-def named_edges(graph: Graph, purpose: str) -> dict[str, Any]:
-    """The edges with original ids, each undirected one once: numpy arrays "source", "target" and "weight"."""
+def named_edges(graph: Graph, purpose: str, alone: bool = False) -> dict[str, Any]:
+    """The edges with original ids, each undirected one once: numpy arrays "source", "target" and "weight". Warns of
+    isolated vertices, unless the edges are asked for `alone`."""
     src, dst, weights = edges_of(graph)
-    warn_of_isolated(graph, purpose)
+    if not alone:
+        warn_of_isolated(graph, purpose)
     vertices = graph.vertices
     if vertices is not None:
         names = vertices.cpu().numpy() if isinstance(vertices, Tensor) else text_labels(vertices)
