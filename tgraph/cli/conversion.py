@@ -13,7 +13,7 @@ from tgraph.cli.graphs import Layout, Out, Reorder, ToFormat, VerticesOut, check
 from tgraph.cli.options import Progress
 from tgraph.cli.pipes import check_readable, is_stream
 from tgraph.cli.reading import arguments, checked, naming_options, reading
-from tgraph.cli.saying import say, tell
+from tgraph.cli.saying import grouped, say, tell
 from tgraph.errors import ArgumentError
 
 MEMORY = "500MB"  # of each process that makes blocks
@@ -73,9 +73,10 @@ def convert(
     from tgraph.stream.file.blocks import BlockFile
 
     with BlockFile(out) as made:
-        what = f"{made.num_vertices:,} vertices, {made.num_arcs:,} arcs in {len(made.blocks()):,} blocks"
+        what = f"{grouped(made.num_vertices)} vertices, {grouped(made.num_arcs)} arcs"
+        what += f" in {grouped(len(made.blocks()))} blocks"
     by = f" by {ranks.number()} ranks" if ranks.are_several() else ""
-    say(f"{out}: {what}, of {len(file):,} {'file' if len(file) == 1 else 'files'}, converted in {took}{by}")
+    say(f"{out}: {what}, of {grouped(len(file))} {'file' if len(file) == 1 else 'files'}, converted in {took}{by}")
     tell(written=str(out))
 
 
