@@ -190,10 +190,10 @@ MODEL_OPTIONS: dict[str, Any] = {
     "tau1": typer.Option(help="Exponent of the power law of degrees."),
     "tau2": typer.Option(help="Exponent of the power law of the sizes of communities."),
     "mu": typer.Option(min=0, max=1, help="The part of edges that leave their community."),
-    "min_degree": typer.Option(min=1),
-    "max_degree": typer.Option(min=1),
-    "min_community": typer.Option(min=1),
-    "max_community": typer.Option(min=1),
+    "min_degree": typer.Option(min=1, help="The least degree."),
+    "max_degree": typer.Option(min=1, help="The largest degree."),
+    "min_community": typer.Option(min=1, help="Vertices of the smallest community."),
+    "max_community": typer.Option(min=1, help="Vertices of the largest community."),
 }
 
 
