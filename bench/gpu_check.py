@@ -145,7 +145,7 @@ def cuda_of_driver() -> tuple[int, int]:
 def steps(python: str, dry: bool, share: float) -> Iterable[Step]:
     """The tests and the comparison, each of which may take its minutes of ten times `share`."""
     variables = {"PYTHONPATH": str(ROOT)} | ({"TGRAPH_DRY": DRY} if dry else {})
-    yield Step("what there is", [python, "-c", "from tgraph.cli import main; main()", "doctor"], 60, variables)
+    yield Step("what there is", [python, "-m", "tgraph", "doctor"], 60, variables)
     workers = str(min(8, os.cpu_count() or 1))  # most of the time is that of the compiler
     for name, files, minutes in TESTS:
         limit = 60 * minutes * share

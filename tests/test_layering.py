@@ -25,7 +25,7 @@ LAYERS = (
     ("tgraph.markup",),
     ("tgraph.files",),
     ("tgraph._native",),
-    ("tgraph.errors", "tgraph.progress", "tgraph.deferred", "tgraph.terminal"),
+    ("tgraph.errors", "tgraph.progress", "tgraph.deferred", "tgraph.terminal", "tgraph.interrupts"),
 )
 
 

@@ -49,7 +49,7 @@ def test_kernels_stand_for_the_portable_ones_that_others_import():
 
 def test_each_module_has_tests():
     without = {name for name, path in MODULES.items() if name.startswith("tgraph.") and not beside(path)}
-    bottom = {f"tgraph.{name}" for name in ("deferred", "errors", "progress", "terminal")}
+    bottom = {f"tgraph.{name}" for name in ("deferred", "errors", "interrupts", "progress", "terminal")}
     assert without == bottom | {"tgraph.__main__"}
     assert {"test_progress.py", "test_smoke.py"} <= names("tgraph/progress.py") & names("tgraph/errors.py")
 

@@ -6,7 +6,9 @@ pytest -m smoke
 import ast
 import contextlib
 import inspect
+from importlib import util
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -202,6 +204,16 @@ def test_conversions():
     assert tg.from_edge_index(GRAPH.to_edge_index()).num_arcs == GRAPH.num_arcs
     assert tg.from_table(GRAPH.to_pandas()).num_arcs >= GRAPH.num_edges
     assert tg.from_pandas(GRAPH.to_pandas(), weight="weight").num_arcs >= GRAPH.num_edges
+
+
+def test_conversions_to_other_libraries():
+    """Of packages that are installed."""
+    nodes, edges = lambda: 2, lambda order: (torch.tensor([0]), torch.tensor([1]))
+    assert tg.from_dgl(SimpleNamespace(num_nodes=nodes, edges=edges, ndata={}, edata={})).num_arcs == 1
+    if util.find_spec("torch_geometric"):
+        assert tg.from_pyg(GRAPH.to_pyg()).num_arcs == GRAPH.num_arcs
+    if util.find_spec("igraph"):
+        assert tg.from_igraph(GRAPH.to_igraph()).num_arcs == GRAPH.num_arcs
 
 
 @pytest.mark.parametrize("name", tg.formats.LAYOUTS)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tgraph.io import read, verify, write
     from tgraph.io.arrow import from_table
     from tgraph.io.convert import from_edge_index, from_networkx, from_pandas, from_scipy
+    from tgraph.io.libraries import from_dgl, from_igraph, from_pyg
     from tgraph.model import backends
     from tgraph.model.multiply import multiply
     from tgraph.model.operators import aggregate, explain, neighbor_select, reconstruct, update, vertex_select
@@ -64,9 +65,12 @@ __all__ = [
     "dynamic",
     "errors",
     "explain",
+    "from_dgl",
     "from_edge_index",
+    "from_igraph",
     "from_networkx",
     "from_pandas",
+    "from_pyg",
     "from_scipy",
     "from_table",
     "generators",
@@ -118,9 +122,12 @@ _HOMES = {
     "dynamic": "tgraph",
     "errors": "tgraph",
     "explain": "tgraph.model.operators",
+    "from_dgl": "tgraph.io.libraries",
     "from_edge_index": "tgraph.io.convert",
+    "from_igraph": "tgraph.io.libraries",
     "from_networkx": "tgraph.io.convert",
     "from_pandas": "tgraph.io.convert",
+    "from_pyg": "tgraph.io.libraries",
     "from_scipy": "tgraph.io.convert",
     "from_table": "tgraph.io.arrow",
     "generators": "tgraph",
@@ -160,6 +167,9 @@ deferred.attached_by(
         "tgraph.io.convert": (
             *("Graph.from_networkx", "Graph.to_networkx", "Graph.from_scipy", "Graph.to_scipy"),
             *("Graph.from_edge_index", "Graph.to_edge_index", "Graph.from_pandas", "Graph.to_pandas"),
+        ),
+        "tgraph.io.libraries": (
+            *("Graph.from_igraph", "Graph.to_igraph", "Graph.from_pyg", "Graph.to_pyg", "Graph.from_dgl"),
         ),
         "tgraph.io.arrow": ("Graph.from_table",),
         "tgraph.formats": ("Graph.to_format",),

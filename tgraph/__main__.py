@@ -1,5 +1,18 @@
-"""`python -m tgraph` is the `tgraph` command; launchers of several processes start it so."""
+"""The `tgraph` command, also as `python -m tgraph`; launchers of several processes start it so.
 
-from tgraph.cli import main
+The command is imported when an interrupt is heeded already.
+"""
 
-main()
+from tgraph.interrupts import leaving_at_once
+
+
+def main() -> None:
+    """The entry point of the `tgraph` command."""
+    with leaving_at_once():
+        from tgraph.cli import main
+
+        main()
+
+
+if __name__ == "__main__":
+    main()

@@ -144,6 +144,8 @@ def test_completion_is_installed_in_bash(tmp_path):
     asked = "COMP_WORDS=(tgraph pagera); COMP_CWORD=1; _tgraph_completion tgraph; echo ${COMPREPLY[@]}"
     found, _ = bash(f"source ~/.bashrc; {asked}; complete -p tgraph", HOME=str(home))
     assert found == ["pagerank", *["complete", "-o", "default", "-F", "_tgraph_completion", "tgraph"]]
+    found, _ = bash(f'eval "$(tgraph --show-completion)"; {asked}', HOME="/proc/nohome")
+    assert found == ["pagerank"]
     found, complaint = bash("tgraph --install-completion; echo $?", HOME="/proc/nohome")
     assert found == ["2"] and "/proc/nohome" in complaint and "eval" in complaint and complaint.count("\n") == 1
 

@@ -26,7 +26,7 @@ def test_put_info_copy_get_and_verify(array, tmp_path):
     assert tgraph("put", folder, array, "--key", "features/~/x") == "features/~/x: float32 [1000, 30]\n"
     head, row, total = tgraph("info", folder).splitlines()
     assert head.split() == ["key", "dtype", "shape", "blocks", "bytes"]
-    assert row.split() == ["features/~/x", "float32", "1,000", "x", "30", "2", "120,000"]
+    assert row.split() == ["features/~/x", "float32", "1000", "x", "30", "2", "120000"]
     assert total == f"DiskStore('{folder}'): 1 tensor, 120 kB"
     assert "120 kB copied in" in tgraph("copy", folder, target, "--progress")
     assert tgraph("get", target, tmp_path / "out.npy", "--key", "features/~/x").endswith("out.npy: features/~/x\n")

@@ -2,12 +2,15 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import torch
 from typer.testing import CliRunner
 
 import tgraph as tg
 from tgraph.cli import app
+from tgraph.cli.saying import grouped
 from tgraph.terminal import harmless
 
 ROOT = Path(__file__).parents[2]
@@ -56,6 +59,14 @@ def test_all_text_goes_through_one_function():
         assert said == (path.name == "saying.py"), path
     assert harmless("a\tb\n", kept="\n\t") == "a\tb\n" and harmless("a\tb\n") == r"a\tb\n"
     assert harmless("\ud800") == r"\ud800" and harmless("日本 ü\u200d") == "日本 ü\u200d"
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_numbers_are_grouped_for_people(monkeypatch, terminal):
+    """Not for programs at the other end of a pipe."""
+    monkeypatch.setattr("sys.stdout", SimpleNamespace(isatty=lambda: terminal))
+    found = [grouped(number) for number in (999, -1234567, 1234.5, torch.tensor(10000))]
+    assert found == (["999", "-1,234,567", "1,234.5", "10,000"] if terminal else ["999", "-1234567", "1234.5", "10000"])
 
 
 def test_vertices_are_named_by_their_ids(tmp_path):

@@ -120,7 +120,7 @@ def test_pandas_round_trip(graph):
 
 def test_pandas():
     frame = pandas.DataFrame({"a": ["x", "y"], "b": ["y", "z"], "w": [0.5, None]})
-    graph = convert.from_pandas(frame, "a", "b", directed=False)
+    graph = convert.from_pandas(frame, "a", "b", directed=False, weights=False)
     assert list(graph.vertices) == ["x", "y", "z"] and graph.num_edges == 2
     refused("weight: the row 1 of column 'w' has no value", convert.from_pandas, frame, "a", "b", "w")
     refused("source: the frame has no column 'source'; its columns are 'a', 'b', 'w'", convert.from_pandas, frame)

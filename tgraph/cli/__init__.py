@@ -20,7 +20,6 @@ from tgraph.cli.chains import PLAIN, Entry, Group, chain, group, group_of
 from tgraph.cli.command import steps
 from tgraph.cli.conversion import convert
 from tgraph.cli.declared import summary
-from tgraph.cli.interrupts import leaving_at_once
 from tgraph.cli.options import Device, picture_file
 from tgraph.cli.reading import reading
 from tgraph.cli.remedies import exit_code
@@ -155,8 +154,14 @@ def tgraph(
     install_completion: Annotated[
         bool, typer.Option("--install-completion", help="Have this shell (bash, zsh or fish) complete commands.")
     ] = False,
+    show_completion: Annotated[
+        bool, typer.Option("--show-completion", help="Print the script by which this shell does, to keep or change.")
+    ] = False,
 ) -> None:
     """Graph analytics as tensor programs."""
+    if show_completion:
+        say(completion.script())
+        raise typer.Exit()
     if version:
         say(f"tgraph {tg.__version__}")
         raise typer.Exit()
@@ -168,8 +173,7 @@ def tgraph(
 
 
 def main() -> None:
-    """The entry point of the `tgraph` command."""
+    """Run the command that the arguments of the process give, and exit."""
     completion.prepare()
     gc.disable()  # until the command runs
-    with leaving_at_once():
-        app(prog_name="tgraph")
+    app(prog_name="tgraph")

@@ -19,12 +19,12 @@ from typer.core import TyperCommand, TyperGroup
 
 from tgraph import progress
 from tgraph.cli import ranks
-from tgraph.cli.interrupts import work_begins
 from tgraph.cli.pipes import is_output
 from tgraph.cli.reading import READING
 from tgraph.cli.remedies import in_words_of
 from tgraph.cli.saying import answering
 from tgraph.errors import TGraphError
+from tgraph.interrupts import work_begins
 
 
 class Entry(NamedTuple):

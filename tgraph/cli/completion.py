@@ -25,13 +25,15 @@ def prepare() -> None:
     completion_init()
 
 
-def install() -> str:
-    """Write the script for the present shell where it looks for such, and say where.
+def script() -> str:
+    """The script for the present shell. Raises ArgumentError for other shells."""
+    from typer.completion import get_completion_script
 
-    Raises ArgumentError for other shells, and where the home cannot be written.
-    """
+    return get_completion_script(prog_name="tgraph", complete_var=VARIABLE, shell=_shell("--show-completion"))
+
+
+def _shell(option: str) -> str:
     import shellingham
-    from typer.completion import install
 
     try:
         shell = shellingham.detect_shell()[0]
@@ -39,8 +41,19 @@ def install() -> str:
         shell = Path(os.environ.get("SHELL", "")).name
     if shell not in SHELLS:
         raise ArgumentError(
-            f"--install-completion: {shell or 'this'} is no shell that it knows, {', '.join(SHELLS)}; start it from one"
+            f"{option}: {shell or 'this'} is no shell that it knows, {', '.join(SHELLS)}; start it from one"
         )
+    return shell
+
+
+def install() -> str:
+    """Write the script for the present shell where it looks for such, and say where.
+
+    Raises ArgumentError for other shells, and where the home cannot be written.
+    """
+    from typer.completion import install
+
+    shell = _shell("--install-completion")
     try:
         path = install(shell=shell, prog_name="tgraph")[1]
     except OSError as fault:

@@ -9,11 +9,11 @@ import typer
 
 import tgraph as tg
 from tgraph.cli import ranks, report
-from tgraph.cli.graphs import Layout, Out, Reorder, ToFormat, check_out, read, save
+from tgraph.cli.graphs import Layout, Out, Reorder, ToFormat, VerticesOut, check_out, read, save
 from tgraph.cli.options import Progress
 from tgraph.cli.pipes import check_readable, is_stream
 from tgraph.cli.reading import arguments, checked, naming_options, reading
-from tgraph.cli.saying import say, tell
+from tgraph.cli.saying import grouped, say, tell
 from tgraph.errors import ArgumentError
 
 MEMORY = "500MB"  # of each process that makes blocks
@@ -30,6 +30,8 @@ def _check(*, file: list[Path], out: Path, to: str | None, parts: int | None, me
         )
     if any(map(is_stream, file)):
         raise ArgumentError("blocks are made of files, which are read more than once; save what comes by a pipe first")
+    if given["vertices"] is not None or given["vertices_out"] is not None:
+        raise ArgumentError("--vertices, --vertices-out: blocks hold no data of vertices; leave them out")
     if given["format"] is not None or given["reorder"] is not None:
         raise ArgumentError(
             "--format, --reorder: blocks are made of edge lists and CSV files as they are; leave them out"
@@ -51,6 +53,7 @@ def convert(
     memory: Annotated[str | None, typer.Option(help=f"Write blocks within so much of it (default: {MEMORY}).")] = None,
     reorder: Reorder = None,
     layout: Layout = None,
+    vertices_out: VerticesOut = None,
     progress: Progress = False,
     **given: Any,
 ) -> None:
@@ -59,7 +62,7 @@ def convert(
     Blocks are made where a number of them or the memory is given, of several files, and by several processes."""
     if not _in_blocks(file, parts, memory):
         graph = read(file=file[0], progress=progress, **given)
-        save(graph, out=out, to=to, reorder=reorder, layout=layout)
+        save(graph, out=out, to=to, reorder=reorder, layout=layout, vertices_out=vertices_out)
         return
     options: dict[str, Any] = {"parts": parts, "memory": memory or MEMORY, "layout": layout, "progress": progress}
     options |= arguments(**given)
@@ -70,9 +73,10 @@ def convert(
     from tgraph.stream.file.blocks import BlockFile
 
     with BlockFile(out) as made:
-        what = f"{made.num_vertices:,} vertices, {made.num_arcs:,} arcs in {len(made.blocks()):,} blocks"
+        what = f"{grouped(made.num_vertices)} vertices, {grouped(made.num_arcs)} arcs"
+        what += f" in {grouped(len(made.blocks()))} blocks"
     by = f" by {ranks.number()} ranks" if ranks.are_several() else ""
-    say(f"{out}: {what}, of {len(file):,} {'file' if len(file) == 1 else 'files'}, converted in {took}{by}")
+    say(f"{out}: {what}, of {grouped(len(file))} {'file' if len(file) == 1 else 'files'}, converted in {took}{by}")
     tell(written=str(out))
 
 

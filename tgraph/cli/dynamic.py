@@ -18,7 +18,7 @@ from tgraph.cli.choices import one_of
 from tgraph.cli.options import Progress, picture_file
 from tgraph.cli.pipes import check_readable, readable
 from tgraph.cli.reading import READING, arguments, naming_options, reading
-from tgraph.cli.saying import say, tell
+from tgraph.cli.saying import grouped, say, tell
 from tgraph.core.system.text import table
 from tgraph.errors import ArgumentError
 
@@ -199,12 +199,12 @@ def _say(store: StoreOfFolder, done: str, took: str) -> None:
     """Print a change and the present size of the store."""
     facts = store.info()
     arcs = facts["arcs in CSR"] + facts["changes in runs"]
-    about = "about " if facts["changes in runs"] else ""
+    about = f"{'about ' if facts['changes in runs'] else ''}{grouped(arcs)} arcs"
     tell(store=str(store.path), version=store.version, vertices=store.num_vertices)
     disk = report.scaled(facts["bytes of files"] + facts["bytes of log"])
     say(
-        f"{store.path}: {done} in {took}; version {store.version:,}, {store.num_vertices:,} vertices, {about}{arcs:,} "
-        f"arcs, {disk}B"
+        f"{store.path}: {done} in {took}; version {grouped(store.version)}, "
+        f"{grouped(store.num_vertices)} vertices, {about}, {disk}B"
     )
 
 
@@ -216,7 +216,7 @@ def _schema(store: StoreOfFolder) -> dict[str, str]:
 
 def _shown(value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(f"{size:,}" for size in value) or "none"
+        return ", ".join(grouped(size) for size in value) or "none"
     if isinstance(value, float):
         return f"{value:.2f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    return grouped(value) if isinstance(value, int) else str(value)

@@ -30,7 +30,7 @@ from tgraph.cli.options import writable as can_be_written
 from tgraph.cli.pipes import check_readable, is_stream, named, readable, writable
 from tgraph.cli.reading import READING, arguments, checked, naming_options, reading, refuse
 from tgraph.cli.results.result import shown
-from tgraph.cli.saying import say, tell
+from tgraph.cli.saying import grouped, say, tell
 from tgraph.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def load(
         by = f" by {ranks.number()} ranks"
     else:
         graph, by = tg.open(file, str(memory), device), ""
-    say(f"{file}: {graph.num_vertices:,} vertices, {graph.num_arcs:,} arcs, opened{by}")
+    say(f"{file}: {grouped(graph.num_vertices)} vertices, {grouped(graph.num_arcs)} arcs, opened{by}")
     _tell_of(graph, file)
     return graph
 
@@ -118,16 +118,16 @@ def load(
 def size(graph: tg.Graph) -> str:
     """The numbers of vertices and edges of a graph."""
     kind = "directed" if graph.directed else "undirected"
-    return f"{graph.num_vertices:,} vertices, {graph.num_edges:,} edges, {kind}"
+    return f"{grouped(graph.num_vertices)} vertices, {grouped(graph.num_edges)} edges, {kind}"
 
 
 def info(graph: tg.Graph, /) -> None:
     """Sizes, degrees, weights and storage of a graph."""
     isolated = (graph.out_degree == 0) & (graph.in_degree == 0)
     facts = {
-        "self-loops": f"{graph.num_self_loops:,}",
-        "parallel edges": f"{graph.num_parallel_edges:,}",
-        "isolated vertices": f"{int(isolated.sum()):,}",
+        "self-loops": grouped(graph.num_self_loops),
+        "parallel edges": grouped(graph.num_parallel_edges),
+        "isolated vertices": grouped(int(isolated.sum())),
         "out-degree": _degrees(graph),
         "weights": _weights(graph),
         "vertex ids": _ids(graph),
@@ -151,7 +151,7 @@ def _degrees(graph: tg.Graph) -> str:
     if not graph.num_vertices:
         return "none"
     ((vertex, largest),) = graph.top(graph.out_degree, 1)
-    return f"{graph.num_arcs / graph.num_vertices:.3g} on average, {largest:,} at most (vertex {shown(vertex)})"
+    return f"{graph.num_arcs / graph.num_vertices:.3g} on average, {grouped(largest)} at most (vertex {shown(vertex)})"
 
 
 def _weights(graph: tg.Graph) -> str:
@@ -165,7 +165,7 @@ def _ids(graph: tg.Graph) -> str:
     import torch
 
     if graph.vertices is None:
-        return f"0 to {graph.num_vertices - 1:,}" if graph.num_vertices else "none"
+        return f"0 to {grouped(graph.num_vertices - 1)}" if graph.num_vertices else "none"
     examples = ", ".join(map(shown, graph.vertices[:3].tolist()))
     return f"{'integers' if isinstance(graph.vertices, torch.Tensor) else 'text'}, such as {examples}"
 
@@ -190,10 +190,10 @@ MODEL_OPTIONS: dict[str, Any] = {
     "tau1": typer.Option(help="Exponent of the power law of degrees."),
     "tau2": typer.Option(help="Exponent of the power law of the sizes of communities."),
     "mu": typer.Option(min=0, max=1, help="The part of edges that leave their community."),
-    "min_degree": typer.Option(min=1),
-    "max_degree": typer.Option(min=1),
-    "min_community": typer.Option(min=1),
-    "max_community": typer.Option(min=1),
+    "min_degree": typer.Option(min=1, help="The least degree."),
+    "max_degree": typer.Option(min=1, help="The largest degree."),
+    "min_community": typer.Option(min=1, help="Vertices of the smallest community."),
+    "max_community": typer.Option(min=1, help="Vertices of the largest community."),
 }
 
 
@@ -270,7 +270,7 @@ def recommend(
     """Costs and gains of each layout of the arcs, and the one to take."""
     advice = tg.advise(graph.to(device), features)
     if advice.arcs < graph.num_arcs:
-        say(f"measured on blocks of vertices with {advice.arcs:,} of {graph.num_arcs:,} arcs")
+        say(f"measured on blocks of vertices with {grouped(advice.arcs)} of {grouped(graph.num_arcs)} arcs")
     say(str(advice))
     tell(recommended=advice.recommended, rows=[asdict(each) for each in advice.measured])
 
@@ -299,7 +299,7 @@ def parts(
     took = clock()
     held = found.apply(graph)
     between = found.arcs_between(held)
-    counted = f"{parts:,} {'part' if parts == 1 else 'parts'}"
+    counted = f"{grouped(parts)} {'part' if parts == 1 else 'parts'}"
     say(f"{method}: {counted} in {took}")
     say(report.partition(found, held, between))
     tell(method=method, balance=found.balance, cut=found.cut(held)[0], rows=report.rows_of_parts(found, held, between))
@@ -340,6 +340,10 @@ ToFormat = Annotated[
         help="The format to write, where the extension does not tell.",
     ),
 ]
+VerticesOut = Annotated[
+    Path | None,
+    typer.Option(help="Beside a table of edges: a table of vertices, .parquet or .csv.", show_default=False),
+]
 
 
 def check_out(*, out: Path, to: str | None, layout: str | None, **others: Any) -> None:
@@ -355,7 +359,16 @@ def check_out(*, out: Path, to: str | None, layout: str | None, **others: Any) -
 
 
 @checked(check_out)
-def save(graph: tg.Graph, /, *, out: Out, to: ToFormat = None, reorder: Reorder = None, layout: Layout = None) -> None:
+def save(
+    graph: tg.Graph,
+    /,
+    *,
+    out: Out,
+    to: ToFormat = None,
+    reorder: Reorder = None,
+    layout: Layout = None,
+    vertices_out: VerticesOut = None,
+) -> None:
     """Write the graph to a file or standard output, in another order or layout where asked for."""
     graph = graph if reorder is None else graph.reorder(reorder)
     if layout is not None:
@@ -364,8 +377,8 @@ def save(graph: tg.Graph, /, *, out: Out, to: ToFormat = None, reorder: Reorder 
         say(f"layout {layout}: {report.scaled(graph.nbytes)}B, in place of {report.scaled(before)}B")
     if is_stream(out):
         with writable(out) as path:
-            tg.write(graph, path, format=to)
+            tg.write(graph, path, format=to, vertices=vertices_out)
     else:
-        tg.write(graph, out, format=to)
+        tg.write(graph, out, format=to, vertices=vertices_out)
     say(f"{named(out, output=True)}: {size(graph)}")
     tell(written=str(out), vertices=graph.num_vertices, edges=graph.num_edges, directed=graph.directed)

@@ -16,6 +16,7 @@ import torch.distributed as dist
 import tgraph as tg
 from tgraph import kernels
 from tgraph.cli.examination import limits, served
+from tgraph.cli.saying import grouped
 from tgraph.core.system.text import duration, scaled
 
 SMALL, LARGE = 8, 1 << 24  # bytes that a rank sends to each other, and to all others together
@@ -68,9 +69,9 @@ def compared(ranks: Sequence[Rank]) -> Iterator[tuple[str, str]]:
     hosts: dict[str, list[int]] = {}
     for number, rank in enumerate(ranks):
         hosts.setdefault(rank.host, []).append(number)
-    counted = "1 host" if len(hosts) == 1 else f"{len(hosts):,} hosts"
+    counted = "1 host" if len(hosts) == 1 else f"{grouped(len(hosts))} hosts"
     where = "; ".join(f"{host}: {_numbers(numbers)}" for host, numbers in hosts.items())
-    yield "ranks", f"{len(ranks):,} on {counted} ({where})"
+    yield "ranks", f"{grouped(len(ranks))} on {counted} ({where})"
     yield "versions", alike([rank.versions for rank in ranks], "install the same everywhere")
     yield "kernels", alike([rank.kernels for rank in ranks], "give all ranks alike machines, or sums may differ", False)
     for host, numbers in hosts.items():

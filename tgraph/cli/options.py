@@ -114,7 +114,7 @@ To = Annotated[
         help=f"The format of a result that is printed: {', '.join(_FORMATS)}.",
     ),
 ]
-Seed = Annotated[int, typer.Option(help="Another seed gives another graph.")]
+Seed = Annotated[int, typer.Option(help="Another seed gives another drawing.")]
 
 # Parameters of algorithms as options of the command, by name.
 OPTIONS: dict[str, Any] = {
@@ -156,7 +156,7 @@ OPTIONS: dict[str, Any] = {
     "p": Annotated[float, typer.Option(help="More leads back to the vertex before less often.")],
     "q": Annotated[float, typer.Option(help="More leads away from the vertex before less often.")],
     "restart": Annotated[float, typer.Option(min=0, max=1, help="The probability of going back to the start.")],
-    "dimensions": Annotated[int, typer.Option(min=1, help="Of the points.")],
+    "dimensions": Annotated[int, typer.Option(min=1, help="How many numbers each point has.")],
     "window": Annotated[int, typer.Option(min=1, help="How many steps apart vertices of a walk count as near.")],
     "epochs": Annotated[int, typer.Option(min=0, help="How many times to go through all walks.")],
     "strategy": Annotated[str, typer.Option(help="The order in which vertices take part.")],

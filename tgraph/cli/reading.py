@@ -36,6 +36,9 @@ READING: dict[str, Any] = {
     "source_column": Annotated[str | None, _option(help="Column of the first ends of edges, by name.")],
     "target_column": Annotated[str | None, _option(help="Column of the other ends of edges, by name.")],
     "columns": Annotated[str | None, _option(help="Further columns to keep, as in a,b or 4,5; 'all' for all of them.")],
+    "vertices": Annotated[
+        str | None, _option(help="A table with one row per vertex, beside one of edges: ids, then data to keep.")
+    ],
     "delimiter": Annotated[
         str | None, _option(help=r"The character between columns; '\t' or 'tab' for a tab (default: detected).")
     ],

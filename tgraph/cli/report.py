@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import tgraph as tg
-from tgraph.cli.saying import say, tell
+from tgraph.cli.saying import grouped, say, tell
 from tgraph.core.system.text import duration, scaled, table
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def verified(store: Any, damaged: Sequence[Any], took: str) -> None:
 def cost(run: tg.Run) -> tuple[str, str, str, str]:
     """(iterations, direction switches, time, edges per second) of a run that was traced."""
     assert run.trace is not None
-    iterations = f"{run.iterations:,}" + ("" if run.converged else ", not converged")
-    return iterations, f"{run.trace.switches:,}", duration(run.trace.milliseconds / 1e3), rate(run.trace)
+    iterations = grouped(run.iterations) + ("" if run.converged else ", not converged")
+    return iterations, grouped(run.trace.switches), duration(run.trace.milliseconds / 1e3), rate(run.trace)
 
 
 def rate(trace: tg.Trace) -> str:
@@ -93,7 +93,7 @@ def rows_of_parts(parts: Parts, graph: tg.Graph, between: Tensor) -> list[dict[s
 def partition(parts: Parts, graph: tg.Graph, between: Tensor) -> str:
     """A row for each part, and one line for all."""
     rows = [
-        (str(number), *(f"{count:,}" for count in counts), "")
+        (str(number), *(grouped(count) for count in counts), "")
         for number, *counts in (each.values() for each in rows_of_parts(parts, graph, between))
     ]
     return f"{table(((*PARTS, ''), *rows))}\n{partition_total(parts, graph)}"
@@ -102,4 +102,4 @@ def partition(parts: Parts, graph: tg.Graph, between: Tensor) -> str:
 def partition_total(parts: Parts, graph: tg.Graph) -> str:
     """Balance and cut of the partitioned graph in words."""
     cut, share = parts.cut(graph)
-    return f"balance {parts.balance:.3f}, cut {cut:,} of {graph.num_arcs:,} arcs ({share:.2%})"
+    return f"balance {parts.balance:.3f}, cut {grouped(cut)} of {grouped(graph.num_arcs)} arcs ({share:.2%})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -22,6 +23,11 @@ def say(text: str, err: bool = False) -> None:
     out where standard output has data."""
     if err or not _quiet.get():
         _print(text, err)
+
+
+def grouped(number: Any) -> str:
+    """A number as text: with thousands separators for people at a terminal, plain for programs that read a pipe."""
+    return format(number, "," if sys.stdout.isatty() else "")
 
 
 def is_told() -> bool:

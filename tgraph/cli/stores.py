@@ -10,7 +10,7 @@ import typer
 import tgraph as tg
 from tgraph.cli import report
 from tgraph.cli.options import Progress
-from tgraph.cli.saying import say, tell
+from tgraph.cli.saying import grouped, say, tell
 from tgraph.core.system.text import table
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ def info(*, store: Store, key: Beginning = "") -> None:
         ]
     )
     for stat in stats:
-        shape = " x ".join(f"{size:,}" for size in stat.shape)
+        shape = " x ".join(grouped(size) for size in stat.shape)
         nbytes = stat.shape[0] * stat.row_bytes
-        rows.append([stat.key, _dtype(stat), shape, f"{stat.num_blocks:,}", f"{nbytes:,}"])
+        rows.append([stat.key, _dtype(stat), shape, grouped(stat.num_blocks), grouped(nbytes)])
     say(table(rows, left=(0, 1, 2)))
     total = sum(stat.shape[0] * stat.row_bytes for stat in stats)
     say(f"{opened!r}: {len(stats)} tensor{'s' if len(stats) != 1 else ''}, {report.scaled(total)}B")

@@ -155,6 +155,8 @@ def as_column(values: Any, count: int, device: torch.device, name: str) -> Colum
 
 def _read(values: Any, name: str) -> Column:
     pa = _arrow()
+    if isinstance(values, (pa.Array, pa.ChunkedArray)) and str(values.type) in ("string_view", "binary_view"):
+        values = values.cast(pa.large_string() if str(values.type) == "string_view" else pa.large_binary())
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
         values = pa.concat_arrays(values.chunks) if isinstance(values, pa.ChunkedArray) else values

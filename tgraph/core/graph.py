@@ -24,9 +24,11 @@ from tgraph.errors import ArgumentError
 from tgraph.markup.labels import definitions
 
 if TYPE_CHECKING:
+    import igraph
     import networkx
     import pandas
     import scipy.sparse
+    import torch_geometric.data
 
 T = TypeVar("T")
 
@@ -265,6 +267,12 @@ class Graph(GraphVertices):
     to_edge_index: ClassVar[Callable[..., Tensor]] = cast(Any, Attached())
     from_pandas: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
     to_pandas: ClassVar[Callable[..., pandas.DataFrame]] = cast(Any, Attached())
+    # ... `tgraph.io.libraries` ...
+    from_igraph: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
+    to_igraph: ClassVar[Callable[..., igraph.Graph]] = cast(Any, Attached())
+    from_pyg: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
+    to_pyg: ClassVar[Callable[..., torch_geometric.data.Data | torch_geometric.data.HeteroData]] = cast(Any, Attached())
+    from_dgl: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
     # ... `tgraph.io.arrow` ...
     from_table: ClassVar[Callable[..., Graph]] = cast(Any, Attached())
     # ... and `tgraph.formats`.

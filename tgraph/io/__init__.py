@@ -77,10 +77,18 @@ FORMATS: dict[str, tuple[str, ...]] = {
 BINARY = ("parquet", "feather", "gapbs", "npz", "tg")
 DESCRIBED = ("graphml", "gml", "pajek", "gexf", "json", "adjlist", "graph6", "lgl", "dot", "dl")
 _ALL_COLUMNS = ("tg", "graphml", "gml", "pajek", "gexf", "json", "dot")  # they warn of those that they cannot hold
-_ARC_COLUMNS = ("parquet", "feather", "csv", *_ALL_COLUMNS)
+_TABLES = ("parquet", "feather", "csv")
+_ARC_COLUMNS = (*_TABLES, *_ALL_COLUMNS)
 
 
-def read(path: PathLike, *, format: str | None = None, progress: bool = False, **options: Any) -> Graph:
+def read(
+    path: PathLike,
+    *,
+    format: str | None = None,
+    vertices: PathLike | None = None,
+    progress: bool = False,
+    **options: Any,
+) -> Graph:
     """Read a graph from a file.
 
     `format` names one of `FORMATS`; without it the extension decides. `progress=True` shows a bar over the bytes of a
@@ -106,6 +114,9 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
         file has both arcs of each undirected edge, those are kept that lead to the greater vertex.
     delimiter : the character between columns, for edge lists and CSV; by default detected from the first line.
     encoding : that of GraphML and other formats that describe vertices, where it is neither UTF-8 nor UTF-16.
+    vertices : beside a table of edges, a file with one row per vertex, .parquet, .csv, .tsv or .feather: its column
+        vertex, id or node, or else the first one, has ids, the others become `graph.vertex_columns`. Its vertices come
+        first, in its order, isolated ones too. It is what `write` makes, and `graph.frame`.
     skip : the number of leading lines to ignore, for edge lists and CSV.
     verify : for .tg files, whether each tensor is verified at first use, in one pass. See `tgraph.verify`.
 
@@ -121,6 +132,7 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
     (tensor([  7, 100, 300]), tensor([1.5000, 0.5000], dtype=torch.float64))
     """
     module = _module_to_read(path, format)
+    _check_vertices(vertices, module)
     parts = (getattr(module, "plan", module.read), module.read)
     known = [name for part in parts for name in _parameters(part) if name not in ("path", "options")]
     for name in options:
@@ -132,11 +144,22 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
         options["progress"] = True
     with busy(f"read {Path(path).name}"):
         graph = module.read(path, **options)
+        if vertices is not None:
+            from tgraph.io import vertex_table
+
+            ids = options.get("ids", "auto")
+            graph = vertex_table.joined(graph, vertex_table.read(vertices, ids), ids, vertices)
     if all(options.get(name) is None for name in ("weights", "weight", "columns")):
         taken = columns_of(path, format=format, **options)
         if taken is not None and taken.numbers:
             warnings.warn(f"{path}: {taken.warning()}", ColumnsLeftOut, stacklevel=2)
     return graph
+
+
+def _check_vertices(vertices: PathLike | None, module: ModuleType) -> None:
+    if vertices is not None and (short := module.__name__.rpartition(".")[2]) not in _TABLES:
+        tables = ", ".join(_TABLES)
+        raise ArgumentError(f"vertices: a table of vertices stands beside one of edges, {tables}, not beside {short}")
 
 
 @functools.cache
@@ -159,7 +182,14 @@ class ColumnsLeftOut(UserWarning):
     """
 
 
-def columns_of(path: PathLike, *, format: str | None = None, progress: bool = False, **options: Any) -> Columns | None:
+def columns_of(
+    path: PathLike,
+    *,
+    format: str | None = None,
+    vertices: PathLike | None = None,
+    progress: bool = False,
+    **options: Any,
+) -> Columns | None:
     """The columns that `read` takes from a file; None for formats without named or numbered columns. The arguments are
     those of `read`.
 
@@ -171,12 +201,14 @@ def columns_of(path: PathLike, *, format: str | None = None, progress: bool = Fa
     return module.columns(path, **options) if hasattr(module, "columns") else None
 
 
-def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
+def write(graph: Graph, path: PathLike, *, format: str | None = None, vertices: PathLike | None = None) -> None:
     """Write a graph to a file, atomically.
 
     `format` names one of `FORMATS`; without it the extension decides. .tg is lossless, .npz but for columns. Those
     that cannot represent isolated vertices, original ids, the direction or columns warn where these are lost; tables
     (.parquet, .csv, .feather) have the columns of arcs, GraphML, GEXF, GML, Pajek, JSON and DOT those of vertices too.
+    vertices : beside a table, a second file, .parquet, .csv, .tsv or .feather, with the column vertex of ids and those
+    of vertices, a row for each, isolated ones too.
     Raises ArgumentError for an unknown extension, for a binary format with the extension of a compressed file, and for
     a graph that the format cannot represent, or labels that would be misread.
 
@@ -192,11 +224,19 @@ def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
     suffix = Path(path).suffix.lower()
     if suffix in CODECS and module.__name__.endswith(BINARY):
         raise ArgumentError(f"path: binary formats are not compressed again; write {stem(path).name!r} instead")
+    _check_vertices(vertices, module)
     short = module.__name__.rpartition(".")[2]
-    vertices, arcs = [graph.vertex_columns] * (short not in _ALL_COLUMNS), [graph.arc_columns]
-    warn_of_columns(str(path), *vertices, *arcs * (short not in _ARC_COLUMNS))
+    of_vertices, arcs = [graph.vertex_columns] * (short not in _ALL_COLUMNS), [graph.arc_columns]
+    warn_of_columns(str(path), *of_vertices * (vertices is None), *arcs * (short not in _ARC_COLUMNS))
     with busy(f"write {Path(path).name}"):
-        module.write(graph if module.__name__ == "tgraph.io.tg" else graph.to_csr(), path)  # .tg holds layouts
+        graph = graph if short == "tg" else graph.to_csr()  # .tg holds layouts
+        if vertices is None:
+            module.write(graph, path)
+            return
+        from tgraph.io import vertex_table
+
+        vertex_table.write(graph, vertices)
+        module.write(graph, path, alone=True)
 
 
 def verify(path: PathLike) -> int:

@@ -1,4 +1,4 @@
-"""Tables of Arrow: from Parquet and other files, pyarrow, pandas, polars, queries of DuckDB."""
+"""Tables of Arrow: from Parquet and other files, pyarrow, pandas, polars, cuDF, queries of DuckDB."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from tgraph.errors import ArgumentError
 from tgraph.io import parquet
 from tgraph.io.edges import Ids
 from tgraph.io.text.names import find_columns, further_columns
+from tgraph.io.vertex_table import joined
 
 if TYPE_CHECKING:
     import pyarrow
@@ -36,12 +37,13 @@ def from_table(
     self_loops: SelfLoops = "keep",
     ids: Ids = "auto",
     columns: bool | Sequence[str] | None = None,
+    vertices: Any = None,
 ) -> Graph:
     """The graph of a `table` with one row per edge, of any kind in `read_columns`, such as files or a query of DuckDB.
 
     source, target, weight : names of columns; by default conventional ones are recognised, without weights for
     `weights=False`. directed : whether rows are arcs or undirected edges. multi, self_loops, ids, columns : as of
-    `tgraph.read`.
+    `tgraph.read`. vertices : another table, of a row for each vertex, as `tgraph.read` takes a file.
 
     Raises ArgumentError for missing columns, FileFormatError for missing values, and other ids than integers or text.
 
@@ -55,14 +57,16 @@ def from_table(
     found = find_columns("the table", names, source, target, weight, weights is not False)
     further: Any = further_columns("the table", names, found, columns)
     read = read_columns(table, [*(name for name in found if name), *further])
-    return parquet.build("the table", read, found, directed, multi, self_loops, ids, further)
+    graph = parquet.build("the table", read, found, directed, multi, self_loops, ids, further)
+    return graph if vertices is None else joined(graph, read_columns(vertices), ids)
 
 
 def read_columns(table: Any, columns: Sequence[str] | None = None) -> pyarrow.Table:
     """The columns of a table, by default all; others are not read.
 
     table : the path of a file, a folder or a pattern such as "edges-*.parquet", or a list of paths; or an object with
-    columns of Arrow: tables, datasets and readers of pyarrow, frames of pandas and polars, relations of DuckDB.
+    columns of Arrow: tables, batches, datasets and readers of pyarrow, frames of pandas, polars (lazy ones too) and
+    cuDF, relations of DuckDB.
 
     Raises ArgumentError for other objects, patterns without a file, and missing columns.
     """
@@ -78,6 +82,10 @@ def read_columns(table: Any, columns: Sequence[str] | None = None) -> pyarrow.Ta
     if isinstance(table, pa.RecordBatch):
         table = pa.Table.from_batches([table])
     names = None if columns is None else list(dict.fromkeys(columns))
+    if hasattr(table, "collect"):  # a lazy frame, which computes the columns that are asked for
+        table, names = (table if names is None else table.select(names)).collect(), None
+    if hasattr(table, "to_arrow") and not hasattr(table, "__arrow_c_stream__"):  # of cuDF, on the GPU
+        table, names = (table if names is None else table[names]).to_arrow(), None
     if isinstance(table, dataset.Dataset):
         return table.to_table(columns=names)
     if not isinstance(table, (pa.Table, pa.RecordBatchReader)):
@@ -92,12 +100,13 @@ def column_names(table: Any) -> list[str]:
     """The names of the columns of a table; `table` and errors are those of `read_columns`."""
     if is_path(table):
         table = _files(table)
-    if any(hasattr(table, how) for how in ("__arrow_c_stream__", "__arrow_c_array__", "to_table")):
+    if hasattr(table, "collect_schema"):
+        return list(table.collect_schema().names())
+    if any(hasattr(table, how) for how in ("__arrow_c_stream__", "__arrow_c_array__", "to_table", "to_arrow")):
         names = table.schema.names if hasattr(table, "schema") else table.columns
         return list(names() if callable(names) else names)  # a method of polars
     kind = type(table).__name__
-    remedy = "call its collect()" if hasattr(table, "collect") else "convert it with pyarrow.table"
-    raise ArgumentError(f"table: expected paths or columns of Arrow, got {kind}; {remedy}")
+    raise ArgumentError(f"table: expected paths or columns of Arrow, got {kind}; convert it with pyarrow.table")
 
 
 def is_path(table: Any) -> bool:

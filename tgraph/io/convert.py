@@ -1,9 +1,10 @@
-"""Conversion from and to networkx, scipy, PyG's edge_index and pandas; vertex order, ids and weights are preserved."""
+"""Conversion from and to networkx, scipy, edge_index and pandas; vertex order, ids and weights are preserved."""
 
 from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +17,8 @@ from tgraph.errors import ArgumentError
 from tgraph.io import adjacency
 from tgraph.io.adjacency import Adjacency
 from tgraph.io.columns import Column
-from tgraph.io.edges import columns_of_edges, edges_of, widened
-from tgraph.io.text.names import further_columns
+from tgraph.io.edges import Rules, columns_of_edges, edges_of, widened
+from tgraph.io.text.names import SOURCES, TARGETS, WEIGHTS, customary, further_columns, has_customary
 from tgraph.kernels.operators.dicts import MISSING, objects
 
 if TYPE_CHECKING:
@@ -219,18 +220,23 @@ def to_edge_index(graph: Graph) -> Tensor:
 
 def from_pandas(
     frame: pandas.DataFrame,
-    source: str = "source",
-    target: str = "target",
+    source: str | None = None,
+    target: str | None = None,
     weight: str | None = None,
     *,
     directed: bool = True,
+    weights: bool | None = None,
+    multi: inputs.Multi = "keep",
+    self_loops: inputs.SelfLoops = "keep",
     columns: bool | Sequence[str] | None = None,
 ) -> Graph:
-    """The graph of a `frame` with one row per edge, with its ends in the columns `source` and `target`.
+    """The graph of a `frame` with one row per edge, of the same arguments as `from_table`, with ids of any kind.
 
     Integer ids are relabelled 0..n-1 in ascending order, other ids (text) in order of appearance, with the ids in
-    `vertices`. `weight` names the column of weights. `directed=False`: every row is one undirected edge.
-    `columns` : names of further columns that become `arc_columns`, True for all.
+    `vertices`. `source`, `target`, `weight` name columns; by default conventional names are recognised, without weights
+    for `weights=False`. `directed=False`: every row is one undirected edge, or all have their reverse among them.
+    `multi`, `self_loops` : as of `tgraph.read`. `columns` : names of further columns that become `arc_columns`, or True
+    for all.
     Raises ArgumentError for columns that are missing, duplicate or not numeric, and for missing values.
 
     >>> import pandas
@@ -241,28 +247,39 @@ def from_pandas(
     """
     if not (hasattr(frame, "columns") and hasattr(frame, "isna")):
         raise ArgumentError(f"frame: expected a pandas one, got {type(frame).__name__}; from_table takes other tables")
-    for argument, name in (("source", source), ("target", target), ("weight", weight)):
+    found = _named(list(frame.columns), source, target, weight, weights is not False)
+    source, target, weight = found
+    for argument, name in zip(("source", "target", "weight"), found, strict=True):
         if name is None:
             continue
         if (times := list(frame.columns).count(name)) != 1:
             listed = ", ".join(map(repr, frame.columns))
-            found = "no column" if times == 0 else f"{times} columns"
-            raise ArgumentError(f"{argument}: the frame has {found} {name!r}; its columns are {listed}")
+            count = "no column" if times == 0 else f"{times} columns"
+            raise ArgumentError(f"{argument}: the frame has {count} {name!r}; its columns are {listed}")
         if frame[name].isna().any():
             row = frame.index[frame[name].isna()][0]
             raise ArgumentError(f"{argument}: the row {row!r} of column {name!r} has no value; fill or drop such rows")
-    weights = None if weight is None else _numbers(frame[weight])
-    names = further_columns("the frame", list(frame.columns), (source, target, weight), columns)
-    same: dict[str, Any] = {"directed": directed, "columns": {name: frame[name] for name in names}}
-    ends = frame[source], frame[target]
+    values = None if weight is None else _numbers(frame[weight])
+    further: Any = {name: frame[name] for name in further_columns("the frame", list(frame.columns), found, columns)}
+    ends, rules = (frame[source], frame[target]), Rules(directed, multi, self_loops, "compact")
     if all(column.dtype.kind in "iu" for column in ends):
         src, dst = (column.to_numpy(dtype=np.uint64 if column.dtype.kind == "u" else np.int64) for column in ends)
-        return Graph.from_edges(src, dst, weights, ids="compact", **same)
+        return rules.build(src, dst, values, further)
     import pandas
 
     numbers, labels = pandas.factorize(pandas.concat(ends, ignore_index=True))
-    src, dst = numbers[: len(frame)], numbers[len(frame) :]
-    return Graph.from_edges(src, dst, weights, vertices=np.asarray(labels, dtype=object), **same)
+    rules = replace(rules, vertices=np.asarray(labels, dtype=object))
+    return rules.build(numbers[: len(frame)], numbers[len(frame) :], values, further)
+
+
+def _named(names: list[Any], source: Any, target: Any, weight: Any, weighted: bool) -> tuple[Any, Any, Any]:
+    """The columns of sources, targets and weights: as given, by default those of conventional names."""
+    text = [name for name in names if isinstance(name, str)]
+    ends = customary(text, SOURCES) or "source", customary(text, TARGETS) or "target"
+    if source is None and target is None and len(names) == 2 and not has_customary(text):
+        ends = names[0], names[1]
+    weight = customary(text, WEIGHTS) if weight is None else weight
+    return ends[0] if source is None else source, ends[1] if target is None else target, weight if weighted else None
 
 
 def _numbers(column: pandas.Series) -> np.ndarray:

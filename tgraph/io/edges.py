@@ -13,7 +13,7 @@ from torch import Tensor
 
 from tgraph.core.building import sorting
 from tgraph.core.building.inputs import Multi, SelfLoops, as_index, as_weights, check_choice
-from tgraph.core.columns import NONE, flat
+from tgraph.core.columns import NONE, Columns, flat
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
@@ -107,17 +107,24 @@ def widened(weights: Tensor) -> Tensor:
 def columns_of_edges(graph: Graph, taken_by: Mapping[str, Any]) -> dict[str, Any]:
     """The columns of the arcs for a table with those it is `taken_by` (see `tgraph.core.columns.flat`), each undirected
     edge once."""
+    return flat(columns_once(graph), taken_by)
+
+
+def columns_once(graph: Graph) -> Columns:
+    """The columns of the arcs, each undirected edge once, in the order of `edges_of`."""
     columns = graph.arc_columns
     if columns and not graph.directed:
         src, dst = graph.to_edge_index()
         columns = columns.take((src <= dst).nonzero()[:, 0])
-    return flat(columns, taken_by)
+    return columns
 
 
-def named_edges(graph: Graph, purpose: str) -> dict[str, Any]:
-    """The edges with original ids, each undirected one once: numpy arrays "source", "target" and "weight"."""
+def named_edges(graph: Graph, purpose: str, alone: bool = False) -> dict[str, Any]:
+    """The edges with original ids, each undirected one once: numpy arrays "source", "target" and "weight". Warns of
+    isolated vertices, unless the edges are asked for `alone`."""
     src, dst, weights = edges_of(graph)
-    warn_of_isolated(graph, purpose)
+    if not alone:
+        warn_of_isolated(graph, purpose)
     vertices = graph.vertices
     if vertices is not None:
         names = vertices.cpu().numpy() if isinstance(vertices, Tensor) else text_labels(vertices)

@@ -72,9 +72,9 @@ def columns(
     return columns_of(path, _table(path).schema, source, target, weight, weights)
 
 
-def write(graph: Graph, path: PathLike) -> None:
+def write(graph: Graph, path: PathLike, alone: bool = False) -> None:
     """Write the columns source, target and, where there are weights, weight, then those of the arcs; each undirected
-    edge once.
+    edge once. `alone` : whether isolated vertices are left out without a warning.
 
     >>> import pandas
     >>> tg.write(tg.Graph.from_edges([0, 1], [1, 2], [3, 7]), "calls.feather")
@@ -85,6 +85,6 @@ def write(graph: Graph, path: PathLike) -> None:
     """
     from pyarrow import feather
 
-    table = table_of(graph)
+    table = table_of(graph, alone)
     with replacing(path) as temporary:
         feather.write_feather(table, os.fspath(temporary))

@@ -94,7 +94,7 @@ def edge_columns(
     path: PathLike, table: pyarrow.Table, found: tuple[str, str, str | None], ids: Ids
 ) -> tuple[Any, Any, np.ndarray | None]:
     """(sources, targets, weights or None) of the columns `found`; ids are integer arrays or arrow columns of text."""
-    src, dst = (_ids(path, table.column(name), name, ids) for name in found[:2])
+    src, dst = (id_column(path, table.column(name), name, ids) for name in found[:2])
     if isinstance(src, np.ndarray) != isinstance(dst, np.ndarray):
         problem = f"column {found[0]!r} is {table.column(found[0]).type}, {found[1]!r} is {table.column(found[1]).type}"
         raise FileFormatError(path, problem, 'give both the same type, or read both as labels: ids="text"')
@@ -149,7 +149,8 @@ def columns_of(
     return Columns(*found, numbers, tuple(each.name for each in left if each.name not in numbers))
 
 
-def _ids(path: PathLike, column: pyarrow.ChunkedArray, name: str, ids: Ids) -> Any:
+def id_column(path: PathLike, column: pyarrow.ChunkedArray, name: str, ids: Ids) -> Any:
+    """The ids of a column: an integer array, or text of Arrow."""
     import pyarrow as pa
 
     _refuse_missing(path, column, name)
@@ -198,9 +199,9 @@ def _writable(numbers: np.ndarray) -> np.ndarray:
     return numbers if numbers.flags.writeable else numbers.copy()
 
 
-def write(graph: Graph, path: PathLike) -> None:
+def write(graph: Graph, path: PathLike, alone: bool = False) -> None:
     """Write the columns source, target and, where there are weights, weight, then those of the arcs; each undirected
-    edge once.
+    edge once. `alone` : whether isolated vertices are left out without a warning.
 
     >>> import pandas
     >>> tg.write(tg.Graph.from_edges([0, 1], [1, 2], [3, 7]), "calls.parquet")
@@ -211,16 +212,17 @@ def write(graph: Graph, path: PathLike) -> None:
     """
     from pyarrow import parquet
 
-    table = table_of(graph)
+    table = table_of(graph, alone)
     with replacing(path) as temporary:
         parquet.write_table(table, os.fspath(temporary), write_page_checksum=True)
 
 
-def table_of(graph: Graph) -> pyarrow.Table:
-    """The table of edges that `write` writes, whose metadata say whether they are directed."""
+def table_of(graph: Graph, alone: bool = False) -> pyarrow.Table:
+    """The table of edges that `write` writes, whose metadata say whether they are directed; `alone` as of
+    `named_edges`."""
     import pyarrow as pa
 
-    columns = named_edges(graph, "a table of edges")
+    columns = named_edges(graph, "a table of edges", alone)
     text = {name: pa.array(values, pa.string()) for name, values in columns.items() if values.dtype == object}
     table = pa.table(columns | text | columns_of_edges(graph, columns))
     return table.replace_schema_metadata({_DIRECTED: b"true" if graph.directed else b"false"})

@@ -306,10 +306,6 @@ def test_what_conversions_refuse():
     class Frame:
         columns = ("source", "target")
 
-    class Lazy:
-        def collect(self):
-            raise AssertionError
-
     graph = networkx.Graph
     for call, words in (
         (lambda: tg.from_networkx({0: [1]}), "G: expected a graph of networkx, got dict"),
@@ -317,7 +313,6 @@ def test_what_conversions_refuse():
         (lambda: tg.from_networkx("x.el"), "got str"),
         (lambda: tg.from_pandas([[1, 2]]), "frame: expected a pandas one, got list; from_table"),
         (lambda: tg.from_pandas(Frame()), "got Frame"),
-        (lambda: tg.from_table(Lazy()), "collect"),
         (
             lambda: tg.from_pandas(pandas.DataFrame([[1, 2, 3]], columns=["source", "target", "target"])),
             "target: the frame has 2 columns 'target'",
@@ -345,8 +340,7 @@ def test_batches_and_frames_of_polars():
     polars = pytest.importorskip("polars", reason="polars is not installed")
     frame = polars.DataFrame({"source": ["a"], "target": ["b"], "weight": [1.5]})
     assert arcs(tg.from_table(frame)) == [("a", "b", 1.5)]
-    with pytest.raises(ArgumentError, match="collect"):
-        tg.from_table(frame.lazy())
+    assert arcs(tg.from_table(frame.lazy())) == [("a", "b", 1.5)]
 
 
 def test_labels_of_bytes():

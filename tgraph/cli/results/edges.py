@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import tgraph as tg
 from tgraph.cli.results.result import SHOWN, Result, frame, ids, listed, names, shown
+from tgraph.cli.saying import grouped
 
 if TYPE_CHECKING:
     import pandas
@@ -50,7 +51,7 @@ def by_edge(name: str) -> Result:
 
 def _trusses(graph: tg.Graph, truss: Tensor) -> str:
     largest = int(truss.max()) if len(truss) else 0
-    return f"truss numbers up to {largest}, that of {int((truss == largest).sum()) // 2:,} edges"
+    return f"truss numbers up to {largest}, that of {grouped(int((truss == largest).sum()) // 2)} edges"
 
 
 def _trusses_table(graph: tg.Graph, truss: Tensor) -> pandas.DataFrame:
@@ -58,7 +59,7 @@ def _trusses_table(graph: tg.Graph, truss: Tensor) -> pandas.DataFrame:
 
 
 def _flow(graph: tg.Graph, found: tuple[float, Tensor]) -> str:
-    return f"a flow of {found[0]:,} along {int((found[1] > 0).sum()):,} arcs"
+    return f"a flow of {grouped(found[0])} along {grouped(int((found[1] > 0).sum()))} arcs"
 
 
 def _flow_table(graph: tg.Graph, found: tuple[float, Tensor]) -> pandas.DataFrame:
@@ -75,7 +76,7 @@ FLOW = Result(_flow, _flow_table)
 def _pairs(graph: tg.Graph, found: Tensor) -> str:
     named = zip(*(names(graph, end[:SHOWN]) for end in found), strict=True)
     chosen = listed([f"{u} - {v}" for u, v in named], found.shape[1])
-    return f"{found.shape[1]:,} of {graph.num_edges:,} edges: {chosen}"
+    return f"{grouped(found.shape[1])} of {grouped(graph.num_edges)} edges: {chosen}"
 
 
 def _pairs_table(graph: tg.Graph, found: Tensor) -> pandas.DataFrame:
@@ -84,7 +85,7 @@ def _pairs_table(graph: tg.Graph, found: Tensor) -> pandas.DataFrame:
 
 def _matching(graph: tg.Graph, mate: Tensor) -> str:
     matched = int((mate >= 0).sum())
-    return f"{matched // 2:,} edges, {graph.num_vertices - matched:,} vertices are left alone"
+    return f"{grouped(matched // 2)} edges, {grouped(graph.num_vertices - matched)} vertices are left alone"
 
 
 def _matching_table(graph: tg.Graph, mate: Tensor) -> pandas.DataFrame:
@@ -104,7 +105,7 @@ def _distances(graph: tg.Graph, found: tuple[Tensor, Tensor]) -> str:
     distance = found[0]
     reached = distance[distance < float("inf")]
     farthest = f", the farthest at distance {reached.max().item():g}" if len(reached) else ""
-    return f"paths between {len(reached):,} of {distance.numel():,} pairs{farthest}"
+    return f"paths between {grouped(len(reached))} of {grouped(distance.numel())} pairs{farthest}"
 
 
 def _distances_table(graph: tg.Graph, found: tuple[Tensor, Tensor]) -> pandas.DataFrame:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tgraph as tg
+from tgraph.cli.saying import grouped
 from tgraph.terminal import harmless
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def ids(graph: tg.Graph, vertices: Tensor) -> list[Any]:
 
 def share(graph: tg.Graph, count: float) -> str:
     """A number of vertices, of all that the graph has."""
-    return f"{count:,} of {graph.num_vertices:,} vertices"
+    return f"{grouped(count)} of {grouped(graph.num_vertices)} vertices"
 
 
 def largest(values: Tensor) -> int | float:
@@ -53,7 +54,7 @@ def largest(values: Tensor) -> int | float:
 
 def sizes(graph: tg.Graph, size: Tensor, one: str, several: str = "", of_largest: str = "the largest of") -> str:
     """The number of groups with these sizes, and the size of the largest."""
-    counted = f"1 {one}" if len(size) == 1 else f"{len(size):,} {several or f'{one}s'}"
+    counted = f"1 {one}" if len(size) == 1 else f"{grouped(len(size))} {several or f'{one}s'}"
     return f"{counted}, {of_largest} {share(graph, largest(size))}"
 
 

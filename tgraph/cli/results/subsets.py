@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import tgraph as tg
 from tgraph.cli.results.result import SHOWN, Result, frame, ids, listed, names, numbered, share, sizes
 from tgraph.cli.results.vertices import top
+from tgraph.cli.saying import grouped
 
 if TYPE_CHECKING:
     import pandas
@@ -37,7 +38,7 @@ DENSEST = Result(_densest, lambda graph, found: _table(graph, found[1]))
 
 
 def _path(graph: tg.Graph, vertices: Tensor) -> str:
-    return f"{len(vertices) - 1:,} arcs: {_chain(graph, vertices)}" if len(vertices) else "there is no path"
+    return f"{grouped(len(vertices) - 1)} arcs: {_chain(graph, vertices)}" if len(vertices) else "there is no path"
 
 
 def _chain(graph: tg.Graph, vertices: Tensor) -> str:
@@ -47,7 +48,10 @@ def _chain(graph: tg.Graph, vertices: Tensor) -> str:
 
 
 def _paths(graph: tg.Graph, found: list[tuple[Tensor, float]]) -> str:
-    return "\n".join(f"length {length:,}, {_path(graph, vertices)}" for vertices, length in found) or "there is no path"
+    return (
+        "\n".join(f"length {grouped(length)}, {_path(graph, vertices)}" for vertices, length in found)
+        or "there is no path"
+    )
 
 
 def _paths_table(graph: tg.Graph, found: list[tuple[Tensor, float]]) -> pandas.DataFrame:
@@ -63,12 +67,12 @@ def _cycle(graph: tg.Graph, vertices: Tensor) -> str:
 def _negative_cycle(graph: tg.Graph, vertices: Tensor) -> str:
     if not len(vertices):
         return "no cycle has a negative weight"
-    return f"a cycle of {len(vertices):,} vertices has a negative weight: {_chain(graph, vertices)}"
+    return f"a cycle of {grouped(len(vertices))} vertices has a negative weight: {_chain(graph, vertices)}"
 
 
 def _walks(graph: tg.Graph, found: Tensor) -> str:
     visits = found.flatten().bincount(minlength=graph.num_vertices)
-    return f"{len(found):,} walks of {found.shape[1] - 1:,} steps; visits, {top(graph, visits)}"
+    return f"{grouped(len(found))} walks of {grouped(found.shape[1] - 1)} steps; visits, {top(graph, visits)}"
 
 
 def _walks_table(graph: tg.Graph, found: Tensor) -> pandas.DataFrame:

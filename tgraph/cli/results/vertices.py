@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import tgraph as tg
 from tgraph.cli.results.result import Line, Result, Table, largest, names, share, shown, sizes
+from tgraph.cli.saying import grouped
 
 if TYPE_CHECKING:
     import pandas
@@ -35,7 +36,7 @@ def _hubs(graph: tg.Graph, score: dict[str, Tensor]) -> str:
 
 def _triangles(graph: tg.Graph, triangles: Tensor) -> str:
     counted = int(triangles.sum()) // 3
-    return f"{counted:,} {'triangle' if counted == 1 else 'triangles'}; {top(graph, triangles)}"
+    return f"{grouped(counted)} {'triangle' if counted == 1 else 'triangles'}; {top(graph, triangles)}"
 
 
 def _clustering(graph: tg.Graph, coefficient: Tensor) -> str:
@@ -71,11 +72,11 @@ def _widths(graph: tg.Graph, width: Tensor) -> str:
     import torch
 
     reached = width[width > (-torch.inf if width.is_floating_point() else torch.iinfo(width.dtype).min)]
-    return f"reached {share(graph, len(reached))}, the narrowest path {reached.min().item():,}"
+    return f"reached {share(graph, len(reached))}, the narrowest path {grouped(reached.min().item())}"
 
 
 def _span(graph: tg.Graph, eccentricity: Tensor) -> str:
-    return f"radius {eccentricity.min().item():,}, diameter {eccentricity.max().item():,}"
+    return f"radius {grouped(eccentricity.min().item())}, diameter {grouped(eccentricity.max().item())}"
 
 
 def _tree(graph: tg.Graph, found: tuple[Tensor, Tensor]) -> str:
@@ -121,11 +122,14 @@ def _communities(graph: tg.Graph, community: Tensor) -> str:
 
 def _attracting(graph: tg.Graph, label: Tensor) -> str:
     inside = label >= 0
-    return f"{len(label[inside].unique()):,} attracting components of {int(inside.sum()):,} vertices in all"
+    return (
+        f"{grouped(len(label[inside].unique()))} attracting components of {grouped(int(inside.sum()))} vertices in all"
+    )
 
 
 def _condensed(graph: tg.Graph, found: tuple[tg.Graph, Tensor]) -> str:
-    return f"{found[0].num_vertices:,} strongly connected components, {found[0].num_arcs:,} arcs between them"
+    components, arcs = grouped(found[0].num_vertices), grouped(found[0].num_arcs)
+    return f"{components} strongly connected components, {arcs} arcs between them"
 
 
 def colors(name: str) -> Result:
@@ -147,7 +151,7 @@ def cut(name: str, measure: str, side: str) -> Result:
     """(value, mask) of a cut, in a column of this name."""
 
     def line(graph: tg.Graph, found: tuple[float, Tensor]) -> str:
-        return f"a cut of {measure} {found[0]:,}, {share(graph, int(found[1].sum()))} on the {side}"
+        return f"a cut of {measure} {grouped(found[0])}, {share(graph, int(found[1].sum()))} on the {side}"
 
     return Result(line, lambda graph, found: graph.frame(**{name: found[1]}))
 
@@ -160,7 +164,7 @@ def _points(graph: tg.Graph, found: Tensor) -> str:
     nearest."""
     import torch
 
-    counted = f"{len(found):,} points of {found.shape[1]:,} dimensions"
+    counted = f"{grouped(len(found))} points of {grouped(found.shape[1])} dimensions"
     if min(found.shape) < 1 or len(found) < 2:
         return counted
     directions = torch.nn.functional.normalize(found[:1000], dim=1)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import tgraph as tg
 from tgraph.cli.results.result import Result, frame
+from tgraph.cli.saying import grouped
 
 if TYPE_CHECKING:
     import pandas
@@ -15,13 +16,13 @@ if TYPE_CHECKING:
 def number(name: str, column: str = "") -> Result:
     """A number, in a column of its name or another."""
     return Result(
-        lambda graph, value: f"{name} {value:,}" if isinstance(value, int) else f"{name} {value:.10g}",
+        lambda graph, value: f"{name} {grouped(value)}" if isinstance(value, int) else f"{name} {value:.10g}",
         lambda graph, value: frame(**{column or name: [value]}),
     )
 
 
 COUNTS = Result(
-    lambda graph, found: ", ".join(f"{name} {count:,}" for name, count in found.items() if count) or "none",
+    lambda graph, found: ", ".join(f"{name} {grouped(count)}" for name, count in found.items() if count) or "none",
     lambda graph, found: frame(kind=list(found), count=list(found.values())),
 )
 
@@ -42,13 +43,13 @@ def _degrees(graph: tg.Graph, count: Tensor) -> str:
 
     degree = torch.arange(len(count), device=count.device)
     mean = float((degree * count).sum()) / max(graph.num_vertices, 1)
-    text = f"degree {mean:.4g} on average, {max(len(count) - 1, 0):,} at most"
+    text = f"degree {mean:.4g} on average, {grouped(max(len(count) - 1, 0))} at most"
     if int((count[1:] > 0).sum()) < 2:
         return text
     each = degree.repeat_interleave(count)
     law = tg.algorithms.power_law_fit(each)
     fits = "fits" if tg.algorithms.power_law_p_value(each, law) >= 0.1 else "fits badly"
-    return f"{text}; from {law.xmin:,} on a power law of exponent {law.alpha:.3g} {fits} (distance {law.ks:.2g})"
+    return f"{text}; from {grouped(law.xmin)} on a power law of exponent {law.alpha:.3g} {fits} (distance {law.ks:.2g})"
 
 
 def _degrees_table(graph: tg.Graph, count: Tensor) -> pandas.DataFrame:
@@ -62,17 +63,18 @@ DEGREES = Result(_degrees, _degrees_table)
 
 
 def _arcs(graph: tg.Graph, found: tg.Graph) -> str:
-    return f"{found.num_arcs:,} of {graph.num_arcs:,} arcs"
+    return f"{grouped(found.num_arcs)} of {grouped(graph.num_arcs)} arcs"
 
 
 def _subgraph(graph: tg.Graph, found: tg.Graph) -> str:
     weights = found.decoded().weights
     total = "" if weights is None else f", of weight {weights.double().sum().item() / 2:.6g}"
-    return f"{found.num_edges:,} of {graph.num_edges:,} edges among {found.num_vertices:,} vertices{total}"
+    edges = f"{grouped(found.num_edges)} of {grouped(graph.num_edges)} edges"
+    return f"{edges} among {grouped(found.num_vertices)} vertices{total}"
 
 
 def _line_graph(graph: tg.Graph, found: tuple[tg.Graph, Tensor]) -> str:
-    return f"{found[0].num_vertices:,} edges, of which {found[0].num_edges:,} pairs share a vertex"
+    return f"{grouped(found[0].num_vertices)} edges, of which {grouped(found[0].num_edges)} pairs share a vertex"
 
 
 ARCS = Result(_arcs, lambda graph, found: found.to_pandas())

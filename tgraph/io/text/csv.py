@@ -157,9 +157,9 @@ def columns(path: PathLike, **options: Any) -> Columns | None:
     return plan(path, **options).taken
 
 
-def write(graph: Graph, path: PathLike) -> None:
+def write(graph: Graph, path: PathLike, alone: bool = False) -> None:
     """Write the columns source, target and, where there are weights, weight, then those of the arcs; each undirected
-    edge once.
+    edge once. `alone` : whether isolated vertices are left out without a warning.
 
     CSV does not record that a graph is undirected; a warning says so. Raises ArgumentError for a label with a line
     break, or a space at an end, and where the labels of the first edge are numbers.
@@ -173,7 +173,7 @@ def write(graph: Graph, path: PathLike) -> None:
     """
     from pyarrow import csv
 
-    columns = named_edges(graph, "a table of edges")
+    columns = named_edges(graph, "a table of edges", alone)
     if not graph.directed:
         warnings.warn("CSV does not record that the edges are undirected: read it with directed=False", stacklevel=3)
     if isinstance(graph.vertices, np.ndarray):

@@ -33,11 +33,11 @@ def find_columns(
             raise ArgumentError(f"{argument}: {path} has no column {name!r}; its columns are {_listed(names)}")
     if either and source is None and target is None and len(names) == 2 and not has_customary(names):
         source, target = names
-    source, target = source or _customary(names, SOURCES), target or _customary(names, TARGETS)
+    source, target = source or customary(names, SOURCES), target or customary(names, TARGETS)
     if source is None or target is None:
         problem = f"no column is called {' or '.join((SOURCES if source is None else TARGETS)[:5])}"
         raise FileFormatError(path, problem, f"name the columns with source= and target=: {_listed(names)}")
-    found = source, target, (weight or _customary(names, WEIGHTS)) if weighted else None
+    found = source, target, (weight or customary(names, WEIGHTS)) if weighted else None
     for name in found:
         if name is not None and list(names).count(name) > 1:
             raise FileFormatError(path, f"two columns are called {name!r}", "give each column a name of its own")
@@ -67,12 +67,13 @@ def further_columns(
 
 def has_customary(names: Sequence[str]) -> bool:
     """Whether there are columns of sources and targets with conventional names."""
-    return _customary(names, SOURCES) is not None and _customary(names, TARGETS) is not None
+    return customary(names, SOURCES) is not None and customary(names, TARGETS) is not None
 
 
-def _customary(names: Sequence[str], customary: Sequence[str]) -> str | None:
+def customary(names: Sequence[str], conventional: Sequence[str]) -> str | None:
+    """The first column that has one of the conventional names, None without any."""
     known = {name.lower().partition("(")[0] or name: name for name in reversed(names)}  # Neo4j: ":START_ID(Person)"
-    return next((known[name] for name in customary if name in known), None)
+    return next((known[name] for name in conventional if name in known), None)
 
 
 def _listed(names: Sequence[str | int]) -> str:
