@@ -23,6 +23,16 @@ def makes_its_own(step: Callable[..., Any]) -> bool:
     return (getattr(step, "__module__", None) or "").startswith("tgraph.")
 
 
+@functools.lru_cache(256)
+def gives_rounds(kind: type[Program]) -> bool:
+    """Whether the `compute_rounds` of a class stands for its `compute` and `residual`: no class below overrides these."""
+    defined = [each for each in kind.__mro__ if "compute_rounds" in vars(each)][0]
+    return all(issubclass(defined, next(each for each in kind.__mro__ if name in vars(each))) for name in _STEPS)
+
+
+_STEPS = ("compute", "residual")
+
+
 def is_checked(program: Program) -> bool:
     """Whether a program has a residual, and steps written by a user."""
     has_residual = getattr(program.residual, "__func__", None) is not Program.residual

@@ -110,6 +110,7 @@ def run(
         if fuse and not by_backend and keeper is None:
             _fuse(state)
         shown = is_wanted(progress) and (graph.layout is None or graph.layout.is_main_rank)
+        state.several = keeper is None and not trace and not shown and ownership.gives_rounds(type(program))
         showing = progress_bar(state, progress) if shown else nullcontext(lambda steps, active: None)
         with showing as advance, _recording(graph, state.trace):
             remaining = (_run_loop if by_backend else _run_rounds)(state, advance, keeper)
@@ -235,7 +236,7 @@ def _step(state: State) -> tuple[Mode, Frontier]:
     sub = program.tensorize(graph, state.active, mode)
     sub.backend, sub.scratch = state.backend, state.scratch
     before = state.values if state.trusts and state.is_own else _writable(state, sub.mode)
-    computed = None
+    computed, rounds = None, 1
     for name in ("fused", "by_rows"):
         step = getattr(state, name)
         if computed is None and step is not None and step.supports(sub, state.values):
@@ -243,13 +244,17 @@ def _step(state: State) -> tuple[Mode, Frontier]:
                 computed = step.compute(sub, state.values, state.active)
             except Exception:  # COMPUTE itself raises the error
                 setattr(state, name, None)
+    if computed is None and state.several and state.active.is_everything and sub.is_whole:
+        several = program.compute_rounds(sub, state.values, state.left)
+        if several is not None:
+            computed, rounds = (several[0], state.active), several[1]
     if computed is None:
         computed = program.compute(sub, state.values, state.active)
     values, changed = _checked(program, graph, computed)
     _check_length(program, state.values, values)
     state.values = values
     state.is_own = state.is_own and (state.trusts or ownership.are_of(state.values, before))
-    state.iterations += 1
+    state.iterations += rounds
     return sub.mode, changed
 
 

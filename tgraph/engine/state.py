@@ -15,6 +15,7 @@ from tgraph.core.rows import Scratch
 from tgraph.engine.by_rows import RowSteps
 from tgraph.engine.delta_stepping import NearFar
 from tgraph.engine.fusion import Fused
+from tgraph.engine.overflow import ENDLESS
 from tgraph.engine.plan import Plan
 from tgraph.engine.tracing.trace import Trace
 from tgraph.markup.labels import definitions
@@ -71,6 +72,7 @@ class State:
         where a backend runs the whole loop.
     is_own : whether nothing else refers to the memory of the values, so that steps may write into it. trusts : whether
         that holds after each COMPUTE, as for all of this package.
+    several : whether `compute_rounds` is asked: nothing is recorded, shown or saved of each iteration.
     fused, by_rows : COMPUTE as affine steps, and by rows, for rounds that these support; others are as it is written.
     """
 
@@ -88,6 +90,7 @@ class State:
     order: NearFar | None = None
     is_own: bool = True
     trusts: bool = True
+    several: bool = False
     fused: Fused | None = None
     by_rows: RowSteps | None = None
 
@@ -100,6 +103,12 @@ class State:
     def is_done(self) -> bool:
         """True where nothing is active, or the program's rounds or the limit are reached."""
         return not len(self.active) or self.iterations in (self.program.rounds, self.plan.limit)
+
+    @property
+    def left(self) -> int:
+        """How many iterations are left before the program's rounds or the limit are reached."""
+        ends = [end for end in (self.program.rounds, self.plan.limit) if end is not None]
+        return min(ends, default=ENDLESS) - self.iterations
 
     def saved(self) -> dict[str, Any]:
         """The contents of a checkpoint."""

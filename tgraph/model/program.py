@@ -95,6 +95,24 @@ class Program:
         """
         raise NotImplementedError(f"{type(self).__name__}.compute")
 
+    def compute_rounds(self, sub: Subgraph, values: Any, most: int) -> tuple[Any, int] | None:
+        """New vertex data and after how many iterations, at least 1 and at most `most`, of a program of which every
+        vertex stays active; None, as by default, to have `compute` called. For a program that can run several
+        iterations in one call: `run` asks where everything is active, `sub` holds all arcs, and nobody watches the
+        iterations by a trace, a checkpoint or a progress bar.
+
+        The values must be those of `compute`, bit for bit. With a `tolerance` the last iteration is the first whose
+        residual is at most that; `residual` then gets the first vertex data and the last, and gives that of the last
+        iteration. The values given may be written over.
+
+        >>> program = tg.algorithms.Katz(alpha=0.5)
+        >>> graph = tg.generators.path(3)
+        >>> x, active = program.init(graph)
+        >>> program.compute_rounds(program.tensorize(graph, active, "pull"), x, 1)
+        (tensor([1., 1., 1.], dtype=torch.float64), 1)
+        """
+        return None
+
     def residual(self, before: Any, after: Any) -> Tensor | float | None:
         """How far an iteration moved the vertex data, from `before` to `after`, a number or scalar tensor; None where
         there is no such measure.

@@ -8,12 +8,13 @@ from typing import Any
 from torch import Tensor
 from torch.compiler import is_compiling
 
+from tgraph.core.building.inputs import as_count
 from tgraph.core.dispatch import is_available
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph, arc_weights, whole
 from tgraph.errors import ArgumentError
 from tgraph.kernels import Choice, choose, noted
-from tgraph.kernels.affine import NUMBERS, AffineStep, StepResult
+from tgraph.kernels.affine import NUMBERS, AffineStep, Repeat, StepResult
 from tgraph.kernels.call import Call
 from tgraph.kernels.operators.linear.linear import dangling_mass, distance, scaled, total
 
@@ -50,6 +51,7 @@ class AffineMap:
     """
 
     _operation = "affine_step"  # of the backends
+    _arguments: tuple[Any, ...] = ()  # which it takes besides
 
     def __init__(
         self,
@@ -103,6 +105,43 @@ class AffineMap:
         """
         return self._step(sub, x, alpha, beta, x if before is None else before, overwrite)
 
+    def steps(
+        self,
+        sub: Subgraph | Graph,
+        x: Tensor,
+        most: int,
+        *,
+        alpha: float = 1.0,
+        beta: float = 1.0,
+        rate: float = 0.0,
+        tolerance: float | None = None,
+    ) -> tuple[Tensor, int]:
+        """Steps from `x` [n], which is overwritten, in one call of the kernels: the values x' [n] of the last step, and
+        how many were taken.
+
+        most : so many at most, at least one. The compiled kernels return after a tenth of a second, others after a
+            step: call it again for those that are left. The bits are those of as many calls of `step`.
+        rate : each step has the beta `beta + rate * dangling_mass(x)`, of the x that it begins with.
+        tolerance : no step follows one of a `change` of at most that.
+
+        Raises ArgumentError as `step` does, and for fewer steps than one.
+
+        >>> graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0])
+        >>> affine = tg.primitives.linear.AffineMap(bias=1.0)
+        >>> x, taken = torch.zeros(3), 0
+        >>> while taken < 50:
+        ...     x, count = affine.steps(graph, x, 50 - taken, alpha=0.5)
+        ...     taken += count
+        >>> x
+        tensor([2., 2., 2.])
+        """
+        if as_count(most, "most") < 1:
+            raise ArgumentError(f"most: expected at least one step, got {most}")
+        first = beta if rate == 0 else beta + rate * self.dangling_mass(x)
+        repeat = None if most == 1 else Repeat(most, -1.0 if tolerance is None else tolerance, beta, rate)
+        values = self._step(sub, x, alpha, first, x, True, *self._arguments, repeat=repeat)
+        return values, 1 if self._last is None else self._last.steps
+
     def _step(
         self,
         sub: Subgraph | Graph,
@@ -112,6 +151,7 @@ class AffineMap:
         before: Tensor,
         overwrite: bool,
         *arguments: Any,
+        repeat: Repeat | None = None,
     ) -> Tensor:
         arcs = _whole_pull(sub)
         self._check(arcs.graph, x, before)
@@ -133,9 +173,12 @@ class AffineMap:
             spare = (x, spare[1])
         coefficients = self._scale, self._bias, self._measure, self._weighted
         weights: Any = None if kernels.call.weights_in_layout else kernels.call.weights
-        step = AffineStep(sent, before, *coefficients, weights, alpha, beta, spare, self._wanted)
+        turns = repeat is not None and not self._arguments and kernels.is_by("native")
+        repeat = repeat if turns and _may_turn(x, sent, set(map(id, self._vectors.values()))) else None
+        step = AffineStep(sent, before, *coefficients, weights, alpha, beta, spare, self._wanted, repeat)
         result = kernels.run(arcs, step, *arguments)
-        self._spare = (None if overwrite or self._last is None else self._last.values, sent)
+        old = (x if sent is x and before is x else None) if overwrite else self._last and self._last.values
+        self._spare = (old, sent) if repeat is None else (None, None)
         self._before, self._last = before, result
         return result.values
 
@@ -269,3 +312,9 @@ def _reusable(spare: Tensor | None, like: Tensor, kept: set[int]) -> Tensor | No
         return None
     fits = not spare.requires_grad and spare.dtype == like.dtype and spare.shape == like.shape
     return spare if fits else None
+
+
+def _may_turn(x: Tensor, sent: Tensor, kept: set[int]) -> bool:
+    """Whether later steps may write over x and what is sent of it, none of which are the tensors `kept`, by their
+    ids."""
+    return id(x) not in kept and id(sent) not in kept and sent.is_contiguous() and not (x.requires_grad or sent.requires_grad)
