@@ -191,7 +191,7 @@ class GraphVertices:
                 vertices = memory.readable(vertices, name)
             vertices = vertices.item() if isinstance(vertices, (Tensor, np.ndarray)) else vertices
             if type(vertices) is int and 0 <= vertices < self.num_vertices:  # a tenth of the time that tensors take
-                return torch.tensor([vertices], device=self.device)
+                return torch.full((1,), vertices, device=self.device)
             vertices = [vertices]
         elif isinstance(vertices, range):
             vertices = list(vertices)

@@ -43,16 +43,33 @@ def plan(
         return Plan(_limit(program, graph, limit, ordered=False))
     key = _key(program, graph, values, backend, mode, limit)
     plans: dict[Hashable, Plan] = {} if key is None else graph.kept("plans", dict)
-    if (known := plans.get(key)) is not None:
+    if (kept := plans.get(key)) is not None:
         if program.first is None:
             program.check_values(values)
-        return _for(known, graph, values)
+        return _for(kept, graph, values)
     program.check(graph, values)
     made = _made(program, graph, values, active, backend, mode, limit)
     lasts = made.watch is None and made.loop is not None and _is_declared(type(program))
     if key is not None and lasts and len(plans) < CACHED:
-        plans[key] = _for(made, None, values[:0].clone())  # without the graph, which holds the cache
+        kept = _for(made, None, values[:0].clone())  # without the graph, which holds the cache
+        plans[key] = replace(kept, again=compiled_loop.again(made, program, graph, values, active, mode))
     return made
+
+
+def known(
+    program: Program, graph: Graph, values: Any, backend: str, mode: str, max_iterations: int | None
+) -> Plan | None:
+    """The plan that an earlier run on this graph has left, where it begins loops in one call."""
+    if not isinstance(program, Relaxation) or graph.layout is not None or "plans" not in graph._cache.values:
+        return None
+    graph.ensure_valid()
+    limit = program.max_iterations if max_iterations is None else max_iterations
+    plan = graph.kept("plans", dict).get(_key(program, graph, values, backend, mode, limit))
+    if plan is None or plan.again is None or not plan.again.fits():
+        return None
+    if program.first is None:
+        program.check_values(values)
+    return plan
 
 
 def _key(program: Relaxation, graph: Graph, values: Any, backend: str, mode: str, limit: int | None) -> Hashable | None:

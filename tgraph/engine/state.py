@@ -18,6 +18,7 @@ from tgraph.engine.fusion import Fused
 from tgraph.engine.overflow import ENDLESS
 from tgraph.engine.plan import Plan
 from tgraph.engine.tracing.trace import Trace
+from tgraph.kernels.loops import Loop
 from tgraph.markup.labels import definitions
 from tgraph.model.program import Program
 
@@ -68,6 +69,7 @@ class State:
 
     values, active : the vertex data, and the vertices that send next.
     iterations, residual : the number of iterations so far, and the residual of the last.
+    loop : the loop of a backend that has run these iterations.
     policy, order : the direction, and the order of buckets, of iterations run by the engine; None before the first, and
         where a backend runs the whole loop.
     is_own : whether nothing else refers to the memory of the values, so that steps may write into it. trusts : whether
@@ -86,6 +88,7 @@ class State:
     trace: Trace | None = None
     iterations: int = 0
     residual: float | None = None
+    loop: Loop | None = None
     policy: DirectionPolicy | None = None
     order: NearFar | None = None
     is_own: bool = True
