@@ -112,6 +112,10 @@ class PageRank(AffineProgram):
             else tg.primitives.gauss_seidel.GaussSeidel(blocks=self.blocks, **coefficients)
         )
         rank = torch.full((graph.num_vertices,), 1 / max(graph.num_vertices, 1), dtype=self.dtype, device=graph.device)
+        if self.rate and self.blocks == 1 and not self.weighted and graph.layout is None:
+            mass = graph.kept(f"dangling mass, {self.dtype}", lambda: float(self.walk.dangling_mass(rank)))
+            last = {"values": rank, "total": None, "dangling_mass": mass}
+            self.walk.restore({"last": last, "wanted": ["dangling_mass"]})
         return rank, graph.everything()
 
     def compute(self, sub: tg.Subgraph, rank: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:

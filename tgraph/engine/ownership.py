@@ -27,7 +27,7 @@ def makes_its_own(step: Callable[..., Any]) -> bool:
 def gives_rounds(kind: type[Program]) -> bool:
     """Whether the `compute_rounds` of a class stands for its `compute` and `residual`: no class below overrides these."""
     defined = [each for each in kind.__mro__ if "compute_rounds" in vars(each)][0]
-    return all(issubclass(defined, next(each for each in kind.__mro__ if name in vars(each))) for name in _STEPS)
+    return defined is not Program and all(issubclass(defined, next(each for each in kind.__mro__ if name in vars(each))) for name in _STEPS)
 
 
 _STEPS = ("compute", "residual")

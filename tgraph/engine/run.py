@@ -116,12 +116,13 @@ def run(
             return Run(program.finish(values), begun, True)
         state = begun or _begun(program, graph, values, active, mode, backend, fuse, trace, max_iterations, keeper)
         by_backend = state.policy is None
-        if fuse and not by_backend and keeper is None:
-            _fuse(state)
-        state.several = not watched and ownership.gives_rounds(type(program))
         showing = progress_bar(state, progress) if shown else _NOT_SHOWN
-        with showing as advance, _NOTHING if state.trace is None else _recording(graph, state.trace):
-            remaining = (_run_loop if by_backend else _run_rounds)(state, advance, keeper)
+        remaining = None if watched or by_backend else _run_several(state)
+        if remaining is None:
+            if fuse and not by_backend and keeper is None:
+                _fuse(state)
+            with showing as advance, _NOTHING if state.trace is None else _recording(graph, state.trace):
+                remaining = (_run_loop if by_backend else _run_rounds)(state, advance, keeper)
         unfinished = remaining and state.iterations != program.rounds
         if keeper is not None:
             keeper.save() if unfinished else keeper.finish()
@@ -218,6 +219,27 @@ def _begun(
     return state
 
 
+def _run_several(state: State) -> int | None:
+    """As `_run_rounds`, several rounds at a time; None where the program does not compute so."""
+    program, graph, remaining = state.program, state.graph, len(state.active)
+    if not ownership.gives_rounds(type(program)) or devices.compiles_each_shape(graph.device):
+        return None
+    while not state.is_done:
+        if not state.active.is_everything:
+            return None
+        sub = program.tensorize(graph, state.active, "push" if state.mode == "push" else "pull")
+        sub.backend, sub.scratch = state.backend, state.scratch
+        found = program.compute_rounds(sub, state.values, state.left) if sub.is_whole else None
+        if found is None:
+            return None
+        before, (state.values, rounds) = state.values, found
+        _check_length(program, before, state.values)
+        state.iterations += rounds
+        if _meets_tolerance(state, before, None):
+            return 0
+    return remaining
+
+
 def _run_rounds(state: State, advance: Advance, keeper: Keeper | None) -> int:
     """TENSORIZE and COMPUTE until nothing is active, the tolerance is met, or the rounds or the limit are reached.
     With a width, in the order of buckets. Returns the number of vertices still active."""
@@ -271,7 +293,7 @@ def _step(state: State) -> tuple[Mode, Frontier]:
     sub = program.tensorize(graph, state.active, mode)
     sub.backend, sub.scratch = state.backend, state.scratch
     before = state.values if state.trusts and state.is_own else _writable(state, sub.mode)
-    computed, rounds = None, 1
+    computed = None
     for name in ("fused", "by_rows"):
         step = getattr(state, name)
         if computed is None and step is not None and step.supports(sub, state.values):
@@ -279,17 +301,13 @@ def _step(state: State) -> tuple[Mode, Frontier]:
                 computed = step.compute(sub, state.values, state.active)
             except Exception:  # COMPUTE itself raises the error
                 setattr(state, name, None)
-    if computed is None and state.several and state.active.is_everything and sub.is_whole:
-        several = program.compute_rounds(sub, state.values, state.left)
-        if several is not None:
-            computed, rounds = (several[0], state.active), several[1]
     if computed is None:
         computed = program.compute(sub, state.values, state.active)
     values, changed = _checked(program, graph, computed)
     _check_length(program, state.values, values)
     state.values = values
     state.is_own = state.is_own and (state.trusts or ownership.are_of(state.values, before))
-    state.iterations += rounds
+    state.iterations += 1
     return sub.mode, changed
 
 

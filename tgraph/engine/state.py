@@ -74,7 +74,6 @@ class State:
         where a backend runs the whole loop.
     is_own : whether nothing else refers to the memory of the values, so that steps may write into it. trusts : whether
         that holds after each COMPUTE, as for all of this package.
-    several : whether `compute_rounds` is asked: nothing is recorded, shown or saved of each iteration.
     fused, by_rows : COMPUTE as affine steps, and by rows, for rounds that these support; others are as it is written.
     """
 
@@ -93,7 +92,6 @@ class State:
     order: NearFar | None = None
     is_own: bool = True
     trusts: bool = True
-    several: bool = False
     fused: Fused | None = None
     by_rows: RowSteps | None = None
 

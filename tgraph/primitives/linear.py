@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.compiler import is_compiling
 
 from tgraph.core.building.inputs import as_count
-from tgraph.core.dispatch import is_available
+from tgraph.core.dispatch import is_available, watchers
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph, arc_weights, whole
 from tgraph.errors import ArgumentError
@@ -189,6 +189,14 @@ class AffineMap:
         recorded = True in [tensor.requires_grad for tensor in tensors]
         if self._chosen is not None and self._chosen[0] == key and not recorded:
             return noted(self._chosen[1])
+        chosen: dict[Any, Choice] = {}  # by the maps before on this graph; a trace is told in full
+        kinds = None
+        if not (self._weighted or recorded or watchers() or arcs.graph.layout is not None):
+            chosen = arcs.graph.kept("affine steps", dict)
+            kinds = self._operation, key[1:], *[(tensor.dtype, tensor.dim()) for tensor in tensors]
+        if kinds in chosen:
+            self._chosen = key, chosen[kinds]
+            return chosen[kinds]
         weights = arc_weights(arcs, x, self._edge, self._weights) if self._weighted else None
         edge, others = "mul" if self._weighted else "copy", tuple(tensors)
         choice = choose(arcs.backend, Call(self._operation, x, edge=edge, weights=weights, others=others, sub=arcs))
@@ -197,6 +205,8 @@ class AffineMap:
             # What is kept must not hold vectors.
             call = replace(choice.call, data=x.new_empty(0), others=())
             self._chosen = key, replace(choice, call=call)
+            if kinds is not None:
+                chosen[kinds] = replace(choice, call=replace(call, sub=None))  # without the graph, which keeps it
         return choice
 
     def replace_bias(self, bias: Tensor) -> None:
@@ -280,11 +290,12 @@ class AffineMap:
         return last.next_x if last and x is last.values and last.next_x is not x else scaled(x, self._scale)
 
     def _check(self, graph: Graph, x: Tensor, before: Tensor) -> None:
-        known = None if self._last is None else self._last.values
-        tensors = {"x": x, "before": before, **({} if self._graph is graph else self._vectors)}
+        fits = self._graph is graph
+        known = self._last.values if fits and self._last is not None else None
+        given = {"x": x} if before is x else {"x": x, "before": before}
+        tensors = {name: tensor for name, tensor in given.items() if tensor is not known}
+        tensors |= {} if fits else self._vectors
         for name, tensor in tensors.items():
-            if tensor is known and self._graph is graph:
-                continue
             if tensor.shape != (graph.num_vertices,) or not tensor.is_floating_point():
                 raise ArgumentError(
                     f"{name}: expected [{graph.num_vertices}] of a floating dtype, one for each vertex, "

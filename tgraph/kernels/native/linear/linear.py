@@ -41,7 +41,7 @@ def affine_step(sub: Subgraph, step: AffineStep) -> StepResult:
     next_x = None if step.scale is None else memory_of_next_x(step)
     neighbors, x = gathered(sub.graph.transpose_unchecked() if sub.mirrored else sub.graph, flat(step.x))
     settle(x, len(neighbors))
-    rows = flat(sub.offset), flat(neighbors), flat(step.weights)
+    rows = sub.offset, neighbors, flat(step.weights)
     more = ONCE if step.repeat is None or x is not step.x else following(step, step.repeat)
     found = compiled().affine_step(*rows, x, *coefficients(step), *wanted(step), values, next_x, *more)
     result = as_result(step, values, next_x, *found[:3])
