@@ -222,7 +222,7 @@ class GraphVertices:
         >>> tg.generators.path(4).nothing().size
         0
         """
-        return Frontier(self, ids=torch.empty(0, dtype=torch.int64, device=self.device))
+        return Frontier(self, ids=torch.empty(0, dtype=torch.int64, device=self.device), count=(0, 0))
 
     def _check_vertex_data(self, values: Tensor, name: str, dimensions: int | None = None) -> None:
         if not isinstance(values, Tensor) or values.shape[:1] != (self.num_vertices,):
