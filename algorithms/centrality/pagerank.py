@@ -119,7 +119,7 @@ class PageRank(AffineProgram):
         return rank, graph.everything()
 
     def compute(self, sub: tg.Subgraph, rank: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:
-        if self.blocks == 1:
+        if not isinstance(self.walk, tg.primitives.gauss_seidel.GaussSeidel):
             return super().compute(sub, rank, active)
         scale = self.to_final_sum(rank)
         jumping: Tensor | float = self.jump

@@ -24,13 +24,15 @@ def makes_its_own(step: Callable[..., Any]) -> bool:
 
 
 @functools.lru_cache(256)
-def gives_rounds(kind: type[Program]) -> bool:
-    """Whether the `compute_rounds` of a class stands for its `compute` and `residual`: no class below overrides these."""
-    defined = [each for each in kind.__mro__ if "compute_rounds" in vars(each)][0]
-    return defined is not Program and all(issubclass(defined, next(each for each in kind.__mro__ if name in vars(each))) for name in _STEPS)
+def gives_rounds(kind: Any) -> bool:
+    """Whether the `compute_rounds` of a class of programs stands for its `compute` and `residual`: no class below the
+    one that writes it overrides these."""
 
+    def writer(method: str) -> Any:
+        return next(each for each in kind.__mro__ if method in vars(each))
 
-_STEPS = ("compute", "residual")
+    own = writer("compute_rounds")
+    return own is not Program and issubclass(own, writer("compute")) and issubclass(own, writer("residual"))
 
 
 def is_checked(program: Program) -> bool:

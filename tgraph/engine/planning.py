@@ -68,7 +68,8 @@ def known(
         return None
     graph.ensure_valid()
     limit = program.max_iterations if max_iterations is None else max_iterations
-    plan = graph.kept("plans", dict).get(_key(program, graph, values, backend, mode, limit))
+    plans: dict[Any, Plan] = graph.kept("plans", dict)
+    plan = plans.get(_key(program, graph, values, backend, mode, limit))
     if plan is None or plan.again is None or not plan.again.fits():
         return None
     if program.first is None:

@@ -222,7 +222,8 @@ def _begun(
 def _run_several(state: State) -> int | None:
     """As `_run_rounds`, several rounds at a time; None where the program does not compute so."""
     program, graph, remaining = state.program, state.graph, len(state.active)
-    if not ownership.gives_rounds(type(program)) or devices.compiles_each_shape(graph.device):
+    kind: Any = type(program)
+    if not ownership.gives_rounds(kind) or devices.compiles_each_shape(graph.device):
         return None
     while not state.is_done:
         if not state.active.is_everything:

@@ -177,8 +177,12 @@ class AffineMap:
         repeat = repeat if turns and _may_turn(x, sent, set(map(id, self._vectors.values()))) else None
         step = AffineStep(sent, before, *coefficients, weights, alpha, beta, spare, self._wanted, repeat)
         result = kernels.run(arcs, step, *arguments)
-        old = (x if sent is x and before is x else None) if overwrite else self._last and self._last.values
-        self._spare = (old, sent) if repeat is None else (None, None)
+        if repeat is not None:
+            self._spare = None, None
+        elif overwrite:
+            self._spare = x if sent is x and before is x else None, sent
+        else:
+            self._spare = None if self._last is None else self._last.values, sent
         self._before, self._last = before, result
         return result.values
 
@@ -326,6 +330,6 @@ def _reusable(spare: Tensor | None, like: Tensor, kept: set[int]) -> Tensor | No
 
 
 def _may_turn(x: Tensor, sent: Tensor, kept: set[int]) -> bool:
-    """Whether later steps may write over x and what is sent of it, none of which are the tensors `kept`, by their
-    ids."""
-    return id(x) not in kept and id(sent) not in kept and sent.is_contiguous() and not (x.requires_grad or sent.requires_grad)
+    """Whether later steps may write over x and what is sent of it: neither is a tensor `kept`, by its id."""
+    recorded = x.requires_grad or sent.requires_grad
+    return not recorded and sent.is_contiguous() and kept.isdisjoint((id(x), id(sent)))

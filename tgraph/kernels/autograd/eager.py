@@ -96,7 +96,7 @@ class _Sum(torch.autograd.Function):
         own: float,
     ) -> Tensor:
         ctx.arcs, ctx.mean, ctx.transposed, ctx.own, ctx.weighted = arcs, mean, transposed, own, weights is not None
-        if ctx.weighted:
+        if weights is not None:
             ctx.save_for_backward(weights, data if weights.requires_grad else None)
         return csr_sums.sum_rows(arcs, data, mean, weights, own)
 

@@ -94,7 +94,13 @@ class Again:
         return self._given is None or self._given.data_ptr() == self._address == self._held[2].data_ptr()
 
     def begin(
-        self, graph: Graph, values: Tensor, ids: Tensor | None, transposed: Callable[[], Any], limit: int, seconds: float
+        self,
+        graph: Graph,
+        values: Tensor,
+        ids: Tensor | None,
+        transposed: Callable[[], Any],
+        limit: int,
+        seconds: float,
     ) -> tuple[bool, int, Fixpoint | None]:
         """A loop that has begun, None where it has ended, after what it returns of `Loop.advance`."""
         found = self._relaxations.relax(values, ids, limit, seconds)
