@@ -21,12 +21,9 @@ class AffineProgram(tg.Program):
     rate: float = 0.0
 
     def compute(self, sub: tg.Subgraph, values: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:
-        return self._steps(sub, values, 1)[0], active
+        return self.walk.steps(sub, values, 1, alpha=self.factor, beta=self.jump, rate=self.rate)[0], active
 
     def compute_rounds(self, sub: tg.Subgraph, values: Tensor, most: int) -> tuple[Tensor, int] | None:
-        return self._steps(sub, values, most)
-
-    def _steps(self, sub: tg.Subgraph, values: Tensor, most: int) -> tuple[Tensor, int]:
         factors = {"alpha": self.factor, "beta": self.jump, "rate": self.rate}
         return self.walk.steps(sub, values, most, tolerance=self.tolerance, **factors)
 

@@ -45,7 +45,8 @@ def start_at(graph: tg.Graph, source: Source, unreached: float, dtype: torch.dty
     if is_one(source):
         start = graph.select(source, "source")
         values = tg.primitives.values.full(graph, unreached, dtype)
-        return values.index_fill_(0, start.ids, 0), start
+        values[start.ids] = 0
+        return values, start
     sources = graph.as_vertices(source, "source")
     values = torch.full((graph.num_vertices, len(sources)), unreached, dtype=dtype, device=graph.device)
     values[sources, torch.arange(len(sources), device=graph.device)] = 0
