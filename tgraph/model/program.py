@@ -96,10 +96,10 @@ class Program:
         raise NotImplementedError(f"{type(self).__name__}.compute")
 
     def compute_rounds(self, sub: Subgraph, values: Any, most: int) -> tuple[Any, int] | None:
-        """New vertex data and after how many iterations, at least 1 and at most `most`, of a program of which every
-        vertex stays active; None, as by default, to have `compute` called. For a program that can run several
-        iterations in one call: `run` asks where everything is active, `sub` holds all arcs, and nobody watches the
-        iterations by a trace, a checkpoint or a progress bar.
+        """The vertex data `values` after several iterations, at least 1 and at most `most`, and how many these were, of
+        a program of which every vertex stays active; None, as by default, to have `compute` called. For a program that
+        can run several iterations in one call: `run` asks where everything is active, `sub` holds all arcs, and nobody
+        watches the iterations by a trace, a checkpoint or a progress bar.
 
         The values must be those of `compute`, bit for bit. With a `tolerance` the last iteration is the first whose
         residual is at most that; `residual` then gets the first vertex data and the last, and gives that of the last

@@ -119,6 +119,7 @@ class AffineMap:
         """Steps from `x` [n], which is overwritten, in one call of the kernels: the values x' [n] of the last step, and
         how many were taken.
 
+        sub : all arcs of an iteration, or a Graph. alpha : a number.
         most : so many at most, at least one. The compiled kernels return after a tenth of a second, others after a
             step: call it again for those that are left. The bits are those of as many calls of `step`.
         rate : each step has the beta `beta + rate * dangling_mass(x)`, of the x that it begins with.

@@ -106,9 +106,9 @@ private:
     std::vector<Chunk> chunks_;
 };
 
-// One step, and `most` in all while they change the values by more than `tolerance` and for about `seconds`: those after
-// the first have beta = base + rate * (the dangling mass before) and a bias of `number`, or that of the vertices. The
-// memory of the input is then written to as well, in turn with that of the result: see Step::turn.
+// One step, and `most` in all while they change the values by more than `tolerance` and for about `seconds`: those
+// after the first have beta = base + rate * (the dangling mass before) and a bias of `number`, or that of the vertices.
+// The memory of the input is then written to as well, in turn with that of the result: see Step::turn.
 template <class Value, class Neighbor>
 std::tuple<double, double, double, int64_t> affine_step(
     In<int64_t> offset, In<Neighbor> neighbors, Weights weights, Out<Value> input, In<Value> before, In<Value> scale,

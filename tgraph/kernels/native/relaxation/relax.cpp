@@ -132,7 +132,8 @@ Problem problem_of(In<int64_t> offset, In<int32_t> neighbors, Weights weights, n
 
 void begin_at(Problem& problem, In<int64_t> ids) {
     static const int64_t none = 0;  // null is for all vertices
-    problem.ids = ids.is_valid() && !ids.data() ? &none : ids.data(), problem.num_ids = static_cast<int64_t>(ids.shape(0));
+    problem.ids = ids.is_valid() && !ids.data() ? &none : ids.data();
+    problem.num_ids = static_cast<int64_t>(ids.shape(0));
     check_ids(problem.ids, problem.num_ids, problem.num_vertices);
 }
 
