@@ -9,10 +9,23 @@ import tgraph as tg
 
 
 class AffineProgram(tg.Program):
-    """A program whose iterations are steps of one affine map, `walk`, and end by how much a step changes the scores."""
+    """A program whose iterations are steps of one affine map, `walk`, and end by how much a step changes the scores.
+
+    A step multiplies what is received by `factor`, and the bias by `jump + rate * dangling mass`.
+    """
 
     one_torch_thread = True
     walk: tg.primitives.linear.AffineMap
+    factor: float
+    jump: float = 1.0
+    rate: float = 0.0
+
+    def compute(self, sub: tg.Subgraph, values: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:
+        return self.walk.steps(sub, values, 1, alpha=self.factor, beta=self.jump, rate=self.rate)[0], active
+
+    def compute_rounds(self, sub: tg.Subgraph, values: Tensor, most: int) -> tuple[Tensor, int] | None:
+        factors = {"alpha": self.factor, "beta": self.jump, "rate": self.rate}
+        return self.walk.steps(sub, values, most, tolerance=self.tolerance, **factors)
 
     def residual(self, before: Tensor, after: Tensor) -> Tensor | float:
         return self.walk.change(before, after)

@@ -48,6 +48,7 @@ class Katz(AffineProgram):
     ):
         check_dtype(dtype)
         self.alpha, self.beta, self.tol, self.max_iterations = alpha, beta, tol, max_iterations
+        self.factor = alpha
         self.normalized, self.edge, self.dtype = normalized, "mul" if weighted else "copy", dtype
 
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
@@ -65,9 +66,6 @@ class Katz(AffineProgram):
         tg.primitives.weights.check_numbers("beta", number.flatten(), "numbers")
         self.walk = tg.primitives.linear.AffineMap(bias=beta, edge=self.edge)
         return torch.zeros(n, dtype=self.dtype, device=graph.device), graph.everything()
-
-    def compute(self, sub: tg.Subgraph, x: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:
-        return self.walk.step(sub, x, alpha=self.alpha), active
 
     def finish(self, values: Tensor) -> Tensor:
         norm = torch.linalg.vector_norm(values)

@@ -97,6 +97,7 @@ class PageRank(AffineProgram):
         self.personalization: Tensor | Mapping[Any, float] | None = personalization
         self.redistribute: bool = dangling == "redistribute"
         self.weighted: bool = weighted
+        self.factor, self.jump, self.rate = damping, 1 - damping, damping if self.redistribute else 0.0
 
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
         edge = "mul" if self.weighted else "copy"
@@ -111,14 +112,23 @@ class PageRank(AffineProgram):
             else tg.primitives.gauss_seidel.GaussSeidel(blocks=self.blocks, **coefficients)
         )
         rank = torch.full((graph.num_vertices,), 1 / max(graph.num_vertices, 1), dtype=self.dtype, device=graph.device)
+        if self.rate and self.blocks == 1 and not self.weighted and graph.layout is None:
+            mass = graph.kept(f"dangling mass, {self.dtype}", lambda: float(self.walk.dangling_mass(rank)))
+            last = {"values": rank, "total": None, "dangling_mass": mass}
+            self.walk.restore({"last": last, "wanted": ["dangling_mass"]})
         return rank, graph.everything()
 
     def compute(self, sub: tg.Subgraph, rank: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:
-        options: dict[str, Any] = {} if self.blocks == 1 else {"rescale": self.to_final_sum(rank)}
-        jumping: Tensor | float = 1 - self.damping
-        if self.redistribute:
-            jumping = jumping + self.damping * options.get("rescale", 1.0) * self.walk.dangling_mass(rank)
-        return self.walk.step(sub, rank, alpha=self.damping, beta=jumping, overwrite=True, **options), active
+        if not isinstance(self.walk, tg.primitives.gauss_seidel.GaussSeidel):
+            return super().compute(sub, rank, active)
+        scale = self.to_final_sum(rank)
+        jumping: Tensor | float = self.jump
+        if self.rate:
+            jumping = jumping + self.rate * scale * self.walk.dangling_mass(rank)
+        return self.walk.step(sub, rank, alpha=self.factor, beta=jumping, overwrite=True, rescale=scale), active
+
+    def compute_rounds(self, sub: tg.Subgraph, values: Tensor, most: int) -> tuple[Tensor, int] | None:
+        return super().compute_rounds(sub, values, most) if self.blocks == 1 else None
 
     def followed(self) -> tg.dynamic.LinearSystem | None:
         """The ranks are, up to a factor, the solution of x = damping * received + jump (see `personalized.py`). None

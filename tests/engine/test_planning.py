@@ -4,7 +4,10 @@ import gc
 import weakref
 
 import pytest
+import strategies
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 import tgraph as tg
 from tgraph.algorithms import bfs, sssp
@@ -12,7 +15,8 @@ from tgraph.algorithms.paths.bfs import BFS
 from tgraph.algorithms.paths.sssp import SSSP
 from tgraph.core.system import native
 from tgraph.engine import overflow, planning
-from tgraph.errors import ArgumentError
+from tgraph.errors import ArgumentError, NotConvergedError
+from tgraph.kernels.native.relaxation import relaxation
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
 
@@ -155,3 +159,79 @@ def test_no_more_than_so_many_plans_are_kept(made):
         bfs(graph, 0, max_depth=depth)
     assert len(graph.kept("plans", dict)) == planning.CACHED
     assert len(made) == planning.CACHED + 10  # the last but one was not cached, the first was
+
+
+# ---- loops that begin in one call -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def begun(monkeypatch):
+    """How the loops that began in one call ended: (finished, rounds)."""
+    found = []
+    begin = relaxation.Again.begin
+
+    def noted(*arguments):
+        result = begin(*arguments)
+        found.append(result[:2])
+        return result
+
+    monkeypatch.setattr(relaxation.Again, "begin", noted)
+    return found
+
+
+@given(
+    strategies.graphs(min_vertices=1, dtypes=(None, torch.int32, torch.float32), highest=9),
+    st.sampled_from(["auto", "push", "pull"]),
+    st.data(),
+)
+def test_runs_that_begin_in_one_call_equal_the_first(graph, mode, data):
+    source = data.draw(st.integers(0, graph.num_vertices - 1))
+    for program in (BFS(source), SSSP(source), BFS(source, max_depth=2)):
+        traced = tg.run(program, graph, mode=mode, trace=True)
+        first, again, last = (tg.run(program, graph, mode=mode) for _ in range(3))
+        for run in (first, again, last):
+            assert torch.equal(run.values, traced.values) and run.values.dtype == traced.values.dtype
+            assert (run.iterations, run.converged) == (traced.iterations, traced.converged)
+        assert again.values.data_ptr() != last.values.data_ptr()
+
+
+def test_a_dense_search_of_a_directed_graph_asks_for_the_transpose(begun):
+    graph = strategies.random_graph(300, 6000)
+    runs = [tg.run(BFS(0), graph) for _ in range(3)]
+    assert begun == [(True, runs[0].iterations)] * 2
+    assert all(torch.equal(run.values, runs[0].values) for run in runs) and "transpose" in graph.caches
+
+
+def test_a_limit_ends_a_loop_that_began_in_one_call(begun):
+    graph = path(n=9)
+    errors = []
+    for _ in range(3):
+        with pytest.raises(NotConvergedError) as caught:
+            bfs(graph, 0, max_iterations=3)
+        errors.append((str(caught.value), caught.value.run.iterations, caught.value.run.values.tolist()))
+    assert begun == [(False, 3)] * 2 and errors == errors[:1] * 3
+
+
+def test_nothing_active_is_nothing_done(begun):
+    class Nowhere(BFS):
+        def init(self, graph):
+            values, _ = super().init(graph)
+            return values, graph.nothing()
+
+    graph = path()
+    assert [tg.run(Nowhere(0), graph).iterations for _ in range(3)] == [0, 0, 0]
+    tg.run(BFS(0), graph)
+    run = tg.run(Nowhere(0), graph)  # of another class: another plan
+    assert run.values.tolist() == [0, -1, -1, -1, -1] and not run.iterations
+
+
+def test_arcs_and_weights_that_change_are_seen():
+    graph = path(torch.tensor([1.0, 2.0, 3.0, 4.0]))
+    for _ in range(2):
+        assert sssp(graph, 0).tolist() == [0, 1, 3, 6, 10]
+    graph.weights[0] = 5.0
+    assert sssp(graph, 0).tolist() == [0, 5, 7, 10, 14]
+    graph.weights.data = torch.tensor([7.0, 1.0, 1.0, 1.0])  # at another address
+    assert sssp(graph, 0).tolist() == [0, 7, 8, 9, 10]
+    graph.neighbors[3] = 0
+    assert sssp(graph, 0).tolist() == [0, 7, 8, 9, float("inf")]

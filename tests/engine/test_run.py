@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import MODES, arcs, graphs, grid, random_graph, relaxed
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -683,3 +683,65 @@ def test_what_is_no_vertex_is_in_no_frontier():
     graph = random_graph(5, 9)
     for active in (graph.everything(), graph.select([1, 2]), graph.select(torch.ones(5, dtype=torch.bool))):
         assert 2 in active and 5 not in active and -1 not in active
+
+
+class Halves(tg.Program):
+    """Each value is halved, in as many rounds as are asked for."""
+
+    rounds = 5
+
+    def __init__(self):
+        self.asked = []
+
+    def init(self, graph):
+        return torch.ones(graph.num_vertices), graph.everything()
+
+    def compute(self, sub, values, active):
+        return values / 2, active
+
+    def compute_rounds(self, sub, values, most):
+        count = min(most, 2)
+        self.asked.append(most)
+        return values / 2**count, count
+
+
+class Thirds(Halves):
+    def compute(self, sub, values, active):
+        return values / 3, active
+
+
+def test_a_program_may_compute_several_rounds_in_a_call():
+    graph, program = tg.generators.path(4), Halves()
+    run = tg.run(program, graph)
+    assert program.asked == [5, 3, 1] and run.iterations == 5 and run.converged
+    assert run.values.tolist() == [1 / 32] * 4
+    assert tg.run(program, graph, max_iterations=5).iterations == 5
+    with pytest.raises(NotConvergedError, match="after 3 iterations"):
+        tg.run(program, graph, max_iterations=3)
+
+
+def test_each_round_is_computed_where_it_is_watched_or_overridden(tmp_path):
+    graph = tg.generators.path(4)
+    for program, divisor, options in (
+        (Halves(), 2, {"trace": True}),
+        (Halves(), 2, {"checkpoint": tmp_path / "halves"}),
+        (Thirds(), 3, {}),
+    ):
+        run = tg.run(program, graph, **options)
+        assert not program.asked and run.iterations == 5
+        assert torch.equal(run.values, torch.ones(4) / divisor**5)
+
+
+@given(graphs(), st.sampled_from([None, 1e-3]), st.booleans())
+@settings(max_examples=20)
+def test_affine_programs_in_one_call_have_the_bits_of_rounds_one_by_one(graph, tol, wide):
+    dtype = torch.float64 if wide else torch.float32
+    for program in (
+        lambda: tg.algorithms.PageRank(tol=tol, max_iterations=60, dtype=dtype),
+        lambda: tg.algorithms.PageRank(tol=tol, max_iterations=60, dangling="ignore", dtype=dtype),
+        lambda: tg.algorithms.Katz(alpha=0.01, tol=1e-3, dtype=dtype),
+    ):
+        watched, *runs = (tg.run(program(), graph, trace=trace) for trace in (True, False, False))
+        for run in runs:  # the second finds what the first has kept
+            assert torch.equal(run.values, watched.values)
+            assert (run.iterations, run.residual) == (watched.iterations, watched.residual)

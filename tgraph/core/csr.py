@@ -179,14 +179,16 @@ class Csr(InMemory):
         return self._gradients
 
     def transpose(self, numbered: bool = False) -> Csr:
-        """The arcs by column, as rows of their own; `numbered` with the number of each arc as permutation."""
-        offset, neighbors, number = self.by_column(numbered)
-        back = Csr.trusted(offset, neighbors, number, self.num_rows)
-        back.set_transpose(self.offset, self.neighbors)
+        """The arcs by column, as rows of their own; `numbered` with the number of each arc as permutation. Kept."""
+        name = "numbered transpose" if numbered else "transpose"
+        if (back := self._cache.values.get(name)) is None:
+            offset, neighbors, number = self.by_column(numbered)
+            back = self._cache.values[name] = Csr.trusted(offset, neighbors, number, self.num_rows)
+            back.set_transpose(self.offset, self.neighbors)
         return back
 
     def set_transpose(self, offset: Tensor, neighbors: Tensor) -> None:
-        """Cache the arcs by column, given by the caller."""
+        """Cache the arcs by column, given by the caller before any were computed."""
         self._cache.values.update(offset=offset, neighbors=neighbors)
 
     def inverse_degree(self, dtype: torch.dtype) -> Tensor:

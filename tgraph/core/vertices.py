@@ -191,7 +191,7 @@ class GraphVertices:
                 vertices = memory.readable(vertices, name)
             vertices = vertices.item() if isinstance(vertices, (Tensor, np.ndarray)) else vertices
             if type(vertices) is int and 0 <= vertices < self.num_vertices:  # a tenth of the time that tensors take
-                return torch.tensor([vertices], device=self.device)
+                return torch.full((1,), vertices, device=self.device)
             vertices = [vertices]
         elif isinstance(vertices, range):
             vertices = list(vertices)
@@ -222,7 +222,7 @@ class GraphVertices:
         >>> tg.generators.path(4).nothing().size
         0
         """
-        return Frontier(self, ids=torch.empty(0, dtype=torch.int64, device=self.device))
+        return Frontier(self, ids=torch.empty(0, dtype=torch.int64, device=self.device), count=(0, 0))
 
     def _check_vertex_data(self, values: Tensor, name: str, dimensions: int | None = None) -> None:
         if not isinstance(values, Tensor) or values.shape[:1] != (self.num_vertices,):

@@ -66,28 +66,52 @@ def best_weight(program: Relaxation, graph: Graph) -> float | None:
 
 def begin(plan: Plan, program: Relaxation, graph: Graph, values: Tensor, active: Frontier, mode: str) -> Loop:
     """The loop of a plan before its first round; `values` are contiguous, and overwritten."""
-    loop = cast(Choice, plan.loop)
+    return cast(Choice, plan.loop).run(_call(plan, program, graph, values, active, mode))
+
+
+def again(plan: Plan, program: Relaxation, graph: Graph, values: Tensor, active: Frontier, mode: str) -> Any:
+    """What begins the loops of this plan in one call each, None where its backend has no such: see `begin_again`."""
+    if plan.loop is None or plan.loop.backend is None or values.dim() != 1:
+        return None
+    make = getattr(plan.loop.run, "again", None)
+    return make and make(_call(plan, program, graph, values, active, mode))
+
+
+def begin_again(
+    plan: Plan, program: Relaxation, graph: Graph, values: Tensor, active: Frontier, limit: int | None
+) -> tuple[bool, int, Loop | None]:
+    """A loop that has begun, after what it returns of `Loop.advance` for at most `limit` rounds; None where it has
+    ended."""
 
     def transposed() -> Tensor | float | None:
-        held = whole(graph, active, "pull")
-        weights = arc_weights(held, values, program.edge, program.weight)
-        return held.weights() if isinstance(weights, InLayout) else weights
+        return _transposed(program, graph, values, active)
 
-    return loop.run(
-        LoopCall(
-            graph,
-            values,
-            active,
-            cast(Reduction, loop.call.reduction),
-            program.edge,
-            None if isinstance(loop.call.weights, InLayout) else loop.call.weights,
-            transposed,
-            plan.best,
-            mode,
-            plan.growth,
-            plan.width,
-        )
+    ids = None if active.is_everything else active.ids
+    return plan.again.begin(graph, values, ids, transposed, overflow.ENDLESS if limit is None else limit, SLICE)
+
+
+def _call(plan: Plan, program: Relaxation, graph: Graph, values: Tensor, active: Frontier, mode: str) -> LoopCall:
+    loop = cast(Choice, plan.loop)
+    return LoopCall(
+        graph,
+        values,
+        active,
+        cast(Reduction, loop.call.reduction),
+        program.edge,
+        None if isinstance(loop.call.weights, InLayout) else loop.call.weights,
+        lambda: _transposed(program, graph, values, active),
+        plan.best,
+        mode,
+        plan.growth,
+        plan.width,
     )
+
+
+def _transposed(program: Relaxation, graph: Graph, values: Tensor, active: Frontier) -> Tensor | float | None:
+    """The weights of the arcs of the transpose."""
+    held = whole(graph, active, "pull")
+    weights = arc_weights(held, values, program.edge, program.weight)
+    return held.weights() if isinstance(weights, InLayout) else weights
 
 
 def advance(loop: Loop, limit: int | None, safe: Callable[[], int] | None = None) -> Iterator[int]:

@@ -23,6 +23,18 @@ def makes_its_own(step: Callable[..., Any]) -> bool:
     return (getattr(step, "__module__", None) or "").startswith("tgraph.")
 
 
+@functools.lru_cache(256)
+def gives_rounds(kind: Any) -> bool:
+    """Whether the `compute_rounds` of a class of programs stands for its `compute` and `residual`: no class below the
+    one that writes it overrides these."""
+
+    def writer(method: str) -> Any:
+        return next(each for each in kind.__mro__ if method in vars(each))
+
+    own = writer("compute_rounds")
+    return own is not Program and issubclass(own, writer("compute")) and issubclass(own, writer("residual"))
+
+
 def is_checked(program: Program) -> bool:
     """Whether a program has a residual, and steps written by a user."""
     has_residual = getattr(program.residual, "__func__", None) is not Program.residual

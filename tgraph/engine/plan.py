@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from tgraph.engine.overflow import Watch
 from tgraph.kernels import Choice
@@ -17,6 +18,7 @@ class Plan:
         own.
     best : the best weight of an arc, None where it does not bound messages.
     growth : a bound on the distance of a value to the initial values, None if unknown.
+    again : begins the loop of a later run in one call, None where a backend has no such.
     """
 
     limit: int | None
@@ -25,3 +27,4 @@ class Plan:
     loop: Choice | None = None
     best: float | None = None
     growth: float | None = None
+    again: Any = None

@@ -22,6 +22,10 @@ from tgraph.errors import ArgumentError
 from tgraph.kernels.call import Call
 from tgraph.model.program import Program, Relaxation
 
+# Of the width that is chosen for rounds in torch: a bucket costs compiled loops no pass over the vertices, and from
+# narrower ones less is relaxed again (a quarter to a half of the time on random graphs, as much on grids and roads).
+COMPILED_WIDTH = 0.5
+
 CACHED = 64  # plans of a graph: a program with another weight or limit in each run does not fill the memory
 
 
@@ -43,16 +47,34 @@ def plan(
         return Plan(_limit(program, graph, limit, ordered=False))
     key = _key(program, graph, values, backend, mode, limit)
     plans: dict[Hashable, Plan] = {} if key is None else graph.kept("plans", dict)
-    if (known := plans.get(key)) is not None:
+    if (kept := plans.get(key)) is not None:
         if program.first is None:
             program.check_values(values)
-        return _for(known, graph, values)
+        return _for(kept, graph, values)
     program.check(graph, values)
     made = _made(program, graph, values, active, backend, mode, limit)
     lasts = made.watch is None and made.loop is not None and _is_declared(type(program))
     if key is not None and lasts and len(plans) < CACHED:
-        plans[key] = _for(made, None, values[:0].clone())  # without the graph, which holds the cache
+        kept = _for(made, None, values[:0].clone())  # without the graph, which holds the cache
+        plans[key] = replace(kept, again=compiled_loop.again(made, program, graph, values, active, mode))
     return made
+
+
+def known(
+    program: Program, graph: Graph, values: Any, backend: str, mode: str, max_iterations: int | None
+) -> Plan | None:
+    """The plan that an earlier run on this graph has left, where it begins loops in one call."""
+    if not isinstance(program, Relaxation) or graph.layout is not None or "plans" not in graph._cache.values:
+        return None
+    graph.ensure_valid()
+    limit = program.max_iterations if max_iterations is None else max_iterations
+    plans: dict[Any, Plan] = graph.kept("plans", dict)
+    plan = plans.get(_key(program, graph, values, backend, mode, limit))
+    if plan is None or plan.again is None or not plan.again.fits():
+        return None
+    if program.first is None:
+        program.check_values(values)
+    return plan
 
 
 def _key(program: Relaxation, graph: Graph, values: Any, backend: str, mode: str, limit: int | None) -> Hashable | None:
@@ -90,6 +112,8 @@ def _made(
         return Plan(limit, width, watch, loop)
     if loop.is_by(LAYOUT):
         return Plan(None, width, watch, loop)  # visits to blocks are not limited
+    if width is not None and program.delta is None and loop.is_by("native"):
+        width *= COMPILED_WIDTH
     best = compiled_loop.best_weight(program, graph) if watch is None else None
     return Plan(limit, width, watch, loop, best, overflow.growth(program, graph, most))
 

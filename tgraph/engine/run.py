@@ -98,21 +98,31 @@ def run(
             attach("run.place")
         assert place is not None, "tgraph.stream sets it"
         graph = place(graph, memory, device)
-    options = {"mode": mode, "backend": backend, "fuse": fuse, "trace": trace, "max_iterations": max_iterations}
     # Programs with operations of their own may need torch's threads.
     alone = program.one_torch_thread or (fuse and is_likely(program, graph))
-    one_thread = one_torch_thread(backend) if alone else nullcontext()
-    by_name = nullcontext() if backend == "auto" else _running_on(backend)
-    with one_thread, by_name, _together(program, graph, options | {"checkpoint": checkpoint}):
-        keeper = None if checkpoint is None else keeper_of(checkpoint, program, graph)
-        state = _begun(program, graph, mode, backend, fuse, trace, max_iterations, keeper)
-        by_backend = state.policy is None
-        if fuse and not by_backend and keeper is None:
-            _fuse(state)
+    one_thread = one_torch_thread(backend) if alone else _NOTHING
+    by_name = _NOTHING if backend == "auto" else _running_on(backend)
+    together = _NOTHING
+    if graph.layout is not None and graph.layout.is_distributed:
+        options = {"mode": mode, "backend": backend, "fuse": fuse, "trace": trace, "max_iterations": max_iterations}
+        together = _together(program, graph, options | {"checkpoint": checkpoint})
+    with one_thread, by_name, together:
         shown = is_wanted(progress) and (graph.layout is None or graph.layout.is_main_rank)
-        showing = progress_bar(state, progress) if shown else nullcontext(lambda steps, active: None)
-        with showing as advance, _recording(graph, state.trace):
-            remaining = (_run_loop if by_backend else _run_rounds)(state, advance, keeper)
+        keeper = None if checkpoint is None else keeper_of(checkpoint, program, graph)
+        watched = trace or shown or keeper is not None
+        values, active = _first(program, graph)
+        begun = None if watched else _again(program, graph, values, active, backend, mode, max_iterations)
+        if isinstance(begun, int):
+            return Run(program.finish(values), begun, True)
+        state = begun or _begun(program, graph, values, active, mode, backend, fuse, trace, max_iterations, keeper)
+        by_backend = state.policy is None
+        showing = progress_bar(state, progress) if shown else _NOT_SHOWN
+        remaining = None if watched or by_backend else _run_several(state)
+        if remaining is None:
+            if fuse and not by_backend and keeper is None:
+                _fuse(state)
+            with showing as advance, _NOTHING if state.trace is None else _recording(graph, state.trace):
+                remaining = (_run_loop if by_backend else _run_rounds)(state, advance, keeper)
         unfinished = remaining and state.iterations != program.rounds
         if keeper is not None:
             keeper.save() if unfinished else keeper.finish()
@@ -120,6 +130,10 @@ def run(
     if unfinished:
         raise NotConvergedError(_not_converged(state, remaining, type(program).__name__), result, result.residual)
     return result
+
+
+_NOTHING: AbstractContextManager[Any] = nullcontext()
+_NOT_SHOWN: AbstractContextManager[Advance] = nullcontext(lambda steps, active: None)
 
 
 @contextmanager
@@ -134,19 +148,43 @@ def _running_on(backend: str) -> Iterator[None]:
 
 def _together(program: Program, graph: Graph, options: dict[str, Any]) -> AbstractContextManager[None]:
     """A context: the processes of a spread graph run one program and fail together."""
-    if not (isinstance(graph, Graph) and graph.layout is not None and graph.layout.is_distributed):
-        return nullcontext()
 
     def hashed(tensor: Tensor) -> str:  # no process has all of a tensor spread over ranks
         return "spread over ranks" if type(tensor) is not Tensor else identity.hash_of(tensor)
 
     given = dict(identity.parameters(program, list(vars(program).values()), hashed))
+    assert graph.layout is not None
     return graph.layout.together(given | {name: str(value) for name, value in options.items()})
+
+
+def _again(
+    program: Program,
+    graph: Graph,
+    values: Any,
+    active: Frontier,
+    backend: str,
+    mode: str,
+    max_iterations: int | None,
+) -> int | State | None:
+    """The number of rounds of a run that was planned by an earlier one and has ended at once, in the `values`; its
+    state where it has not ended; None where it is to be planned."""
+    plan = planning.known(program, graph, values, backend, mode, max_iterations)
+    if plan is None or not values.is_contiguous():
+        return None
+    relaxation, limit = cast(Relaxation, program), planning.fewest(plan.limit, program.rounds)
+    finished, rounds, loop = compiled_loop.begin_again(plan, relaxation, graph, values, active, limit)
+    if finished:
+        return rounds
+    state = State(program, graph, backend, mode, plan, values, active, iterations=rounds)
+    state.loop = loop
+    return state
 
 
 def _begun(
     program: Program,
     graph: Graph,
+    values: Any,
+    active: Frontier,
     mode: str,
     backend: str,
     fuse: bool,
@@ -155,7 +193,6 @@ def _begun(
     keeper: Keeper | None,
 ) -> State:
     """The state after INIT, or of a checkpoint."""
-    values, active = _first(program, graph)
     name = type(program).__name__
     program = (recognised(program, graph, values, active, backend) if fuse else None) or program
     if graph.layout is not None:
@@ -180,6 +217,28 @@ def _begun(
         if saved is not None and saved["policy"] is not None:
             state.policy.restore(saved["policy"])
     return state
+
+
+def _run_several(state: State) -> int | None:
+    """As `_run_rounds`, several rounds at a time; None where the program does not compute so."""
+    program, graph, remaining = state.program, state.graph, len(state.active)
+    kind: Any = type(program)
+    if not ownership.gives_rounds(kind) or devices.compiles_each_shape(graph.device):
+        return None
+    while not state.is_done:
+        if not state.active.is_everything:
+            return None
+        sub = program.tensorize(graph, state.active, "push" if state.mode == "push" else "pull")
+        sub.backend, sub.scratch = state.backend, state.scratch
+        found = program.compute_rounds(sub, state.values, state.left) if sub.is_whole else None
+        if found is None:
+            return None
+        before, (state.values, rounds) = state.values, found
+        _check_length(program, before, state.values)
+        state.iterations += rounds
+        if _meets_tolerance(state, before, None):
+            return 0
+    return remaining
 
 
 def _run_rounds(state: State, advance: Advance, keeper: Keeper | None) -> int:
@@ -270,7 +329,8 @@ def _run_loop(state: State, advance: Advance, keeper: Keeper | None) -> int:
     """As `_run_rounds`, in the loop of a backend, which returns at intervals."""
     plan, watch, first = state.plan, state.plan.watch, state.active
     state.values = state.values.contiguous()
-    loop = compiled_loop.begin(plan, cast(Relaxation, state.program), state.graph, state.values, first, state.mode)
+    relaxation = cast(Relaxation, state.program)
+    loop = state.loop or compiled_loop.begin(plan, relaxation, state.graph, state.values, first, state.mode)
     compared = (keeper is not None or watch is not None) and not hasattr(loop, "frontier")
     begun = state.values.clone() if compared else None
 
@@ -315,10 +375,10 @@ def _check_program(program: Program, graph: Graph) -> None:
 
 
 def _first(program: Program, graph: Graph) -> tuple[Any, Frontier]:
-    with nullcontext() if graph.layout is None else graph.layout.spreading():
+    with _NOTHING if graph.layout is None else graph.layout.spreading():
         begun = program.init(graph)
     values, active = _checked(program, graph, begun, "init")
-    for name, data in _tensors(values):
+    for name, data in (("the vertex data", values),) if type(values) is Tensor else _tensors(values):
         if data.shape[:1] != (graph.num_vertices,):
             raise ArgumentError(
                 f"{type(program).__name__}.init: {name} has shape {list(data.shape)}; vertex data has one row per "
@@ -354,6 +414,8 @@ def _checked(program: Program, graph: Graph, result: Any, step: str = "compute")
 
 def _check_length(program: Program, before: Any, after: Any) -> None:
     """Raise ArgumentError where COMPUTE returns a tensor of another length than the vertex data it was given."""
+    if after is before:
+        return
     if type(after) is Tensor and type(before) is Tensor:
         if after.shape[:1] != before.shape[:1]:
             raise ArgumentError(

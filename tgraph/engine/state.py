@@ -15,8 +15,10 @@ from tgraph.core.rows import Scratch
 from tgraph.engine.by_rows import RowSteps
 from tgraph.engine.delta_stepping import NearFar
 from tgraph.engine.fusion import Fused
+from tgraph.engine.overflow import ENDLESS
 from tgraph.engine.plan import Plan
 from tgraph.engine.tracing.trace import Trace
+from tgraph.kernels.loops import Loop
 from tgraph.markup.labels import definitions
 from tgraph.model.program import Program
 
@@ -67,6 +69,7 @@ class State:
 
     values, active : the vertex data, and the vertices that send next.
     iterations, residual : the number of iterations so far, and the residual of the last.
+    loop : the loop of a backend that has run these iterations.
     policy, order : the direction, and the order of buckets, of iterations run by the engine; None before the first, and
         where a backend runs the whole loop.
     is_own : whether nothing else refers to the memory of the values, so that steps may write into it. trusts : whether
@@ -84,6 +87,7 @@ class State:
     trace: Trace | None = None
     iterations: int = 0
     residual: float | None = None
+    loop: Loop | None = None
     policy: DirectionPolicy | None = None
     order: NearFar | None = None
     is_own: bool = True
@@ -100,6 +104,12 @@ class State:
     def is_done(self) -> bool:
         """True where nothing is active, or the program's rounds or the limit are reached."""
         return not len(self.active) or self.iterations in (self.program.rounds, self.plan.limit)
+
+    @property
+    def left(self) -> int:
+        """How many iterations are left before the program's rounds or the limit are reached."""
+        ends = [end for end in (self.program.rounds, self.plan.limit) if end is not None]
+        return min(ends, default=ENDLESS) - self.iterations
 
     def saved(self) -> dict[str, Any]:
         """The contents of a checkpoint."""

@@ -37,7 +37,7 @@ class GaussSeidel(AffineMap):
         super().__init__(**options)
         if as_count(blocks, "blocks") < 1:
             raise ArgumentError(f"blocks: expected at least one, got {blocks}")
-        self._blocks = blocks
+        self._arguments = blocks, 1.0
 
     def step(
         self,
@@ -63,7 +63,7 @@ class GaussSeidel(AffineMap):
         >>> x.round(decimals=3)
         tensor([2., 2., 2.])
         """
-        return self._step(sub, x, alpha, beta, x if before is None else before, overwrite, self._blocks, rescale)
+        return self._step(sub, x, alpha, beta, x if before is None else before, overwrite, self._arguments[0], rescale)
 
     def _sent_of(self, x: Tensor) -> Tensor:
         """In memory of its own, which a step overwrites."""

@@ -8,12 +8,13 @@ from typing import Any
 from torch import Tensor
 from torch.compiler import is_compiling
 
-from tgraph.core.dispatch import is_available
+from tgraph.core.building.inputs import as_count
+from tgraph.core.dispatch import is_available, watchers
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph, arc_weights, whole
 from tgraph.errors import ArgumentError
 from tgraph.kernels import Choice, choose, noted
-from tgraph.kernels.affine import NUMBERS, AffineStep, StepResult
+from tgraph.kernels.affine import NUMBERS, AffineStep, Repeat, StepResult
 from tgraph.kernels.call import Call
 from tgraph.kernels.operators.linear.linear import dangling_mass, distance, scaled, total
 
@@ -50,6 +51,7 @@ class AffineMap:
     """
 
     _operation = "affine_step"  # of the backends
+    _arguments: tuple[Any, ...] = ()  # which it takes besides
 
     def __init__(
         self,
@@ -103,6 +105,44 @@ class AffineMap:
         """
         return self._step(sub, x, alpha, beta, x if before is None else before, overwrite)
 
+    def steps(
+        self,
+        sub: Subgraph | Graph,
+        x: Tensor,
+        most: int,
+        *,
+        alpha: float = 1.0,
+        beta: float = 1.0,
+        rate: float = 0.0,
+        tolerance: float | None = None,
+    ) -> tuple[Tensor, int]:
+        """Steps from `x` [n], which is overwritten, in one call of the kernels: the values x' [n] of the last step, and
+        how many were taken.
+
+        sub : all arcs of an iteration, or a Graph. alpha : a number.
+        most : so many at most, at least one. The compiled kernels return after a tenth of a second, others after a
+            step: call it again for those that are left. The bits are those of as many calls of `step`.
+        rate : each step has the beta `beta + rate * dangling_mass(x)`, of the x that it begins with.
+        tolerance : no step follows one of a `change` of at most that.
+
+        Raises ArgumentError as `step` does, and for fewer steps than one.
+
+        >>> graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0])
+        >>> affine = tg.primitives.linear.AffineMap(bias=1.0)
+        >>> x, taken = torch.zeros(3), 0
+        >>> while taken < 50:
+        ...     x, count = affine.steps(graph, x, 50 - taken, alpha=0.5)
+        ...     taken += count
+        >>> x
+        tensor([2., 2., 2.])
+        """
+        if as_count(most, "most") < 1:
+            raise ArgumentError(f"most: expected at least one step, got {most}")
+        first = beta if rate == 0 else beta + rate * self.dangling_mass(x)
+        repeat = None if most == 1 else Repeat(most, -1.0 if tolerance is None else tolerance, beta, rate)
+        values = self._step(sub, x, alpha, first, x, True, *self._arguments, repeat=repeat)
+        return values, 1 if self._last is None else self._last.steps
+
     def _step(
         self,
         sub: Subgraph | Graph,
@@ -112,6 +152,7 @@ class AffineMap:
         before: Tensor,
         overwrite: bool,
         *arguments: Any,
+        repeat: Repeat | None = None,
     ) -> Tensor:
         arcs = _whole_pull(sub)
         self._check(arcs.graph, x, before)
@@ -133,9 +174,16 @@ class AffineMap:
             spare = (x, spare[1])
         coefficients = self._scale, self._bias, self._measure, self._weighted
         weights: Any = None if kernels.call.weights_in_layout else kernels.call.weights
-        step = AffineStep(sent, before, *coefficients, weights, alpha, beta, spare, self._wanted)
+        turns = repeat is not None and not self._arguments and kernels.is_by("native")
+        repeat = repeat if turns and _may_turn(x, sent, set(map(id, self._vectors.values()))) else None
+        step = AffineStep(sent, before, *coefficients, weights, alpha, beta, spare, self._wanted, repeat)
         result = kernels.run(arcs, step, *arguments)
-        self._spare = (None if overwrite or self._last is None else self._last.values, sent)
+        if repeat is not None:
+            self._spare = None, None
+        elif overwrite:
+            self._spare = x if sent is x and before is x else None, sent
+        else:
+            self._spare = None if self._last is None else self._last.values, sent
         self._before, self._last = before, result
         return result.values
 
@@ -146,6 +194,14 @@ class AffineMap:
         recorded = True in [tensor.requires_grad for tensor in tensors]
         if self._chosen is not None and self._chosen[0] == key and not recorded:
             return noted(self._chosen[1])
+        chosen: dict[Any, Choice] = {}  # by the maps before on this graph; a trace is told in full
+        kinds = None
+        if not (self._weighted or recorded or watchers() or arcs.graph.layout is not None):
+            chosen = arcs.graph.kept("affine steps", dict)
+            kinds = self._operation, key[1:], *[(tensor.dtype, tensor.dim()) for tensor in tensors]
+        if kinds in chosen:
+            self._chosen = key, chosen[kinds]
+            return chosen[kinds]
         weights = arc_weights(arcs, x, self._edge, self._weights) if self._weighted else None
         edge, others = "mul" if self._weighted else "copy", tuple(tensors)
         choice = choose(arcs.backend, Call(self._operation, x, edge=edge, weights=weights, others=others, sub=arcs))
@@ -154,6 +210,8 @@ class AffineMap:
             # What is kept must not hold vectors.
             call = replace(choice.call, data=x.new_empty(0), others=())
             self._chosen = key, replace(choice, call=call)
+            if kinds is not None:
+                chosen[kinds] = replace(choice, call=replace(call, sub=None))  # without the graph, which keeps it
         return choice
 
     def replace_bias(self, bias: Tensor) -> None:
@@ -237,11 +295,12 @@ class AffineMap:
         return last.next_x if last and x is last.values and last.next_x is not x else scaled(x, self._scale)
 
     def _check(self, graph: Graph, x: Tensor, before: Tensor) -> None:
-        known = None if self._last is None else self._last.values
-        tensors = {"x": x, "before": before, **({} if self._graph is graph else self._vectors)}
+        fits = self._graph is graph
+        known = self._last.values if fits and self._last is not None else None
+        given = {"x": x} if before is x else {"x": x, "before": before}
+        tensors = {name: tensor for name, tensor in given.items() if tensor is not known}
+        tensors |= {} if fits else self._vectors
         for name, tensor in tensors.items():
-            if tensor is known and self._graph is graph:
-                continue
             if tensor.shape != (graph.num_vertices,) or not tensor.is_floating_point():
                 raise ArgumentError(
                     f"{name}: expected [{graph.num_vertices}] of a floating dtype, one for each vertex, "
@@ -269,3 +328,9 @@ def _reusable(spare: Tensor | None, like: Tensor, kept: set[int]) -> Tensor | No
         return None
     fits = not spare.requires_grad and spare.dtype == like.dtype and spare.shape == like.shape
     return spare if fits else None
+
+
+def _may_turn(x: Tensor, sent: Tensor, kept: set[int]) -> bool:
+    """Whether later steps may write over x and what is sent of it: neither is a tensor `kept`, by its id."""
+    recorded = x.requires_grad or sent.requires_grad
+    return not recorded and sent.is_contiguous() and kept.isdisjoint((id(x), id(sent)))

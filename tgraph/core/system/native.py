@@ -8,9 +8,9 @@ import importlib.util
 import os
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ContextDecorator, contextmanager
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 import torch  # noqa: F401  before the kernels, which read its number of threads
 
@@ -70,8 +70,7 @@ def one_thread_less() -> Iterator[None]:
         module.limit_threads(limit)
 
 
-@contextmanager
-def one_torch_thread(backend: str = "auto") -> Iterator[None]:
+def one_torch_thread(backend: str = "auto") -> AbstractContextManager[None]:
     """Within a `with` block torch computes on the calling thread alone, if the compiled kernels serve `backend`.
 
     For programs in which torch itself computes little, beside compiled kernels, as a `Program` with `one_torch_thread`:
@@ -83,13 +82,25 @@ def one_torch_thread(backend: str = "auto") -> Iterator[None]:
     >>> total
     tensor(45)
     """
-    kernels = load() if backend in ("auto", "native") else None
-    held = 0 if kernels is None else kernels.hold_torch()
-    try:
-        yield
-    finally:
-        if held:
-            cast(Any, kernels).release_torch(held)
+    return _OneThread(backend)
+
+
+class _OneThread(ContextDecorator):  # a generator takes thrice as long
+    __slots__ = ("_backend", "_held", "_kernels")
+
+    def __init__(self, backend: str):
+        self._backend = backend
+
+    def _recreate_cm(self) -> _OneThread:
+        return _OneThread(self._backend)
+
+    def __enter__(self) -> None:
+        self._kernels: Any = load() if self._backend in ("auto", "native") else None
+        self._held = 0 if self._kernels is None else self._kernels.hold_torch()
+
+    def __exit__(self, *error: object) -> None:
+        if self._held:
+            self._kernels.release_torch(self._held)
 
 
 @functools.cache

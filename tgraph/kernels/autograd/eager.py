@@ -95,14 +95,14 @@ class _Sum(torch.autograd.Function):
         transposed: Callable[[], Tensor | None] | None,
         own: float,
     ) -> Tensor:
-        ctx.arcs, ctx.mean, ctx.transposed, ctx.own = arcs, mean, transposed, own
+        ctx.arcs, ctx.mean, ctx.transposed, ctx.own, ctx.weighted = arcs, mean, transposed, own, weights is not None
         if weights is not None:
             ctx.save_for_backward(weights, data if weights.requires_grad else None)
         return csr_sums.sum_rows(arcs, data, mean, weights, own)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        weights, data = ctx.saved_tensors or (None, None)
+        weights, data = ctx.saved_tensors if ctx.weighted else (None, None)
         to_data = _gradient_of_data(ctx, grad, weights) if ctx.needs_input_grad[0] else None
         to_weights = None if data is None else _gradient_of_weights(ctx.arcs, grad, data, ctx.mean)
         return to_data, to_weights, None, None, None, None

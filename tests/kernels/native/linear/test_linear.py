@@ -1,6 +1,7 @@
 """Linear steps: the portable one against dense matrices, the native one against the portable."""
 
 import itertools
+import math
 
 import networkx as nx
 import numpy as np
@@ -9,7 +10,7 @@ import torch
 from backends import native as native_backend
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import close, dense, graphs, on_threads, random_graph, thread_count
+from strategies import close, dense, graphs, on_threads, random_graph, same_on_threads, thread_count
 
 import tgraph as tg
 from tgraph.core.rows import Selection
@@ -242,6 +243,76 @@ def test_autograd_notices_values_that_are_overwritten():
     loss = (x * weight).sum()
     for _ in range(3):
         x = walk.step(graph, x)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
+# ---- several steps in a call ----------------------------------------------------------------------------------------
+
+
+@given(graphs(dtypes=(None, torch.int32, torch.float64)), st.integers(1, 7), st.data())
+def test_steps_in_one_call_are_those_one_by_one(graph, most, data):
+    """To the bit, with the same numbers afterwards, and further steps from there."""
+    dtype = data.draw(st.sampled_from([torch.float32, torch.float64]))
+    backend = data.draw(st.sampled_from(["auto", "portable"]))
+    x, scale, bias, measure = vectors(graph.num_vertices, dtype=dtype)
+    named = {"scale": scale, "bias": bias, "measure": measure}
+    options = {name: named[name] for name in data.draw(st.sets(st.sampled_from(sorted(named))))}
+    options = {"bias": 0.25, "edge": "copy" if graph.weights is None else "mul", **options}
+    rate, sub = data.draw(st.sampled_from([0.0, 0.125])), subgraph(graph, backend)
+    tolerance = data.draw(st.sampled_from([None, 0.5, math.inf]))
+    one, other = AffineMap(**options), AffineMap(**options)
+    values, expected, taken, left = x.clone(), x.clone(), 0, most
+    while left:
+        values, count = other.steps(sub, values, left, alpha=0.1, beta=0.5, rate=rate, tolerance=tolerance)
+        taken, left = taken + count, left - count
+        if tolerance is not None and other._last.change <= tolerance:
+            break
+    for step in range(1, most + 1):  # noqa: B007  compared below
+        before, beta = expected, 0.5 if rate == 0 else 0.5 + rate * one.dangling_mass(expected)
+        expected = one.step(sub, expected, alpha=0.1, beta=beta)
+        if tolerance is not None and one.change(before, expected) <= tolerance:
+            break
+    assert taken == step and torch.equal(values, expected)
+    assert float(other._last.change) == float(one.change(before, expected))
+    assert float(other.dangling_mass(values)) == float(one.dangling_mass(expected))
+    assert torch.equal(other.step(sub, values, alpha=0.1), one.step(sub, expected, alpha=0.1))
+
+
+@needs_native
+def test_steps_in_one_call_do_not_depend_on_threads_and_write_over_nothing_else():
+    graph, kept = hub_graph(), vectors(hub_graph().num_vertices)
+    x, scale, bias, measure = (each.clone() for each in kept)
+
+    def stepped():
+        walk = AffineMap(scale=scale, bias=bias, measure=measure)
+        values, count = walk.steps(graph, x.clone(), 5, alpha=0.1, rate=0.1)
+        assert count == 5
+        return values
+
+    same_on_threads(stepped)
+    assert all(torch.equal(each, before) for each, before in zip((x, scale, bias, measure), kept, strict=True))
+    walk = AffineMap(bias=x)  # read in each step
+    values, count = walk.steps(graph, x, 5, alpha=0.1)
+    assert count == 1 and torch.equal(x, kept[0]) and values is not x
+
+
+def test_steps_that_record_gradients_are_taken_one_by_one():
+    graph = random_graph(9, 30)
+    x, scale, bias, _ = vectors(9)
+    weight = torch.ones(9, dtype=torch.float64, requires_grad=True)
+    values, count = AffineMap(scale=scale * weight, bias=bias).steps(graph, x.clone(), 3, alpha=0.5, rate=0.5)
+    assert count == 1 and values.requires_grad
+    with pytest.raises(ArgumentError, match="most"):
+        AffineMap().steps(graph, x, 0)
+
+
+@needs_native
+def test_steps_in_one_call_are_noticed_by_autograd():
+    graph, (x, *_) = random_graph(10, 30), vectors(10)
+    weight = torch.ones(10, dtype=torch.float64, requires_grad=True)
+    loss = (x * weight).sum()
+    AffineMap().steps(graph, x, 4, alpha=0.1)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         loss.backward()
 

@@ -55,7 +55,7 @@ def sum_rows(arcs: Csr, data: Tensor, mean: bool, weights: Tensor | None, own: f
     offset, neighbors = arcs.offset, arcs.neighbors
     rows, num_arcs, columns, kernels = offset.shape[0] - 1, neighbors.shape[0], data.shape[1], compiled()
     large = max(rows, data.shape[0]) * columns * data.element_size() >= LARGE
-    out = fresh((rows, columns), data.dtype) if large else torch.empty((rows, columns), dtype=data.dtype, device="cpu")
+    out = fresh((rows, columns), data.dtype) if large else data.new_empty((rows, columns))
     sent = data.detach() if data.requires_grad else data
     weights = weights.detach() if weights is not None and weights.requires_grad else weights
     if (columns >= NARROW or own) and num_arcs * columns <= MANY:

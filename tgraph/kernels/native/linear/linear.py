@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from tgraph.core.subgraph import Subgraph
 from tgraph.core.system.pages import fresh, settle
-from tgraph.kernels.affine import AffineStep, StepResult
+from tgraph.kernels.affine import AffineStep, Repeat, StepResult
 from tgraph.kernels.call import Call
 from tgraph.kernels.native.aggregation.arcs import flat
 from tgraph.kernels.native.aggregation.grouping import gathered
@@ -39,9 +41,26 @@ def affine_step(sub: Subgraph, step: AffineStep) -> StepResult:
     next_x = None if step.scale is None else memory_of_next_x(step)
     neighbors, x = gathered(sub.graph.transpose_unchecked() if sub.mirrored else sub.graph, flat(step.x))
     settle(x, len(neighbors))
-    rows = flat(sub.offset), flat(neighbors), flat(step.weights)
-    found = compiled().affine_step(*rows, x, *coefficients(step), *wanted(step), values, next_x)
-    return as_result(step, values, next_x, *found)
+    rows = sub.offset, neighbors, flat(step.weights)
+    more = ONCE if step.repeat is None or x is not step.x else following(step, step.repeat)
+    found = compiled().affine_step(*rows, x, *coefficients(step), *wanted(step), values, next_x, *more)
+    result = as_result(step, values, next_x, *found[:3])
+    result.steps = steps = found[3]
+    if more is not ONCE and steps > 1:
+        torch.autograd.graph.increment_version([x])
+        if steps % 2 == 0:  # the memory of x has what was written last
+            result.next_x = x
+            result.values = x if next_x is None else values
+    return result
+
+
+ONCE = 1, -1.0, 0.0, 0.0, 0.0, 0.0
+
+
+def following(step: AffineStep, repeat: Repeat) -> tuple[Any, ...]:
+    """The last arguments of the kernel, for the steps after the first."""
+    bias = 0.0 if isinstance(step.bias, Tensor) else step.bias
+    return repeat.most, repeat.tolerance, repeat.beta, repeat.rate, bias, repeat.seconds
 
 
 def memory_of_next_x(step: AffineStep) -> Tensor:

@@ -4,8 +4,11 @@
 // Parallel over chunks of equal work, whose sums are added in order, so that the result does not depend on the number
 // of threads. A row longer than a chunk is summed in pieces, one per chunk that it overlaps.
 #include <algorithm>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "linear/affine_call.hpp"
 #include "threads/parallel.hpp"
 
@@ -37,6 +40,14 @@ public:
         Sums sums;
         for (const Chunk& chunk : chunks_) sums += chunk.sums;
         return sums;
+    }
+
+    // Prepares the step after this one: what was written is read, and `other`, the memory of what was read, written.
+    void turn(Value* other, double beta, double constant) {
+        input_ = sent_ ? sent_ : vectors_.values;
+        vectors_.before = vectors_.values;
+        (sent_ ? sent_ : vectors_.values) = other;
+        vectors_.beta = beta, vectors_.constant = constant;
     }
 
 private:
@@ -95,17 +106,32 @@ private:
     std::vector<Chunk> chunks_;
 };
 
+// One step, and `most` in all while they change the values by more than `tolerance` and for about `seconds`: those
+// after the first have beta = base + rate * (the dangling mass before) and a bias of `number`, or that of the vertices.
+// The memory of the input is then written to as well, in turn with that of the result: see Step::turn.
 template <class Value, class Neighbor>
-Numbers affine_step(In<int64_t> offset, In<Neighbor> neighbors, Weights weights, In<Value> input, In<Value> before,
-                    In<Value> scale, In<Value> bias, In<Value> measure, double alpha, double beta, double constant,
-                    bool needs_total, bool needs_dangling, Out<Value> values, Out<Value> sent) {
+std::tuple<double, double, double, int64_t> affine_step(
+    In<int64_t> offset, In<Neighbor> neighbors, Weights weights, Out<Value> input, In<Value> before, In<Value> scale,
+    In<Value> bias, In<Value> measure, double alpha, double beta, double constant, bool needs_total,
+    bool needs_dangling, Out<Value> values, Out<Value> sent, int64_t most, double tolerance, double base, double rate,
+    double number, double seconds) {
     const Vectors<Value> vectors{before.data(), scale.data(), bias.data(), measure.data(), values.data(), alpha,
                                  beta,          constant,     1,           needs_total,    needs_dangling};
     SummedArcs<Value> arcs = arcs_of<Value>(offset, neighbors, weights);
     with_weights<float, double, int32_t, int64_t>(
         weights, [&]<class Weight>(Weight) { arcs.sum = &sum_arcs<Value, Neighbor, Weight>; });
-    const Sums sums = Step<Value>(arcs, vectors, input.data(), sent.data()).run();
-    return Numbers(sums.change, sums.total, sums.dangling);
+    Step<Value> step(arcs, vectors, input.data(), sent.data());
+    Value *read = input.data(), *written = sent.data() ? sent.data() : values.data();
+    const double began = most > 1 ? seconds_now() : 0;
+    Sums sums = step.run();
+    int64_t steps = 1;
+    for (; steps < most && !(sums.change <= tolerance) && seconds_now() - began < seconds; ++steps) {
+        const volatile double mass = rate * sums.dangling;  // rounded, as where the steps are taken one by one
+        step.turn(read, base + mass, (base + mass) * number);
+        std::swap(read, written);
+        sums = step.run();
+    }
+    return {sums.change, sums.total, sums.dangling, steps};
 }
 
 }  // namespace
@@ -114,7 +140,7 @@ void bind_power(Module& module) {
     const auto define = [&](auto function) {
         module.def("affine_step", function,
                    "offset, neighbors, weights?, input, before, scale?, bias?, measure?, alpha, beta, constant, "
-                   "needs_total, needs_dangling, values, sent?");
+                   "needs_total, needs_dangling, values, sent?, most, tolerance, base, rate, number, seconds");
     };
     define(&affine_step<float, int32_t>);
     define(&affine_step<double, int32_t>);

@@ -108,10 +108,10 @@ void check_ids(const int64_t* ids, int64_t count, int64_t num_vertices) {
             throw std::out_of_range("ids: no such vertex");
 }
 
-// The caller keeps the arrays alive.
-void make(Relaxation* self, In<int64_t> offset, In<int32_t> neighbors, Weights weights, nb::object weight,
-          nb::object best_weight, bool bounded, Values values, int64_t width, int64_t growth, bool is_min, int edge,
-          int mode, std::array<int64_t, 4> thresholds, In<int64_t> ids, double delta) {
+// Where a relaxation begins. The caller keeps the arrays alive.
+Problem problem_of(In<int64_t> offset, In<int32_t> neighbors, Weights weights, nb::handle weight,
+                   nb::handle best_weight, int64_t width, bool is_min, int edge, int mode,
+                   const std::array<int64_t, 4>& thresholds, double delta) {
     Problem problem{};
     problem.offset = offset.data(), problem.neighbors = neighbors.data();
     problem.num_vertices = static_cast<int64_t>(offset.shape(0)) - 1, problem.width = width;
@@ -121,16 +121,70 @@ void make(Relaxation* self, In<int64_t> offset, In<int32_t> neighbors, Weights w
     } else {
         problem.weight = constant_of(weight);
     }
-    problem.bounded = bounded;
-    if (bounded) problem.best_weight = constant_of(best_weight);
+    problem.bounded = !best_weight.is_none();
+    if (problem.bounded) problem.best_weight = constant_of(best_weight);
     problem.is_min = is_min, problem.edge = static_cast<Edge>(edge);
     problem.mode = static_cast<DirectionPolicy::Mode>(mode);
     problem.thresholds = {thresholds[0], thresholds[1], thresholds[2], thresholds[3]};
-    problem.ids = ids.data(), problem.num_ids = static_cast<int64_t>(ids.shape(0));
-    check_ids(problem.ids, problem.num_ids, problem.num_vertices);
     problem.delta = delta;
+    return problem;
+}
+
+void begin_at(Problem& problem, In<int64_t> ids) {
+    static const int64_t none = 0;  // null is for all vertices
+    problem.ids = ids.is_valid() && !ids.data() ? &none : ids.data();
+    problem.num_ids = static_cast<int64_t>(ids.shape(0));
+    check_ids(problem.ids, problem.num_ids, problem.num_vertices);
+}
+
+void make(Relaxation* self, In<int64_t> offset, In<int32_t> neighbors, Weights weights, nb::object weight,
+          nb::object best_weight, Values values, int64_t width, int64_t growth, bool is_min, int edge, int mode,
+          std::array<int64_t, 4> thresholds, In<int64_t> ids, double delta) {
+    Problem problem =
+        problem_of(offset, neighbors, weights, weight, best_weight, width, is_min, edge, mode, thresholds, delta);
+    begin_at(problem, ids);
     nb::gil_scoped_release released;
     new (self) Relaxation(problem, values, growth);
+}
+
+// All that relaxations by one rule along the same rows have in common, of which each begins in one call.
+struct Relaxations {
+    Problem problem;
+    int64_t growth;
+    struct {
+        const int64_t* offset = nullptr;
+        const int32_t* neighbors;
+        const void* weights;
+    } reverse = {};
+};
+
+void prepare(Relaxations* self, In<int64_t> offset, In<int32_t> neighbors, Weights weights, nb::object weight,
+             nb::object best_weight, int64_t width, int64_t growth, bool is_min, int edge, int mode,
+             std::array<int64_t, 4> thresholds, double delta, bool is_symmetric) {
+    new (self) Relaxations{
+        problem_of(offset, neighbors, weights, weight, best_weight, width, is_min, edge, mode, thresholds, delta),
+        growth};
+    if (is_symmetric) self->reverse = {offset.data(), neighbors.data(), weights.data()};
+}
+
+// The number of rounds where values [n, ...] reach their fixpoint within `rounds` and `seconds`, else the state of the
+// relaxation, to be advanced, and the relaxation.
+nb::object relax(const Relaxations& self, Values values, In<int64_t> ids, int64_t rounds, double seconds) {
+    Problem problem = self.problem;
+    if (static_cast<int64_t>(values.shape(0)) != problem.num_vertices * problem.width)
+        throw std::invalid_argument("values: expected those of all vertices");
+    begin_at(problem, ids);
+    std::unique_ptr<Relaxation> made;
+    State state;
+    {
+        nb::gil_scoped_release released;
+        made = std::make_unique<Relaxation>(problem, values, self.growth);
+        if (self.reverse.offset)
+            made->fixpoint().set_transpose(self.reverse.offset, self.reverse.neighbors, self.reverse.weights);
+        state = made->advance(rounds, seconds);
+    }
+    if (state == State::done) return nb::int_(made->fixpoint().rounds.size());
+    return nb::make_tuple(static_cast<int>(state), nb::cast(made.release(), nb::rv_policy::take_ownership));
 }
 
 // The rounds of the last advance: (pull, active vertices, active arcs, changed vertices, milliseconds).
@@ -164,10 +218,9 @@ void set_transpose(Relaxation& relaxation, In<int64_t> offset, In<int32_t> neigh
 void bind_relax(Module& module) {
     bind_class<Relaxation>(module, "Relaxation")
         .def("__init__", &make, nb::arg("offset"), nb::arg("neighbors"),
-             nb::arg("weights").none(), nb::arg("weight"), nb::arg("best_weight").none(), nb::arg("bounded"),
+             nb::arg("weights").none(), nb::arg("weight"), nb::arg("best_weight").none(),
              nb::arg("values"), nb::arg("width"), nb::arg("growth"), nb::arg("is_min"), nb::arg("edge"),
-                 nb::arg("mode"),
-             nb::arg("thresholds"), nb::arg("ids").none(), nb::arg("delta"))
+             nb::arg("mode"), nb::arg("thresholds"), nb::arg("ids").none(), nb::arg("delta"))
         .def("set_transpose", &set_transpose, nb::arg("offset"), nb::arg("neighbors"),
              nb::arg("weights").none())
         .def(
@@ -182,6 +235,11 @@ void bind_relax(Module& module) {
         .def("rounds", &rounds)
         .def_prop_ro("num_rounds", [](Relaxation& self) { return self.fixpoint().rounds.size(); })
         .def_prop_ro("active", [](Relaxation& self) { return self.fixpoint().active(); });
+    bind_class<Relaxations>(module, "Relaxations")
+        .def("__init__", &prepare, nb::arg("offset"), nb::arg("neighbors"), nb::arg("weights").none(),
+             nb::arg("weight"), nb::arg("best_weight").none(), nb::arg("width"), nb::arg("growth"), nb::arg("is_min"),
+             nb::arg("edge"), nb::arg("mode"), nb::arg("thresholds"), nb::arg("delta"), nb::arg("is_symmetric"))
+        .def("relax", &relax, nb::arg("values"), nb::arg("ids").none(), nb::arg("rounds"), nb::arg("seconds"));
 }
 
 }  // namespace tgraph

@@ -1,12 +1,12 @@
 // The interface and graph representation shared by synchronous rounds (fixpoint.hpp) and delta-stepping (buckets.hpp).
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <stdexcept>
 #include <type_traits>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/memory.hpp"
 #include "threads/parallel.hpp"
 
@@ -20,10 +20,6 @@ struct Round {
 };
 
 enum class State { done, paused, needs_transpose };
-
-inline double seconds_now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // A relaxation in progress. `advance` runs at most max_rounds, and for about `seconds`.
 class Fixpoint {

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from tgraph.core.direction import THRESHOLDS
+from tgraph.core.graph import Graph
 from tgraph.kernels.call import Call
 from tgraph.kernels.loops import LoopCall, Round, fixpoint
 from tgraph.kernels.native.base.support import compiled, implements, refuses_call
@@ -40,33 +42,19 @@ class Fixpoint:
     """A `Loop` in compiled rounds, or in buckets that all threads empty."""
 
     def __init__(self, call: LoopCall):
-        graph, values, active = call.graph, call.values, call.active
-        graph.ensure_valid()
-        self._graph, self._transposed = graph, call.transposed
-        stored = graph if graph.layout is None else graph.decoded()
-        per_arc, one = split(call.weights)
-        self._held: list[Any] = [values, per_arc, None if active.is_everything else active.ids]
-        self._relaxation = compiled().Relaxation(
-            stored.offset,
-            stored.neighbors,
-            per_arc,
-            one,
-            call.best_weight,
-            call.best_weight is not None,
-            values,
-            math.prod(values.shape[1:]) if values.shape[0] else 1,
-            -1 if call.growth is None else min(int(call.growth), torch.iinfo(torch.int64).max),
-            call.reduction.name == "min",
-            list(EDGE_OPERATIONS).index(call.edge),
-            MODES.index(call.mode),
-            THRESHOLDS,
-            self._held[2],
-            0 if call.delta is None or active.is_everything else call.delta,
-        )
+        call.graph.ensure_valid()
+        rows, width, rule = _problem(call)
+        ids = None if call.active.is_everything else call.active.ids
+        delta = 0 if call.delta is None or ids is None else call.delta
+        self._graph, self._transposed = call.graph, call.transposed
+        self._held: list[Any] = [call.values, rows[2], ids]
+        self._relaxation = compiled().Relaxation(*rows, call.values, width, *rule, ids, delta)
 
     def advance(self, limit: int, seconds: float) -> tuple[bool, int]:
         """See `Loop.advance`."""
-        state = self._relaxation.advance(limit, seconds)
+        return self._advanced(self._relaxation.advance(limit, seconds), limit, seconds)
+
+    def _advanced(self, state: int, limit: int, seconds: float) -> tuple[bool, int]:
         if state == _WANTS_TRANSPOSE:
             self._set_transpose()
             state = self._relaxation.advance(limit - self._relaxation.num_rounds, seconds)
@@ -87,6 +75,54 @@ class Fixpoint:
     def active(self) -> int:
         """The size of the frontier that comes next."""
         return self._relaxation.active
+
+
+class Again:
+    """Loops by one rule along the rows of a graph in CSR, from whatever values: each begins in one call. The tensors
+    are held, the graph, which keeps this object, is not."""
+
+    def __init__(self, call: LoopCall):
+        rows, width, rule = _problem(call)
+        self._held, self._width = rows, width
+        self._given = call.weights if isinstance(call.weights, Tensor) else None
+        self._address = 0 if self._given is None else self._given.data_ptr()
+        delta = 0 if call.delta is None else call.delta
+        self._relaxations = compiled().Relaxations(*rows, width, *rule, delta, not call.graph.directed)
+
+    def fits(self) -> bool:
+        """Whether the weights are still where they were."""
+        return self._given is None or self._given.data_ptr() == self._address == self._held[2].data_ptr()
+
+    def begin(
+        self,
+        graph: Graph,
+        values: Tensor,
+        ids: Tensor | None,
+        transposed: Callable[[], Any],
+        limit: int,
+        seconds: float,
+    ) -> tuple[bool, int, Fixpoint | None]:
+        """A loop that has begun, None where it has ended, after what it returns of `Loop.advance`."""
+        found = self._relaxations.relax(values, ids, limit, seconds)
+        if type(found) is int:
+            return True, found, None
+        loop = Fixpoint.__new__(Fixpoint)
+        loop._graph, loop._transposed, loop._held = graph, transposed, [values, self._held[2], ids]
+        state, loop._relaxation = found
+        return *loop._advanced(state, limit, seconds), loop
+
+
+Fixpoint.again = Again  # type: ignore[attr-defined]
+
+
+def _problem(call: LoopCall) -> tuple[tuple[Any, ...], int, tuple[Any, ...]]:
+    """The rows with their weights, the columns of the values, and how these are relaxed, as kernels take them."""
+    stored = call.graph if call.graph.layout is None else call.graph.decoded()
+    rows = (stored.offset, stored.neighbors, *split(call.weights), call.best_weight)
+    growth = -1 if call.growth is None else min(int(call.growth), torch.iinfo(torch.int64).max)
+    edge, mode = list(EDGE_OPERATIONS).index(call.edge), MODES.index(call.mode)
+    width = math.prod(call.values.shape[1:]) if call.values.shape[0] else 1
+    return rows, width, (growth, call.reduction.name == "min", edge, mode, THRESHOLDS)
 
 
 def split(weights: Tensor | float | None) -> tuple[Tensor | None, float]:

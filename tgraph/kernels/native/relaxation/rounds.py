@@ -40,7 +40,6 @@ class Rounds:
             per_arc,
             one,
             best_weight,
-            best_weight is not None,
             values,
             math.prod(values.shape[1:]) if values.shape[0] else 1,
             -1,
