@@ -1,5 +1,5 @@
 // One round of a program from few vertices: what they send is computed by a code of element-wise operations at their
-// rows, reduced at the receivers in the order of the arcs, and what the receivers become is computed by another code and
+// rows, reduced at the receivers in the order of the arcs, and what these become is computed by another code and
 // written. On one thread: such a round takes microseconds.
 #include <algorithm>
 #include <array>
