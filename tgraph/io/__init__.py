@@ -105,7 +105,10 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
         `graph.vertex_columns`, by default all. In text a column is of numbers where its first line has one. Where a
         file has both arcs of each undirected edge, those are kept that lead to the greater vertex.
     delimiter : the character between columns, for edge lists and CSV; by default detected from the first line.
-    encoding : that of GraphML and other formats that describe vertices, where it is neither UTF-8 nor UTF-16.
+    encoding : that of edge lists, CSV, GraphML and other formats that describe vertices, where it is neither UTF-8 nor
+        UTF-16 with a byte order mark.
+    comments : the characters that begin comments of edge lists and CSV, by default # and % at the start of a line;
+        others, as in "#" or "/", may follow a blank within a line too. None: there are no comments.
     skip : the number of leading lines to ignore, for edge lists and CSV.
     verify : for .tg files, whether each tensor is verified at first use, in one pass. See `tgraph.verify`.
 
