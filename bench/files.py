@@ -2,9 +2,8 @@
 
     python -m bench.files FOLDER [--json]
 
-Other parsers are igraph, where it can be imported, networkx and scipy, by the extension; vertices, edges, the direction
-and the sum of weights are compared. The exit status is 1 where a file differs from all of them, or ends in an error
-that is not tgraph's.
+Vertices, edges, the direction and the sum of weights are compared with those by igraph, where it can be imported,
+networkx and scipy. The exit status is 1 where a file differs from all, or ends in an error that is not tgraph's.
 """
 
 import argparse
@@ -12,7 +11,7 @@ import json
 import sys
 import warnings
 from collections import Counter
-from math import isclose, isnan
+from math import isclose, isnan, nan
 from pathlib import Path
 
 import networkx as nx
@@ -28,36 +27,35 @@ KNOWN = {".dat", *(extension for extensions in tgraph.io.FORMATS.values() for ex
 NETWORKX = {".graphml": nx.read_graphml, ".gexf": nx.read_gexf, ".net": nx.read_pajek, ".adjlist": nx.read_adjlist}
 NETWORKX |= {".g6": nx.read_graph6, ".s6": nx.read_sparse6, ".gml": lambda path: nx.read_gml(path, label="id")}
 NETWORKX[".json"] = lambda path: nx.node_link_graph(json.loads(path.read_text()), edges="links")
-Figures = tuple[int, int, bool, float | None]  # vertices, edges, directed, sum of weights where each edge has one
+Figures = tuple[int, int, bool, float]  # vertices, edges, directed, sum of weights or NaN where edges are without
 
 
 def by_tgraph(path: Path) -> Figures:
     graph = tgraph.read(path)
     weights = edges_of(graph)[2]
-    return graph.num_vertices, graph.num_edges, graph.directed, None if weights is None else float(weights.sum())
+    return graph.num_vertices, graph.num_edges, graph.directed, nan if weights is None else float(weights.sum())
 
 
 def by_igraph(path: Path) -> Figures:
     import igraph
 
     graph = igraph.Graph.Read_Lgl(str(path), directed=False) if path.suffix == ".lgl" else igraph.Graph.Read(str(path))
-    total = sum(graph.es["weight"]) if "weight" in graph.es.attributes() else None
-    return graph.vcount(), graph.ecount(), graph.is_directed(), total
+    weighted = "weight" in graph.es.attributes()
+    return graph.vcount(), graph.ecount(), graph.is_directed(), sum(graph.es["weight"]) if weighted else nan
 
 
 def by_networkx(path: Path) -> Figures:
     graph = NETWORKX[path.suffix](path)
     weights = [value for *_, value in graph.edges(data="weight")]
-    return len(graph), graph.number_of_edges(), graph.is_directed(), None if None in weights else sum(weights)
+    return len(graph), graph.number_of_edges(), graph.is_directed(), nan if None in weights else sum(weights)
 
 
 def by_scipy(path: Path) -> Figures:
     rows, columns, *_, symmetry = scipy.io.mminfo(path)
-    matrix = scipy.io.mmread(path, spmatrix=False)  # both triangles
-    entries = scipy.sparse.coo_array(matrix)
-    count = entries.nnz if symmetry != "symmetric" else (entries.nnz + (entries.row == entries.col).sum()) // 2
-    square = rows == columns
-    return rows if square else rows + columns, count, square and symmetry != "symmetric", None
+    entries = scipy.sparse.coo_array(scipy.io.mmread(path, spmatrix=False))  # of both triangles
+    if symmetry == "symmetric":
+        return rows, (entries.nnz + (entries.row == entries.col).sum()) // 2, False, nan
+    return rows if rows == columns else rows + columns, entries.nnz, rows == columns, nan
 
 
 def outcome(path: Path) -> tuple[str, str]:
@@ -69,19 +67,18 @@ def outcome(path: Path) -> tuple[str, str]:
     except Exception as error:
         return "broken", f"{type(error).__name__}: {error}"
     theirs: dict[str, Figures] = {}  # igraph has the vertices 0..largest in an edge list
-    edge_list = path.suffix in (".el", ".edges", ".edgelist")
+    edge_list = path.suffix in tgraph.io.FORMATS["edgelist"]
     for parser in (by_scipy,) if path.suffix == ".mtx" else (by_igraph, by_networkx)[edge_list:]:
         try:
             theirs[parser.__name__] = parser(path)
         except Exception:  # a file that another parser refuses is compared with the others
             continue
     theirs = {name: each for name, each in theirs.items() if each[1] or not mine[1]}
-    agrees = not theirs or any(mine[:3] == each[:3] and _close(mine[3], each[3]) for each in theirs.values())
+    agrees = not theirs or any(
+        mine[:3] == each[:3] and (isnan(mine[3] + each[3]) or isclose(mine[3], each[3], rel_tol=1e-6))
+        for each in theirs.values()
+    )
     return ("read", str(mine)) if agrees else ("wrong", f"{mine} instead of {theirs}")
-
-
-def _close(one: float | None, other: float | None) -> bool:
-    return one is None or other is None or isnan(one) or isnan(other) or isclose(one, other, rel_tol=1e-6)
 
 
 if __name__ == "__main__":

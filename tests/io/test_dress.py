@@ -40,6 +40,31 @@ def test_reads(name, tmp_path):
         assert found.directed and sorted(arcs(found)) == sorted(expected)
 
 
+MTX = "%%MatrixMarket matrix coordinate "
+UNDIRECTED = {
+    "rectangular": ("a.mtx", MTX + "real general\n2 3 2\n1 3 0.5\n2 1 4\n", 5, [(1, 5, 0.5), (2, 3, 4)]),
+    "rectangular array": ("a.mtx", "%%MatrixMarket matrix array real general\n2 3\n0\n4\n0\n0\n.5\n0\n", 5, 2),
+    "both triangles": ("a.mtx", MTX + "integer symmetric\n3 3 3\n1 2 4\n2 1 4\n3 3 7\n", 3, [(1, 2, 4), (3, 3, 7)]),
+    "both, of a pattern": ("a.mtx", MTX + "pattern symmetric\n2 2 2\n1 2\n2 1\n", 2, [(1, 2, None)]),
+    "real weights": ("a.graph", "3 2 1\n2 0.5\n1 0.5 3 4\n2 4\n", 3, [(1, 2, 0.5), (2, 3, 4)]),
+}
+
+
+@pytest.mark.parametrize("name", UNDIRECTED)
+def test_reads_undirected(name, tmp_path):
+    file, text, n, expected = UNDIRECTED[name]
+    (tmp_path / file).write_text(text)
+    found = tg.read(tmp_path / file)
+    assert not found.directed and found.num_vertices == n
+    assert (
+        found.num_edges == expected
+        if isinstance(expected, int)
+        else {each for each in arcs(found) if each[0] <= each[1]} == set(expected)
+    )
+    arrows = tg.read(tmp_path / file, directed=True)
+    assert arrows.directed and arrows.num_arcs == (found.num_edges if "rectangular" in name else found.num_arcs)
+
+
 def test_matrix_of_two_modes(tmp_path):
     path = tmp_path / "a.net"
     path.write_text("*vertices 5 3\n*matrix\n1 0\n0 2\n1 1\n")
@@ -59,6 +84,13 @@ def test_matrix_of_two_modes(tmp_path):
         ("a.net", "*vertices 5 3\n*matrix\n1 0 1\n", {}, ["line 3", "more than 2 numbers"]),
         ("a.net", "*vertices 2\n*matrix\n1 0\n0 1\n1 1\n", {}, ["line 5", "more than 2 rows"]),
         ("a.net", "GNU General Public License\n", {}, ["*Vertices is missing"]),
+        ("a.mtx", MTX + "real general\n2 3 1\n3 1 4\n", {}, ["the row 3", "rows 2"]),
+        ("a.mtx", MTX + "real symmetric\n2 3 1\n1 1 4\n", {}, ["a symmetric matrix of 2 x 3"]),
+        ("a.mtx", MTX + "real symmetric\n3 3 2\n1 2 4\n2 1 5\n", {}, ["both sides"]),
+        ("a.graph", "2 1 1\n2 0.5\n1.5 0.5\n", {}, ["line 3", "1.5"]),
+        ("a.graph", "2 1 1\n2 0.5\ninf 0.5\n", {}, ["line 3", "inf"]),
+        ("a.graph", "2 1 1\n2 x\n1 0.5\n", {}, ["line 2", "'x' is not a number"]),
+        ("a.graph", "2 1\n0.5\n1\n", {}, ["line 2", "'0.5' is not an integer"]),
         ("a.gr", "p sp 3 2\na 0 1 5\na 1 3 6\n", {}, ["line 2", "the id 0 is below 1"]),
     ],
 )

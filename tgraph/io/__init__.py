@@ -2,7 +2,7 @@
 
 | extension | format | module |
 |---|---|---|
-| .txt .el .wel .edges .edgelist .ncol, KONECT's out.* | edge list | edgelist |
+| .txt .el .wel .edges .edgelist .ncol .dat, KONECT's out.* | edge list | edgelist |
 | .csv .tsv | columns by name | csv |
 | .parquet .pq | columns by name | parquet |
 | .mtx | MatrixMarket | matrixmarket |
@@ -52,7 +52,7 @@ from tgraph.progress import busy
 
 # Each format is the module of that name, with `read(path, **options)` and `write(graph, path)`.
 FORMATS: dict[str, tuple[str, ...]] = {
-    "edgelist": (".txt", ".el", ".wel", ".edges", ".edgelist", ".ncol"),
+    "edgelist": (".txt", ".el", ".wel", ".edges", ".edgelist", ".ncol", ".dat"),
     "csv": (".csv", ".tsv"),
     "parquet": (".parquet", ".pq"),
     "matrixmarket": (".mtx",),
