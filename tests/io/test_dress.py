@@ -22,6 +22,8 @@ READ = {
     "utf-16 edge list": ("a.el", "0 1\r\n1 2\r\n".encode("utf-16"), {}, PATH),
     "dicts": ("a.el", "!\n0 1 {}\n1 2 {}\n".encode("utf-16"), {"comments": "!"}, PATH),
     "DIMACS from 0": ("a.gr", "p sp 3 2\na 0 1 5\na 1 2 6\n", {}, [(0, 1, 5), (1, 2, 6)]),
+    "DIMACS in .dat": ("a.dat", "p max 3 2\na 1 2 5\na 2 3 6\n", {}, [(1, 2, 5), (2, 3, 6)]),
+    "an edge list in .dat": ("a.dat", "0\t1\n1\t2\n", {}, PATH),
     "links in .net": ("a.net", "# Infomap\n0 1\n1 2\n", {}, PATH),
     "sections without vertices": ("a.net", "*Arcs\n0 1\n1 2\n", {}, PATH),
     "vertices without number": ("a.net", '*Vertices\n0 "0"\n1 "1"\n2 "2"\n*Arcs\n0 1\n1 2\n', {}, PATH),

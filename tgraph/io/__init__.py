@@ -222,6 +222,8 @@ def verify(path: PathLike) -> int:
 
 def _module_to_read(path: PathLike, format: str | None) -> ModuleType:
     name = member(path) if format is None and is_archive(path) and Path(path).is_file() else path
+    if format is None and stem(name).suffix.lower() == ".dat" and Path(path).is_file() and (found := recognised(path)):
+        return format_module(path, found)  # data of any kind
     try:
         return format_module(name, format)
     except ArgumentError:
