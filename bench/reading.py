@@ -31,12 +31,13 @@ def generate(path: Path, num_edges: int) -> tuple[int, int]:
 
 def parse(path: Path) -> pa.Table:
     """A lower bound for readers built on pyarrow: two integer columns from text."""
-    return csv.read_csv(
-        str(path),
-        csv.ReadOptions(column_names=["source", "target"]),
+    names, types = ["source", "target"], {"source": pa.int64(), "target": pa.int64()}
+    options = (
+        csv.ReadOptions(column_names=names),
         csv.ParseOptions(delimiter=" "),
-        csv.ConvertOptions(column_types={"source": pa.int64(), "target": pa.int64()}),
+        csv.ConvertOptions(column_types=types),
     )
+    return csv.read_csv(str(path), *options)
 
 
 def check(graph: tgraph.Graph, num_edges: int, sums: tuple[int, int]) -> None:

@@ -72,11 +72,11 @@ def test_web_graphs():
 
 
 def test_unknown_extension(tmp_path):
-    with pytest.raises(ArgumentError, match=r"'graph.dat' has the unknown extension '.dat'.*\.mtx.*format=edgelist"):
-        tgraph.read(tmp_path / "graph.dat")
-    (tmp_path / "graph.data").write_text("graph [ node [ id 4 ] ]")
-    assert tgraph.read(tmp_path / "graph.data").vertices.tolist() == [4]
-    refused("format: 'xml' is not one of edgelist", tgraph.read, tmp_path / "graph.dat", format="xml")
+    with pytest.raises(ArgumentError, match=r"'graph.vna' has the unknown extension '.vna'.*\.mtx.*format=edgelist"):
+        tgraph.read(tmp_path / "graph.vna")
+    (tmp_path / "graph.vnaa").write_text("graph [ node [ id 4 ] ]")
+    assert tgraph.read(tmp_path / "graph.vnaa").vertices.tolist() == [4]
+    refused("format: 'xml' is not one of edgelist", tgraph.read, tmp_path / "graph.vna", format="xml")
     refused("unknown extension", tgraph.write, tgraph.Graph.from_edges([0], [1]), tmp_path / "graph")
 
 

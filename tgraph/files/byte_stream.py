@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import lzma
 import os
@@ -11,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from tgraph.errors import FileFormatError
+from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.archives import FAULTS, is_archive, open_member
 from tgraph.files.atomic_write import replacing
@@ -33,8 +34,9 @@ class LineTooLong(Exception):
 
 
 @contextmanager
-def open_bytes(path: PathLike, progress: bool = False) -> Iterator[Any]:
-    """The decompressed content, as a stream with `read(size)`; `progress` shows a bar over compressed bytes.
+def open_bytes(path: PathLike, progress: bool = False, encoding: str | None = None) -> Iterator[Any]:
+    """The decompressed content, as a stream with `read(size)`; `progress` shows a bar over compressed bytes. Text in
+    another `encoding` becomes UTF-8.
 
     The compression is detected from the first bytes, not the extension; of an archive, known by its extension, the one
     file in it is opened. Errors of the compressed data inside the `with`
@@ -48,9 +50,13 @@ def open_bytes(path: PathLike, progress: bool = False) -> Iterator[Any]:
     try:
         with ExitStack() as stack:
             if is_archive(path):
-                yield stack.enter_context(open_member(path))[1]
+                found = stack.enter_context(open_member(path))[1]
             else:
-                yield _decompressed(path, codec, progress, stack)
+                found = _decompressed(path, codec, progress, stack)
+            yield codecs.EncodedFile(found, "utf-8", encoding) if encoding else found
+    except UnicodeDecodeError as fault:
+        problem = f"the text is not {fault.encoding}: {fault.reason}"
+        raise FileFormatError(path, problem, "name its encoding, or fetch the file again") from fault
     except LineTooLong as fault:
         problem = f"a line has more than {LONGEST_LINE >> 20} MiB"
         raise FileFormatError(path, problem, "the file is damaged, or no text: fetch it again") from fault
@@ -78,6 +84,22 @@ def _decompressed(path: PathLike, codec: str | None, progress: bool, stack: Exit
     if codec is not None:
         return stack.enter_context(pyarrow.CompressedInputStream(raw, codec))
     return stack.enter_context(pyarrow.PythonFile(raw, "r")) if watched else raw
+
+
+def encoding_of(path: PathLike, encoding: str | None) -> str | None:
+    """The encoding for `open_bytes`: the one given, or UTF-16 where a byte order mark tells; None for UTF-8.
+
+    Raises ArgumentError for an encoding that Python does not have.
+    """
+    if encoding is None:
+        with open_bytes(path) as stream:
+            return "utf-16" if stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else None
+    try:
+        name = codecs.lookup(encoding).name
+        "".encode(name)
+    except LookupError as fault:
+        raise ArgumentError(f"encoding: Python has no {encoding!r}; 'latin-1' for instance is one") from fault
+    return None if name == "utf-8" else name
 
 
 def blocks(stream: Any, size: int = 1 << 22) -> Iterator[bytes]:

@@ -2,7 +2,7 @@
 
 | extension | format | module |
 |---|---|---|
-| .txt .el .wel .edges .edgelist .ncol, KONECT's out.* | edge list | edgelist |
+| .txt .el .wel .edges .edgelist .ncol .dat, KONECT's out.* | edge list | edgelist |
 | .csv .tsv | columns by name | csv |
 | .parquet .pq | columns by name | parquet |
 | .mtx | MatrixMarket | matrixmarket |
@@ -52,7 +52,7 @@ from tgraph.progress import busy
 
 # Each format is the module of that name, with `read(path, **options)` and `write(graph, path)`.
 FORMATS: dict[str, tuple[str, ...]] = {
-    "edgelist": (".txt", ".el", ".wel", ".edges", ".edgelist", ".ncol"),
+    "edgelist": (".txt", ".el", ".wel", ".edges", ".edgelist", ".ncol", ".dat"),
     "csv": (".csv", ".tsv"),
     "parquet": (".parquet", ".pq"),
     "matrixmarket": (".mtx",),
@@ -113,7 +113,10 @@ def read(
         `graph.vertex_columns`, by default all. In text a column is of numbers where its first line has one. Where a
         file has both arcs of each undirected edge, those are kept that lead to the greater vertex.
     delimiter : the character between columns, for edge lists and CSV; by default detected from the first line.
-    encoding : that of GraphML and other formats that describe vertices, where it is neither UTF-8 nor UTF-16.
+    encoding : that of edge lists, CSV, GraphML and other formats that describe vertices, where it is neither UTF-8 nor
+        UTF-16 with a byte order mark.
+    comments : the characters that begin comments of edge lists and CSV, by default # and % at the start of a line;
+        others, as in "#" or "/", may follow a blank within a line too. None: there are no comments.
     vertices : beside a table of edges, a file with one row per vertex, .parquet, .csv, .tsv or .feather: its column
         vertex, id or node, or else the first one, has ids, the others become `graph.vertex_columns`. Its vertices come
         first, in its order, isolated ones too. It is what `write` makes, and `graph.frame`.
@@ -259,6 +262,8 @@ def verify(path: PathLike) -> int:
 
 def _module_to_read(path: PathLike, format: str | None) -> ModuleType:
     name = member(path) if format is None and is_archive(path) and Path(path).is_file() else path
+    if format is None and stem(name).suffix.lower() == ".dat" and Path(path).is_file() and (found := recognised(path)):
+        return format_module(path, found)  # data of any kind
     try:
         return format_module(name, format)
     except ArgumentError:

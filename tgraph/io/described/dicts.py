@@ -22,12 +22,13 @@ def read(
     directed_by_default: bool = True,
     delimiter: str | None = None,
     skip: int = 0,
+    comments: str | None = "#%",
 ) -> Described:
     """Read lines of two ends and a dict of their data; `directed_by_default` : what `directed=None` means. The other
     arguments are explained in `tgraph.read`. Raises FileFormatError for an invalid line."""
     found = Described(path, directed=directed_by_default, implied=True)
     for number, line in enumerate(text_of(path, encoding).split("\n"), 1):
-        if number <= skip or not line.strip() or line.lstrip()[0] in "#%":
+        if number <= skip or not line.strip() or line.lstrip()[0] in (comments or ""):
             continue
         words = line.strip().split(None if delimiter in (None, BLANKS) else delimiter, 2)
         if len(words) < 2:

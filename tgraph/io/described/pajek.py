@@ -18,7 +18,8 @@ from tgraph.io.text.banners import refuse_others
 _WORD = re.compile(r'"([^"]*)"|(\S+)')
 _UNSAFE = re.compile(r'["\\\r\n\0]')
 _NAMES = re.compile(r"[^\s\"\d.+-][^\s\"]*")
-_EDGES = {"arcs": True, "edges": False, "arcslist": True, "edgeslist": False}
+_EDGES = {"arcs": True, "edges": False, "arcslist": True, "edgeslist": False, "links": False, "bipartite": False}
+_VERTICES = re.compile(r"^[ \t]*\*vertices", re.IGNORECASE | re.MULTILINE)
 Word = tuple[str, bool]  # and whether it was in quotes
 
 
@@ -29,7 +30,8 @@ def read(path: PathLike, encoding: str | None = None) -> Described:
     Labels are the ids of the vertices where each has another one; else the numbers 1..n are, and label is a column.
     Coordinates x, y, z, the shape, and pairs of names and values become columns; in a network of two modes the column
     "mode" is 1 or 2. The third number of an edge is its weight, 1 without one. Entries of a matrix that are not 0 are
-    arcs. With arcs and edges in one file, an edge is two arcs.
+    arcs, in a network of two modes edges between these. With arcs and edges in one file, an edge is two arcs. Files of
+    Infomap are read too: *Vertices without their number, with any whole numbers as ids, and a bare list of links.
     Raises FileFormatError for an invalid line, and for a second network.
 
     >>> with open("trust.net", "w") as file:
@@ -40,16 +42,20 @@ def read(path: PathLike, encoding: str | None = None) -> Described:
     """
     refuse_others(path, "pajek")
     found = Described(path, directed=False)
-    section, n, row = "", 0, 0
-    for line, words in _lines(text_of(path, encoding)):
+    section, row, rows = "", 0, 0
+    n: int | None = None  # None: any whole numbers
+    text = text_of(path, encoding)
+    for line, words in _lines(text):
         head = words[0][0].lower()
         if head.startswith("*"):
             section, row = head[1:], 0
             if section == "vertices":
                 if found.vertices:
                     raise FileFormatError(path, "a second network", "write each to a file of its own", line)
-                n = _vertices(found, words, line)
+                n = _vertices(found, words, line) if len(words) > 1 else None
+                rows = n - sum(data.get("mode") == 2 for data in found.vertices.values()) if n is not None else 0
             elif section in _EDGES:
+                found.implied = n is None
                 found.directed = found.directed or _EDGES[section]
             elif section not in ("matrix", "network"):
                 raise FileFormatError(path, f"the section {head!r} is no part of a network", "leave it out", line)
@@ -59,13 +65,19 @@ def read(path: PathLike, encoding: str | None = None) -> Described:
             _edges(found, section, words, n, line)
         elif section == "matrix":
             row += 1
-            for column, (word, _) in enumerate(words, 1):
-                if column > n or row > n:
-                    raise FileFormatError(path, f"more than {n} numbers", f"a matrix here is {n} x {n}", line)
+            last = n or 0
+            first = rows if rows < last else 0  # of two modes: from the one to the other
+            if row > rows or len(words) > last - first:
+                problem = f"more than {last - first} numbers" if row <= rows else f"more than {rows} rows"
+                raise FileFormatError(path, problem, f"a matrix here is {rows} x {last - first}", line)
+            for column, (word, _) in enumerate(words, first + 1):
                 value = _weight(path, word, line)
                 if value != 0:
-                    found.edge(row, column, {"weight": value}, True)
-        elif section != "network":
+                    found.edge(row, column, {"weight": value}, first == 0)
+        elif section != "network" and all(isinstance(as_number(word), int) for word, _ in words[:2]):
+            found.implied = True
+            _edges(found, "arcs", words, None, line)
+        elif section != "network" and _VERTICES.search(text) is None:
             raise FileFormatError(path, "the line *Vertices is missing", "begin the file with *Vertices n", line)
     drop(found.vertices.values(), "label", map(str, found.vertices))
     found.name_by("label")
@@ -75,7 +87,7 @@ def read(path: PathLike, encoding: str | None = None) -> Described:
 def _lines(text: str) -> Iterator[tuple[int, list[Word]]]:
     for number, line in enumerate(text.split("\n"), 1):
         words = [(match[1] or match[2] or "", match[2] is None) for match in _WORD.finditer(line)]
-        if words and not words[0][0].startswith("%"):
+        if words and not words[0][0].startswith(("%", "#")):
             yield number, words
 
 
@@ -88,15 +100,19 @@ def _vertices(found: Described, words: list[Word], line: int) -> int:
     return int(counts[0])
 
 
-def _vertex(path: PathLike, word: str, n: int, line: int) -> int:
+def _vertex(path: PathLike, word: str, n: int | None, line: int) -> int:
     number = as_number(word)
-    if not isinstance(number, int) or not 0 < number <= n:
-        raise FileFormatError(path, f"{word[:60]!r} is no vertex 1..{n}", "correct the line, or *Vertices", line)
+    if not isinstance(number, int) or (number < 0 if n is None else not 0 < number <= n):
+        problem = f"{word[:60]!r} is no {'whole number' if n is None else f'vertex 1..{n}'}"
+        raise FileFormatError(path, problem, "correct the line, or *Vertices", line)
     return number
 
 
-def _describe(found: Described, words: list[Word], n: int, line: int) -> None:
-    data = found.vertices[_vertex(found.path, words[0][0], n, line)]
+def _describe(found: Described, words: list[Word], n: int | None, line: int) -> None:
+    number = _vertex(found.path, words[0][0], n, line)
+    if n is None:
+        found.vertex(number, {}, line)
+    data = found.vertices[number]
     if len(words) > 1:
         data["label"] = words[1][0]
     rest = words[2:]
@@ -113,7 +129,7 @@ def _pairs(words: list[Word]) -> dict[str, Any]:
     return dict(zip(map(str, spelled[::2]), spelled[1::2], strict=False))
 
 
-def _edges(found: Described, section: str, words: list[Word], n: int, line: int) -> None:
+def _edges(found: Described, section: str, words: list[Word], n: int | None, line: int) -> None:
     directed = _EDGES[section]
     if section.endswith("list"):
         source, *targets = (abs(_vertex(found.path, word.lstrip("-"), n, line)) for word, _ in words)

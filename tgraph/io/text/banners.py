@@ -63,9 +63,9 @@ _ANY_BYTES = (
 _HEAD = 1 << 12  # bytes that are matched
 
 
-def refuse_others(path: PathLike, format: str) -> None:
+def refuse_others(path: PathLike, format: str, encoding: str | None = None) -> None:
     """Raise FileFormatError for a file recognised as another format than `format`, of `tgraph.io.FORMATS`."""
-    refuse_head(path, _head(path), format)
+    refuse_head(path, _head(path, encoding), format)
 
 
 def recognised(path: PathLike) -> str | None:
@@ -74,8 +74,8 @@ def recognised(path: PathLike) -> str | None:
     return next((name for begin, name, *_ in _BANNERS if _matches(begin, head)), None)
 
 
-def _head(path: PathLike) -> bytes:
-    with open_bytes(path) as stream:
+def _head(path: PathLike, encoding: str | None = None) -> bytes:
+    with open_bytes(path, encoding=encoding) as stream:
         head: bytes = stream.read(_HEAD)
     return head.removeprefix(BYTE_ORDER_MARK).replace(b"\r\n", b"\n").replace(b"\r", b"\n").lstrip(b"\n")
 

@@ -32,13 +32,13 @@ class Form(Enum):
 
 
 def first_lines(
-    path: PathLike, comments: str, skip: int = 0, count: int = 2
+    path: PathLike, comments: str, skip: int = 0, count: int = 2, encoding: str | None = None
 ) -> tuple[list[bytes], list[tuple[int, bytes]]]:
     """(leading comment lines, the first `count` data lines as (number, line)), both after `skip` lines."""
     notes: list[bytes] = []
     data: list[tuple[int, bytes]] = []
     comment = LineLayout((), comments=comments).comment
-    with open_bytes(path) as stream:
+    with open_bytes(path, encoding=encoding) as stream:
         for number, line in lines(stream, blank=False):
             if number <= skip or not line.strip():
                 continue
@@ -116,7 +116,9 @@ def _attempted(path: PathLike, layout: LineLayout, parse: Callable[[LineLayout, 
     import pyarrow as pa
 
     forms = [Form.AS_IT_IS, Form.STRAIGHTENED, Form.EXACT]
-    if layout.literal:
+    if layout.inline:
+        forms.remove(Form.AS_IT_IS)
+    elif layout.literal:
         forms.remove(Form.STRAIGHTENED)
     elif "label" in layout.fields:
         forms.remove(Form.AS_IT_IS)  # any text is a label, so a comment between data lines would not fail
@@ -140,7 +142,7 @@ def _attempted(path: PathLike, layout: LineLayout, parse: Callable[[LineLayout, 
 def _source(path: PathLike, layout: LineLayout, form: Form, progress: bool) -> Iterator[tuple[Any, Watched]]:
     import pyarrow as pa
 
-    with open_bytes(path, progress) as stream:
+    with open_bytes(path, progress, layout.encoding) as stream:
         seen = Watched(stream, layout)
         source: Any = seen
         if form is Form.STRAIGHTENED:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from tgraph.core.building.inputs import Multi, SelfLoops
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
-from tgraph.files.byte_stream import create_bytes
+from tgraph.files.byte_stream import create_bytes, encoding_of
 from tgraph.io.edges import Ids, Rules, columns_of_edges, named_edges, printable
 from tgraph.io.text import edgelist
 from tgraph.io.text.banners import refuse_others
@@ -54,6 +55,8 @@ def plan(
     delimiter: str | None = None,
     skip: int = 0,
     columns: bool | Sequence[str | int] | None = None,
+    comments: str | None = edgelist.COMMENTS,
+    encoding: str | None = None,
 ) -> edgelist.Plan:
     """The plan for reading a file, from its first lines; arguments are explained in `tgraph.read`.
 
@@ -65,17 +68,20 @@ def plan(
     Raises FileFormatError for a file without edges, or of another format, and ArgumentError for a missing column.
     """
     check_delimiter(delimiter)
-    if not skip:
-        refuse_others(path, "csv")
-    _, data = first_lines(path, edgelist.COMMENTS, skip, count=1)
+    marks, encoding = edgelist.check_comments(comments), encoding_of(path, encoding)
+    if not skip and marks == edgelist.COMMENTS:
+        refuse_others(path, "csv", encoding)
+    _, data = first_lines(path, marks, skip, count=1, encoding=encoding)
     if not data:
         raise FileFormatError(path, "the file is empty: it has no line with an edge", "check that it is the right file")
-    number, line = data[0]
+    dress = LineLayout((), skip=data[0][0], comments=marks, inline=marks != edgelist.COMMENTS, encoding=encoding)
+    number, line = data[0][0], dress.without_comments(data[0][1])
     delimiter = delimiter or _delimiter(line)
     header, names = [field.text for field in split(line, delimiter)], _names(line, delimiter)
     named = source is not None or target is not None or weight is not None or has_customary(names)
     if not named and len(header) > 1 and all(map(edgelist.NUMBER.fullmatch, header[:2])):
-        return edgelist.plan(path, directed, weights, multi, self_loops, ids, delimiter, skip, columns, quoted=True)
+        given = directed, weights, multi, self_loops, ids, delimiter, skip, columns
+        return edgelist.plan(path, *given, quoted=True, comments=comments, encoding=encoding)
     if weights not in (None, True, False):
         raise ArgumentError(f"weights: {path} has named columns, so pass weight='name' instead of weights={weights!r}")
     if len(header) == 1:
@@ -84,7 +90,7 @@ def plan(
     if source is None and not has_customary(names) and any(map(edgelist.NUMBER.fullmatch, header)):
         problem = f"the first line is a header of unknown names, or no header: {show(line)}"
         raise FileFormatError(path, problem, 'pass source= and target=, or format="edgelist" without a header', number)
-    row = _first_row(path, number, delimiter, len(names))
+    row = _first_row(path, replace(dress, delimiter=delimiter), len(names))
     numbered = row is not None and all(map(edgelist.NUMBER.fullmatch, row[1]))  # so that the first line is a header
     found = find_columns(path, names, source, target, weight, weights is not False, either=numbered)
     if row is None:
@@ -103,10 +109,10 @@ def plan(
     further = tuple((name, names.index(name)) for name in map(str, asked))
     more, wide = edgelist.further_kinds(further, fields, column)
     kinds = {names[i]: kind for i, kind in more.items()} | kinds
-    layout = LineLayout(
-        tuple(kinds.get(name, "skip") for name in names),
-        delimiter,
-        skip=number,
+    layout = replace(
+        dress,
+        fields=tuple(kinds.get(name, "skip") for name in names),
+        delimiter=delimiter,
         lowest=lowest,
         quoted=True,
         wide=wide | edgelist.wide(column if column is not None and column < len(fields) else None, fields),
@@ -132,12 +138,12 @@ def _names(line: bytes, delimiter: str) -> list[str]:
     return [field.text.decode("utf-8", "replace") for field in split(line, delimiter)]
 
 
-def _first_row(path: PathLike, header: int, delimiter: str, width: int) -> tuple[int, list[bytes]] | None:
+def _first_row(path: PathLike, layout: LineLayout, width: int) -> tuple[int, list[bytes]] | None:
     """(number, fields) of the first line with an edge; None without any. A line that begins like a comment is skipped
     where the next line has integer ids, or it has another number of fields than the header."""
-    _, plain = first_lines(path, edgelist.COMMENTS, header, count=1)
-    _, any_line = first_lines(path, "", header, count=1)
-    rows = [(number, [field.text for field in split(line, delimiter)]) for number, line in (*any_line, *plain)]
+    _, plain = first_lines(path, layout.comments, layout.skip, count=1, encoding=layout.encoding)
+    any_line = [] if layout.inline else first_lines(path, "", layout.skip, count=1, encoding=layout.encoding)[1]
+    rows = [(number, layout.split(line)) for number, line in (*any_line, *plain)]
     if len(rows) == 2 and all(map(edgelist.NUMBER.fullmatch, rows[1][1][:2])):
         return rows[1]
     return next((row for row in rows if len(row[1]) == width), rows[-1] if plain else None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -51,7 +51,8 @@ def read(
     `p sp n m` has arcs `a source target weight` and is directed, unless a comment of `write` says otherwise; `p max`
     has such arcs with capacities, `p min` arcs `a source target lower upper cost`, of which the cost is the weight.
     `p tw n m` has bare `source target` lines and `p edge n m` lines `e source target [weight]`, both undirected. Lines
-    `n vertex value` are ignored. Vertices have the ids 1..n. Raises FileFormatError for an invalid line or header.
+    `n vertex value` are ignored. Vertices have the ids 1..n, or 0..n-1 where there is a 0, as in files of Boost. Raises
+    FileFormatError for an invalid line or header.
 
     >>> with open("roads.gr", "w") as file:
     ...     print("p sp 3 2", file=file)
@@ -70,17 +71,22 @@ def read(
         kind = _WEIGHED
     fields = tuple("skip" if field == "number" and weights is False else field for field in kind.fields)
     skip = last_line_before_data(path, kind.comments, line)
-    layout = LineLayout(fields, skip=skip, comments=kind.comments, lowest=1, highest=n)
+    layout = LineLayout(fields, skip=skip, comments=kind.comments, lowest=0, highest=n)
     arrays = [array for array in read_columns(path, layout, progress) if array is not None]
     src, dst = arrays[0], arrays[1]
+    from_zero = len(src) > 0 and min(src.min(), dst.min()) == 0
+    if from_zero and max(src.max(), dst.max()) == n:
+        read_columns(path, replace(layout, lowest=1))  # raises the error of the first line with a 0
     if len(src) != m:
         problem = f"the header declares {m} edges, the file has {len(src)}"
         raise FileFormatError(path, problem, "the file is truncated or its header wrong", line=line)
-    src -= 1
-    dst -= 1
+    if not from_zero:
+        src -= 1
+        dst -= 1
     one_way = kind.directed and not undirected if directed is None else directed
     rules = Rules(one_way, multi, self_loops, num_vertices=n)
-    return numbered_from_one(rules.build(src, dst, arrays[2] if len(arrays) == 3 else None))
+    graph = rules.build(src, dst, arrays[2] if len(arrays) == 3 else None)
+    return graph if from_zero else numbered_from_one(graph)
 
 
 def _read_problem(path: PathLike) -> tuple[int, Kind, int, int, bool]:

@@ -13,6 +13,7 @@ from tgraph.core.building.inputs import Multi, SelfLoops
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
+from tgraph.files.byte_stream import encoding_of
 from tgraph.io.described import dicts
 from tgraph.io.edges import Ids, Rules, named_edges, write_rows
 from tgraph.io.text.banners import refuse_head, refuse_others
@@ -44,14 +45,16 @@ def read(path: PathLike, *, progress: bool = False, **options: Any) -> Graph:
     >>> tg.read("friends.el", directed=False)
     Graph(3 vertices, 4 arcs, undirected, labels, ... B, cpu)
     """
-    if _has_dicts(path, options.get("skip", 0)):
+    if _has_dicts(path, **options):
         notes, _ = first_lines(path, COMMENTS, options.get("skip", 0))
         return dicts.read(path, directed_by_default=_directed(path, notes, None), **options)
     return plan(path, **options).read(path, progress)
 
 
-def _has_dicts(path: PathLike, skip: int) -> bool:
-    _, data = first_lines(path, COMMENTS, skip, count=1)
+def _has_dicts(
+    path: PathLike, skip: int = 0, encoding: str | None = None, comments: str | None = COMMENTS, **others: Any
+) -> bool:
+    _, data = first_lines(path, check_comments(comments), skip, count=1, encoding=encoding_of(path, encoding))
     return bool(data) and dicts.LINE.fullmatch(data[0][1]) is not None
 
 
@@ -96,28 +99,36 @@ def plan(
     skip: int = 0,
     columns: bool | Sequence[str | int] | None = None,
     quoted: bool = False,
+    comments: str | None = COMMENTS,
+    encoding: str | None = None,
 ) -> Plan:
     """The plan for reading a file, from its first lines; arguments are explained in `tgraph.read`.
 
     Fields are separated by blanks, tabs, commas or semicolons, detected from the first data line unless `delimiter` is
-    given. Lines that begin with # or % are comments anywhere in the file; the first `skip` lines are ignored.
+    given. Lines that begin with # or % are comments anywhere in the file, and other `comments` may end a line, too; the
+    first `skip` lines are ignored.
     `quoted=True`: fields may be quoted with ", as in CSV.
     Without `directed` the list is directed, unless its header says undirected (SNAP) or sym (KONECT).
     Raises FileFormatError for a file without edges, an invalid first line, or another format.
     """
     check_delimiter(delimiter)
-    if not skip:
-        refuse_others(path, "edgelist")
-    notes, data = first_lines(path, COMMENTS, skip)
+    comments = check_comments(comments)
+    encoding = encoding_of(path, encoding)
+    if not skip and comments == COMMENTS:
+        refuse_others(path, "edgelist", encoding)
+    notes, data = first_lines(path, comments, skip, encoding=encoding)
     rules = Rules(_directed(path, notes, directed), multi, self_loops, ids)
     if not data:
         if any(map(_EMPTY.match, notes)):
             return Plan(rules, None)
         raise FileFormatError(path, "the file is empty: it has no line with an edge", "check that it is the right file")
+    inline = comments != COMMENTS
+    layout = LineLayout((), comments=comments, inline=inline, encoding=encoding)
+    data = [(number, layout.without_comments(line)) for number, line in data]
     delimiter = delimiter or guess_delimiter(data[0][1])
     blank = " " if b" " in data[0][1].strip() else "\t"
     lowest = 0 if ids == "keep" else INT64.start  # other ids are relabelled
-    layout = LineLayout((), delimiter, blank, data[0][0] - 1, COMMENTS, lowest, quoted=quoted)
+    layout = replace(layout, delimiter=delimiter, blank=blank, skip=data[0][0] - 1, lowest=lowest, quoted=quoted)
     rows = [(number, layout.split(line)) for number, line in data]
     kind = id_kind(path, rows, ids)
     width = len(rows[0][1])
@@ -157,7 +168,14 @@ def further_kinds(
 
 def columns(path: PathLike, **options: Any) -> Columns | None:
     """The columns that `read` takes with these options; None for a file that declares no edges, and one of dicts."""
-    return None if _has_dicts(path, options.get("skip", 0)) else plan(path, **options).taken
+    return None if _has_dicts(path, **options) else plan(path, **options).taken
+
+
+def check_comments(comments: str | None) -> str:
+    """The characters that begin comments, "" for None. Raises ArgumentError for others than ASCII punctuation."""
+    if comments is not None and (not isinstance(comments, str) or not re.fullmatch(r"[!-/:-@\[-`{-~]+", comments)):
+        raise ArgumentError(f"comments: expected ASCII punctuation as in '#' or '#%', or None, got {comments!r}")
+    return comments or ""
 
 
 def wide(column: int | None, first: list[bytes]) -> frozenset[int]:

@@ -50,6 +50,8 @@ def _records(path: PathLike, stream: Any, layout: LineLayout) -> Iterator[tuple[
             line = whole + b"\n" + line
         elif number <= layout.skip or not line.strip() or (not layout.literal and comment.match(line)):
             continue
+        if not begin and not (line := layout.without_comments(line)).strip():
+            continue
         fields = split(line, layout.delimiter)
         if not (layout.quoted and _is_open(fields)):
             yield begin or number, fields, line

@@ -42,6 +42,8 @@ class LineLayout:
     highest: int | None = None
     quoted: bool = False
     wide: frozenset[int] = frozenset()  # fields that need the wider of their two types
+    inline: bool = False  # whether a comment may follow a blank, too
+    encoding: str | None = None  # of the file, for `open_bytes`
 
     @property
     def literal(self) -> bool:
@@ -53,9 +55,20 @@ class LineLayout:
         """Matches at the start of a comment."""
         return re.compile(rb"[ \t]*[" + re.escape(self.comments.encode()) + rb"]" if self.comments else rb"(?!)")
 
+    @property
+    def tail(self) -> re.Pattern[bytes]:
+        """Matches quoted text, and a comment to the end of its line, at its start or after a blank."""
+        return re.compile(rb'"[^"]*"|(?m:(?:^|[ \t])[' + re.escape(self.comments.encode()) + rb"][^\n]*)")
+
+    def without_comments(self, text: bytes) -> bytes:
+        """Lines without comments in them, where the layout has such."""
+        if not (self.inline and self.comments):
+            return text
+        return self.tail.sub(lambda match: match[0] if match[0].startswith(b'"') else b"", text)
+
     def split(self, line: bytes) -> list[bytes]:
         """The fields of one line as text."""
-        return [field.text for field in split(line, self.delimiter)]
+        return [field.text for field in split(self.without_comments(line), self.delimiter)]
 
     def types(self) -> dict[str, pyarrow.DataType]:
         """The arrow type of each field but skipped ones, by position as text."""

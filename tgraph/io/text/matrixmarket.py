@@ -1,4 +1,4 @@
-"""MatrixMarket (.mtx): a square sparse or dense matrix is a graph; https://math.nist.gov/MatrixMarket/formats.html."""
+"""MatrixMarket (.mtx): a sparse or dense matrix is a graph; https://math.nist.gov/MatrixMarket/formats.html."""
 
 from __future__ import annotations
 
@@ -35,9 +35,20 @@ class Header:
     layout: str  # coordinate or array
     field: str | None  # the kind of the values, None for a pattern
     symmetry: str
-    size: int
+    rows: int
+    columns: int
     entries: int
     line: int  # of the sizes
+
+    @property
+    def bipartite(self) -> bool:
+        """Whether rows and columns are vertices of their own."""
+        return self.rows != self.columns
+
+    @property
+    def size(self) -> int:
+        """The number of vertices."""
+        return self.rows + self.columns if self.bipartite else self.rows
 
 
 def read(
@@ -54,8 +65,9 @@ def read(
     A symmetric matrix is an undirected graph, any other a directed one unless `directed` is given. A skew-symmetric one
     has both arcs, with opposite weights. The non-zero entries of a dense matrix are arcs. Values are int64 (integer) or
     float64 (real, or declared so in a %%GraphBLAS line). Every row is a vertex, isolated or not, with the id 1..n.
-    A hermitian matrix of real numbers is symmetric.
-    Raises FileFormatError for invalid files, and complex and rectangular matrices.
+    A hermitian matrix of real numbers is symmetric. A rectangular one is an undirected bipartite graph: rows are the
+    vertices from 1, columns those after them.
+    Raises FileFormatError for invalid files, and complex matrices and vectors.
 
     >>> with open("a.mtx", "w") as file:
     ...     print("%%MatrixMarket matrix coordinate real symmetric", file=file)
@@ -74,14 +86,16 @@ def read(
     src, dst, values = read_entries(path, header, progress)
     if weights is False:
         values = None
-    is_symmetric = header.symmetry == "symmetric"
+    is_symmetric = header.symmetry == "symmetric" or header.bipartite
+    if header.bipartite:
+        dst = dst + header.rows
     if header.symmetry == "skew-symmetric":
         if values is not None and values.dtype == np.int64 and (values == np.iinfo(np.int64).min).any():
             raise FileFormatError(path, "the value -2^63 has no opposite in 64 bits", "write the matrix as real")
         src, dst = np.concatenate((src, dst)), np.concatenate((dst, src))
         values = None if values is None else np.concatenate((values, -values))
     one_way = not is_symmetric if directed is None else directed
-    if is_symmetric and one_way:
+    if header.symmetry == "symmetric" and one_way:
         loop = src == dst
         src, dst = np.concatenate((src, dst[~loop])), np.concatenate((dst, src[~loop]))
         values = None if values is None else np.concatenate((values, values[~loop]))
@@ -112,12 +126,13 @@ def _read_header(path: PathLike) -> Header:
     if field == "integer" and _REAL_TYPE.match(top[1]):
         field = "real"
     line, sizes = _read_sizes(path, 3 if layout == "coordinate" else 2)
-    if sizes[0] != sizes[1]:
-        problem = f"the matrix is rectangular, {sizes[0]} x {sizes[1]}"
-        raise FileFormatError(path, problem, "a graph needs a square matrix", line=line)
-    n = sizes[0]
-    dense = {"general": n * n, "symmetric": n * (n + 1) // 2, "skew-symmetric": n * (n - 1) // 2}[symmetry]
-    return Header(layout, _FIELDS[field], symmetry, n, sizes[2] if layout == "coordinate" else dense, line)
+    n, columns = sizes[:2]
+    if n != columns and (1 in (n, columns) or symmetry != "general"):
+        kind = f"a {symmetry} matrix" if symmetry != "general" else "a vector"
+        problem = f"{kind} of {n} x {columns}"
+        raise FileFormatError(path, problem, "a graph needs a square matrix, or a general one of several rows", line)
+    dense = {"general": n * columns, "symmetric": n * (n + 1) // 2, "skew-symmetric": n * (n - 1) // 2}[symmetry]
+    return Header(layout, _FIELDS[field], symmetry, n, columns, sizes[2] if layout == "coordinate" else dense, line)
 
 
 def _read_sizes(path: PathLike, expected: int) -> tuple[int, list[int]]:
@@ -140,19 +155,34 @@ def _read_coordinate(path: PathLike, header: Header, progress: bool) -> tuple[np
     _, first = first_lines(path, "%", header.line, count=1)
     if header.field == "real" and first and _FORTRAN.fullmatch(first[0][1].split()[-1]):
         fields = (*fields[:2], "label")
-    layout = LineLayout(fields, skip=skip, comments="%", lowest=1, highest=header.size)
+    layout = LineLayout(fields, skip=skip, comments="%", lowest=1, highest=max(header.rows, header.columns))
     src, dst, *values = read_columns(path, layout, progress)
     if "label" in fields:
         values = [_from_fortran(path, values[0])]
     _check_count(path, header, len(src))
+    for name, ends, size in (("row", src, header.rows), ("column", dst, header.columns)):
+        if header.bipartite and (ends > size).any():
+            problem = f"the {name} {ends.max()} is above the declared number of {name}s {size}"
+            raise FileFormatError(path, problem, "correct the entry or the size line", line=header.line)
     src -= 1
     dst -= 1
-    if header.symmetry != "general" and (src < dst).any() and (src > dst).any():
+    both = header.symmetry != "general" and bool((src < dst).any() and (src > dst).any())
+    if both and header.symmetry == "symmetric" and _mirrored(src, dst, values):
+        lower = src >= dst
+        src, dst, values = src[lower], dst[lower], [each[lower] for each in values]
+    elif both:
         problem = f"a {header.symmetry} matrix lists one triangle, this one has entries on both sides of the diagonal"
         raise FileFormatError(path, problem, "write it as general, or keep the lower triangle", line=1)
     if header.symmetry == "skew-symmetric" and (src == dst).any():
         raise FileFormatError(path, "a skew-symmetric matrix has no diagonal entries", "remove them", line=1)
     return src, dst, values[0] if values else None
+
+
+def _mirrored(src: np.ndarray, dst: np.ndarray, values: list[Any]) -> bool:
+    """Whether every entry has one of the same value on the other side of the diagonal."""
+    given = [each for each in values if each is not None]
+    one, other = np.lexsort((*given, dst, src)), np.lexsort((*given, src, dst))
+    return all(np.array_equal(a[one], b[other]) for a, b in ((src, dst), (dst, src), *((each, each) for each in given)))
 
 
 def _from_fortran(path: PathLike, column: Any) -> np.ndarray:
@@ -169,9 +199,9 @@ def _read_array(path: PathLike, header: Header, progress: bool) -> tuple[np.ndar
     layout = LineLayout((header.field or "real",), skip=header.line, comments="%")
     (values,) = read_columns(path, layout, progress)
     _check_count(path, header, len(values))
-    n = header.size
+    n = header.rows
     if header.symmetry == "general":
-        column, row = np.divmod(np.arange(n * n), max(n, 1))
+        column, row = np.divmod(np.arange(header.entries), max(header.rows, 1))
     else:  # the lower triangle, column-major
         column, row = np.triu_indices(n, k=0 if header.symmetry == "symmetric" else 1)
     present = values != 0

@@ -36,7 +36,8 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     """Read a METIS graph, undirected unless `directed=True`; arguments are explained in `tgraph.read`.
 
     Every edge must be in the lines of both its vertices; `directed=True` reads the lists as arcs. Edge weights are
-    int64; sizes and weights of vertices are ignored. Vertices have the ids 1..n. Raises FileFormatError if invalid.
+    int64, or float64 where some are not whole; sizes and weights of vertices are ignored. Vertices have the ids 1..n.
+    Raises FileFormatError if invalid.
 
     >>> with open("path.graph", "w") as file:
     ...     print("3 2", file=file)
@@ -59,6 +60,14 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
         problem = "a neighbour without a weight"
         raise FileFormatError(path, problem, "fmt says that every neighbour has one", _line_of(path, header, odd))
     neighbors, values = numbers[0::step], numbers[1::2] if header.weighted and weights is not False else None
+    if neighbors.dtype != np.int64:
+        odd = ~np.isfinite(neighbors) | (neighbors != np.floor(neighbors))
+        if odd.any():
+            at = int(odd.argmax())
+            problem = f"the neighbour {neighbors[at]} is not a whole number"
+            vertex = np.arange(header.n) == np.searchsorted(np.cumsum(counts // step), at, side="right")
+            raise FileFormatError(path, problem, "correct the line", _line_of(path, header, vertex))
+        neighbors = np.clip(neighbors, 0, header.n + 1).astype(np.int64)
     offset = np.zeros(header.n + 1, dtype=np.int64)
     np.cumsum(counts // step, out=offset[1:])
     outside = (neighbors < 1) | (neighbors > header.n)
@@ -107,11 +116,7 @@ def _read_header(path: PathLike) -> Header:
 
 def _read_numbers(path: PathLike, header: Header, progress: bool) -> tuple[np.ndarray, np.ndarray]:
     """(numbers per line, all numbers); blank lines after the last vertex are not counted."""
-    import pyarrow as pa
-    from pyarrow import csv
-
     counts, numbers = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    convert = csv.ConvertOptions(column_types={"v": pa.int64()}, null_values=[])
     skip = header.line
     with open_bytes(path, progress) as stream:
         for block in blocks(stream):
@@ -126,20 +131,30 @@ def _read_numbers(path: PathLike, header: Header, progress: bool) -> tuple[np.nd
                 continue  # endless blank lines must not take memory
             counts.append(found)
             if found.any():
-                text = pa.BufferReader(block.translate(_BREAKS))
-                options = csv.ReadOptions(column_names=["v"])
                 if b"x" in block or b"X" in block:  # pyarrow reads 0x10 as 16
                     raise _not_a_number(path, header, "a hexadecimal number")
-                try:
-                    numbers.append(csv.read_csv(text, options, convert_options=convert).column("v").to_numpy())
-                except pa.ArrowInvalid as fault:
-                    raise _not_a_number(path, header, str(fault)) from fault
+                numbers.append(_parsed(path, header, block.translate(_BREAKS)))
                 if len(numbers[-1]) != found.sum():  # pyarrow ignores a byte order mark, counted as a word
                     raise _not_a_number(path, header, "a byte order mark where a number is expected")
     per_line = np.concatenate(counts)
     while len(per_line) > header.n and not per_line[header.n :].any():
         per_line = per_line[: header.n]
     return per_line, np.concatenate(numbers)
+
+
+def _parsed(path: PathLike, header: Header, words: bytes) -> np.ndarray:
+    """A number per line: int64, or float64 where some are not whole in a file with weights."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    for kind in (pa.int64(), pa.float64())[: 2 if header.weighted else 1]:
+        convert = csv.ConvertOptions(column_types={"v": kind}, null_values=[])
+        try:
+            table = csv.read_csv(pa.BufferReader(words), csv.ReadOptions(column_names=["v"]), convert_options=convert)
+            return np.asarray(table.column("v").to_numpy())
+        except pa.ArrowInvalid as fault:
+            message = str(fault)
+    raise _not_a_number(path, header, message)
 
 
 def _numbers_per_line(block: bytes) -> np.ndarray:
@@ -157,10 +172,14 @@ def _not_a_number(path: PathLike, header: Header, message: str) -> FileFormatErr
             if number <= header.line or line.lstrip().startswith(b"%"):
                 continue
             for word in line.decode("utf-8", "backslashreplace").split():
-                if not re.fullmatch(r"-?\d{1,18}", word):
-                    problem = f"{show(word.encode())} is not an integer"
-                    return FileFormatError(path, problem, "METIS files hold integers only", line=number)
-    return FileFormatError(path, message, "METIS files hold integers only")
+                if not re.fullmatch(r"-?\d{1,18}", word) and not (header.weighted and _is_real(word)):
+                    problem = f"{show(word.encode())} is not {'a number' if header.weighted else 'an integer'}"
+                    return FileFormatError(path, problem, "only weights of edges, by fmt 1, may be real", line=number)
+    return FileFormatError(path, message, "METIS files hold numbers only")
+
+
+def _is_real(word: str) -> bool:
+    return re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", word) is not None
 
 
 def _drop_lead(

@@ -74,7 +74,8 @@ def straightened(stream: Any, layout: LineLayout) -> Iterator[bytes]:
     quotes, since quoted text must not change."""
     skip = layout.skip
     changes = _changes(layout.delimiter.encode())
-    comment = re.compile(rb"\n[" + re.escape(layout.comments.encode()) + rb"][^\n]*")
+    marks = re.escape(layout.comments.encode())
+    comment = re.compile(rb"\n[" + marks + rb"][^\n]*" if marks else rb"(?!)")
     for number, block in enumerate(blocks(stream)):
         block = block.removeprefix(BYTE_ORDER_MARK) if number == 0 else block
         if layout.quoted and b'"' in block:
@@ -82,7 +83,9 @@ def straightened(stream: Any, layout: LineLayout) -> Iterator[bytes]:
         while skip and block:
             skip -= 1
             block = block.partition(b"\n")[2]
-        block = b"\n" + block  # so that every line follows a line end; pyarrow ignores empty lines
+        block = b"\n" + layout.without_comments(
+            block
+        )  # so that every line follows a line end; pyarrow ignores empty lines
         for old, new in changes:
             while old in block:
                 block = block.replace(old, new)
