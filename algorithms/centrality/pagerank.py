@@ -230,7 +230,7 @@ def pagerank(
         dtype=dtype,
     )
     wanted = wants(weights_of(graph, weighted), damping, personalization)
-    if tol is None or not wanted:
+    if tol is None or not wanted or not graph.num_vertices:
         return tg.run(made(damping=damping, personalization=personalization), graph, **options).values
 
     def solve(graph: tg.Graph, **given: Any) -> Tensor:

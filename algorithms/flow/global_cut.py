@@ -16,7 +16,7 @@ import tgraph as tg
 
 
 def stoer_wagner(graph: tg.Graph, *, weighted: bool = True) -> tuple[Any, Tensor]:
-    """Minimum cut of the whole graph: (value, side), the weight of the edges between the two sides, an int unless weights
+    """Minimum cut of the whole graph: (value, side), the weight of the edges between the sides, an int unless weights
     are floating, a tensor [] where they require gradients, and a mask of the vertices of the one that is not larger,
     bool [n]; 0 and a part of the graph where it is not connected.
 

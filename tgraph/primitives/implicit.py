@@ -18,7 +18,7 @@ from torch import Tensor
 from tgraph.errors import NotConvergedError
 
 Step = Callable[..., Tensor]
-MOST = 100_000  # steps of a backward pass
+MOST = 20_000  # steps of a backward pass
 is_wrapped: Callable[[Tensor], bool] = torch._C._functorch.is_functorch_wrapped_tensor
 
 
