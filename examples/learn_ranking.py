@@ -10,7 +10,7 @@ import torch
 
 import tgraph as tg
 
-PAIRS, ROUNDS = 400, 60
+PAIRS, ROUNDS = 3000, 60
 
 
 def ranks(graph: tg.Graph, logs: torch.Tensor) -> torch.Tensor:

@@ -45,9 +45,7 @@ def main() -> None:
         regrets.append(regret.item())
     print(f"routes cost {regrets[0]:.1%} more than the shortest at first, {regrets[-1]:.1%} in the end")
 
-    with torch.no_grad():
-        found = routes(graph, logs.exp(), starts)
-        flat = routes(graph, torch.ones_like(true), starts)
+    found, flat = (routes(graph, each, starts) for each in (logs.detach().exp(), torch.ones_like(true)))
     before, after = ((each * taken).gt(0).sum() / taken.gt(0).sum() for each in (flat, found))
     print(f"streets of the routes that are found: {before:.0%} by equal lengths, {after:.0%} by those learnt")
     assert after > before and regrets[-1] < regrets[0] / 3

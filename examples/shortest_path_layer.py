@@ -1,4 +1,4 @@
-"""A layer of a network that is a shortest path: terrain is read, costs are predicted, and distances by them are compared.
+"""A layer of a network that is a shortest path: costs are read from terrain, and distances compared.
 
 The network sees three features of each cell of a map and never the cost of crossing it, only how far some cells are
 from a corner. Distances are a layer like any other: their gradient is that of the paths that attain them (compare

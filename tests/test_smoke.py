@@ -29,6 +29,7 @@ GIVEN = {
         "method": "rcm",
         "order": torch.arange(N).flip(0),
         "ids": [0, 1],
+        "mate": torch.full((N,), -1),
     },
     **{"index": torch.tensor([0, 1]), "name": "sell", "position": 0, "device": "cpu", "column": None},
 }

@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tgraph.core.building import sorting
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.rows import offset_of
@@ -116,15 +117,13 @@ def _tree(
     run: Callable[..., Run], relaxation: Relaxation, graph: Graph, weights: Tensor, first: Tensor, values: Tensor
 ) -> tuple[Tensor, Tensor, int]:
     """(parent, arc, arcs of the longest path) of one problem, [n]."""
-    n, m, v = graph.num_vertices, graph.num_arcs, graph.neighbors.to(torch.int64)
-    u = graph.to_edge_index()[0]
-    sent = values[u]
-    tight = EDGE_OPERATIONS[relaxation.edge](sent, weights.to(values.dtype)) == values[v]
+    n, m, row = graph.num_vertices, graph.num_arcs, sorting.expand_rows(graph.offset)
+    sent = values.index_select(0, row)
+    tight = EDGE_OPERATIONS[relaxation.edge](sent, weights.to(values.dtype)) == values.index_select(0, graph.neighbors)
     tight &= sent != relaxation.reduction.identity(values.dtype)
     places = tight.nonzero().flatten()
-    u, v = u[places], v[places]
-    row = offset_of(torch.bincount(u, minlength=n))
-    attained = Graph(row, v.to(graph.neighbors.dtype))
+    u, v = row.index_select(0, places), graph.neighbors.index_select(0, places).to(torch.int64)
+    attained = Graph(offset_of(torch.bincount(u, minlength=n)), v.to(graph.neighbors.dtype))
     hops = run(_Hops(values == first), attained).values
     if bool((hops == n).any()):
         vertex = graph.ids(int((hops == n).nonzero()[0]))
@@ -134,8 +133,9 @@ def _tree(
         )
     nearer = hops[u] + 1 == hops[v]
     arc = torch.full((n,), m, device=values.device).scatter_reduce(0, v[nearer], places[nearer], "amin")
-    tail = torch.cat((graph.to_edge_index()[0], arc.new_full((1,), n)))
-    return tail[arc], arc, int(hops.max()) if n else 0
+    parent, below = torch.full_like(arc, n), (arc < m).nonzero().flatten()
+    parent[below] = row.index_select(0, arc[below]).to(torch.int64)
+    return parent, arc, int(hops.max()) if n else 0
 
 
 def _combined(first: Tensor, parent: Tensor, arc: Tensor, weights: Tensor, edge: str, rounds: int) -> Tensor:
