@@ -158,6 +158,7 @@ def test_power_laws():
         tg.algorithms.BFS(0),
         tg.algorithms.SSSP(0),
         tg.algorithms.WidestPath(0),
+        tg.algorithms.SoftShortestPaths(0, 0.1),
         tg.algorithms.WCC(),
         tg.algorithms.PlainWCC(),
     ],

@@ -42,9 +42,9 @@ class SoftShortestPaths(tg.Program):
         return far, graph.everything()
 
     def compute(self, sub: tg.Subgraph, values: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:
-        return self.step(sub.graph, values, sub.graph.decoded().weights, self.temperature), active
+        return self._step(sub.graph, values, sub.graph.decoded().weights, self.temperature), active
 
-    def step(self, graph: tg.Graph, values: Tensor, weights: Tensor | None, temperature: Tensor | float) -> Tensor:
+    def _step(self, graph: tg.Graph, values: Tensor, weights: Tensor | None, temperature: Tensor | float) -> Tensor:
         """The values after one more arc, by differentiable operations."""
         length = torch.ones(graph.num_arcs, dtype=values.dtype, device=values.device) if weights is None else weights
         sent = values.masked_fill(values == -torch.inf, self.FAR)
@@ -70,7 +70,8 @@ def soft_shortest_paths(
     that leave the source and do not return to it, [n], or [n, k] for k sources; inf where unreached.
 
     In the dtype of the weights, at least float32; without weights each arc is 1 long. `temperature`, T above 0, a
-    number or a tensor []; `tol`, stop once no value changes by more than this times T; `options` go to `tgraph.run`.
+    number or a tensor []; `tol`, stop once no value changes by more than this times T; `max_iterations`, the most until
+    then; `options` go to `tgraph.run`.
     Gradients by weights and temperature are those of the solution, of any order. Raises NotConvergedError where walks
     around a cycle outweigh their length: use a lower temperature; ArgumentError for a weight that is not finite, or a
     temperature that is not above 0.
@@ -91,7 +92,7 @@ def soft_shortest_paths(
         return tg.run(program, plain if weights is None else plain.weighted_by(weights), **options).values
 
     def step(x: Tensor, temperature: Tensor, weights: Tensor | None = None) -> Tensor:
-        return program.step(plain, x, weights, temperature)
+        return program._step(plain, x, weights, temperature)
 
     found = tg.primitives.implicit.fixpoint(solve, step, *given, tolerance=tol)
     unreached = found == -torch.inf

@@ -23,7 +23,7 @@ is_wrapped: Callable[[Tensor], bool] = torch._C._functorch.is_functorch_wrapped_
 
 
 def is_recorded(*values: Any) -> bool:
-    """Whether a gradient is wanted by one of the values, of which those that are no tensors never want one.
+    """Whether a gradient is wanted by one of the `values`, of which those that are no tensors never want one.
 
     >>> tg.primitives.implicit.is_recorded(0.85, None, torch.ones(2, requires_grad=True))
     True
@@ -53,8 +53,8 @@ def fixpoint(solve: Step, step: Step, *parameters: Tensor, tolerance: float = 1e
 
 
 def without_gradient(solve: Callable[..., tuple[Tensor, ...]], *parameters: Tensor) -> tuple[Tensor, ...]:
-    """The tensors that `solve(*parameters)` returns, called with plain tensors within transforms of torch.func, too;
-    without gradient. Under `torch.vmap` it is called for each problem.
+    """The tensors that `solve(*parameters)` returns, called with the plain tensors of `parameters` within
+    transforms of torch.func, too; without gradient. Under `torch.vmap` it is called for each problem.
 
     >>> find = lambda weights: (weights.argmin(),)
     >>> torch.func.grad(lambda w: w[tg.primitives.implicit.without_gradient(find, w)[0]])(torch.tensor([2.0, 1.0]))
