@@ -17,6 +17,8 @@ from torch import Tensor
 import tgraph as tg
 from tgraph.algorithms.paths._sources import Source, start_at
 
+FAR = -1e30  # of which exp is 0, and whose gradient is, too
+
 
 class SoftShortestPaths(tg.Program):
     """-distance / T of every vertex, [n], or [n, k] for k sources; see `soft_shortest_paths`.
@@ -25,8 +27,6 @@ class SoftShortestPaths(tg.Program):
     >>> tg.run(tg.algorithms.SoftShortestPaths(0, 1.0), graph).values
     tensor([ 0.0000, -1.0000, -1.3069], dtype=torch.float64)
     """
-
-    FAR = -1e30  # of which exp is 0, and whose gradient is, too
 
     def __init__(self, source: Source, temperature: float, *, tol: float = 1e-6, max_iterations: int = 10_000):
         if not 0 < temperature < torch.inf:
@@ -42,19 +42,22 @@ class SoftShortestPaths(tg.Program):
         return far, graph.everything()
 
     def compute(self, sub: tg.Subgraph, values: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:
-        return self._step(sub.graph, values, sub.graph.decoded().weights, self.temperature), active
-
-    def _step(self, graph: tg.Graph, values: Tensor, weights: Tensor | None, temperature: Tensor | float) -> Tensor:
-        """The values after one more arc, by differentiable operations."""
-        length = torch.ones(graph.num_arcs, dtype=values.dtype, device=values.device) if weights is None else weights
-        sent = values.masked_fill(values == -torch.inf, self.FAR)
-        edge_weights = (-length / temperature).to(values.dtype)
-        arrived = tg.aggregate(graph, sent, "logsumexp", edge="add", weights=edge_weights)
-        return arrived.masked_fill(arrived < self.FAR / 2, -torch.inf).masked_fill(self.start, 0)
+        return _after_an_arc(sub.graph, values, self.start, sub.graph.decoded().weights, self.temperature), active
 
     def residual(self, before: Tensor, after: Tensor) -> Tensor | float:
         change = (after - before).masked_fill(after == before, 0).abs()
         return change.max() if change.numel() else 0.0
+
+
+def _after_an_arc(
+    graph: tg.Graph, values: Tensor, start: Tensor, weights: Tensor | None, temperature: Tensor | float
+) -> Tensor:
+    """The values after one more arc, by differentiable operations, 0 where a source starts."""
+    length = torch.ones(graph.num_arcs, dtype=values.dtype, device=values.device) if weights is None else weights
+    sent = values.masked_fill(values == -torch.inf, FAR)
+    edge_weights = (-length / temperature).to(values.dtype)
+    arrived = tg.aggregate(graph, sent, "logsumexp", edge="add", weights=edge_weights)
+    return arrived.masked_fill(arrived < FAR / 2, -torch.inf).masked_fill(start, 0)
 
 
 def soft_shortest_paths(
@@ -92,7 +95,7 @@ def soft_shortest_paths(
         return tg.run(program, plain if weights is None else plain.weighted_by(weights), **options).values
 
     def step(x: Tensor, temperature: Tensor, weights: Tensor | None = None) -> Tensor:
-        return program._step(plain, x, weights, temperature)
+        return _after_an_arc(plain, x, program.start, weights, temperature)
 
     found = tg.primitives.implicit.fixpoint(solve, step, *given, tolerance=tol)
     unreached = found == -torch.inf
