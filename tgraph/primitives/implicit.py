@@ -1,8 +1,9 @@
 """Gradients of a fixpoint x = step(x, parameters), without the iterations that found it: by the implicit function
 theorem, d x / d p = (1 - J)^-1 d step / d p, with J the derivative of the step by x.
 
-A backward pass solves w = g + J^T w for the gradient g, by iteration, which converges as that of the fixpoint does:
-transposed steps, in O(n + m) of memory (Bai, Kolter and Koltun, "Deep equilibrium models", NeurIPS 2019; Blondel et
+A backward pass solves w = g + J^T w for the gradient g, by iteration, which converges where all eigenvalues of J are
+below 1: transposed steps, in O(n + m) of memory. They may be more than those that found x, which can start without the
+component of the largest eigenvalue, as PageRank does (Bai, Kolter and Koltun, "Deep equilibrium models", NeurIPS 2019; Blondel et
 al., "Efficient and modular implicit differentiation", NeurIPS 2022). w is a fixpoint too, so derivatives of any order
 follow.
 """
