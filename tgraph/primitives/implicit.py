@@ -3,9 +3,9 @@ theorem, d x / d p = (1 - J)^-1 d step / d p, with J the derivative of the step 
 
 A backward pass solves w = g + J^T w for the gradient g, by iteration, which converges where all eigenvalues of J are
 below 1: transposed steps, in O(n + m) of memory. They may be more than those that found x, which can start without the
-component of the largest eigenvalue, as PageRank does (Bai, Kolter and Koltun, "Deep equilibrium models", NeurIPS 2019; Blondel et
-al., "Efficient and modular implicit differentiation", NeurIPS 2022). w is a fixpoint too, so derivatives of any order
-follow.
+component of the largest eigenvalue, as PageRank does (Bai, Kolter and Koltun, "Deep equilibrium models", NeurIPS 2019;
+Blondel et al., "Efficient and modular implicit differentiation", NeurIPS 2022). w is a fixpoint too, so derivatives of
+any order follow.
 """
 
 from __future__ import annotations
