@@ -31,6 +31,7 @@ GIVEN = {
         "method": "rcm",
         "order": torch.arange(N).flip(0),
         "ids": [0, 1],
+        "mate": torch.full((N,), -1),
     },
     **{"index": torch.tensor([0, 1]), "name": "sell", "position": 0, "device": "cpu", "column": None},
 }
@@ -162,6 +163,7 @@ def test_power_laws():
         tg.algorithms.BFS(0),
         tg.algorithms.SSSP(0),
         tg.algorithms.WidestPath(0),
+        tg.algorithms.SoftShortestPaths(0, 0.1),
         tg.algorithms.WCC(),
         tg.algorithms.PlainWCC(),
     ],

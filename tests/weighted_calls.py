@@ -44,6 +44,7 @@ ARGUMENTS: dict[str, Any] = {
     "distance": torch.zeros(1, 6),
     "left": torch.zeros(1, 6),
     "right": torch.zeros(1, 6),
+    "mate": torch.tensor([1, 0, 3, 2, 5, 4]),
     "sums": torch.zeros(8),
 }
 OPTIONS: dict[str, dict[str, Any]] = {

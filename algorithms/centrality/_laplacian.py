@@ -7,6 +7,8 @@ column u of the pseudo-inverse of L.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -35,7 +37,7 @@ def network(graph: tg.Graph, weighted: bool) -> tuple[tg.Graph, float]:
     weights, unit = torch.ones(graph.num_arcs, dtype=torch.float64, device=graph.device), 1.0
     if weighted and arcs.weights is not None:
         unit = tg.primitives.weights.unit(graph)
-        weights = arcs.weights.detach().to(torch.float64) / unit
+        weights = arcs.weights.to(torch.float64) / unit
     held = tg.Graph.from_csr(arcs.offset, arcs.neighbors, weights, directed=False)
     label = tg.algorithms.wcc(graph)
     apart = (label != 0).nonzero()
@@ -53,15 +55,16 @@ def pseudo_inverse(net: tg.Graph) -> Tensor:
     n = net.num_vertices
     assert net.weights is not None
     held = conductance(net)
-    scale = float(held.mean()) or 1.0
+    scale = float(held.detach().mean()) or 1.0
     matrix = torch.full((n, n), scale / max(n, 1), dtype=torch.float64, device=net.device)
     matrix.index_put_(tuple(net.to_edge_index()), -net.weights, accumulate=True)
     matrix.diagonal().add_(held)
     factor, failed = torch.linalg.cholesky_ex(matrix)
     inverse = matrix if int(failed) else torch.cholesky_inverse(factor)
-    if int(failed) or (n and not float(held.max() * inverse.diagonal().max()) < MOST_SPREAD):
+    if int(failed) or (n and not float((held.max() * inverse.diagonal().max()).detach()) < MOST_SPREAD):
         raise _too_far_apart(*net.weight_range)
-    return inverse.sub_(1 / (scale * max(n, 1)))
+    rest = 1 / (scale * max(n, 1))
+    return inverse - rest if inverse.requires_grad else inverse.sub_(rest)
 
 
 def _too_far_apart(least: float, largest: float) -> tg.errors.ArgumentError:
@@ -81,12 +84,50 @@ def potentials(net: tg.Graph, current: Tensor, tol: float) -> Tensor:
 
     Each is divided by the conductance at its vertex first (Jacobi's preconditioner); a step is one pass over the arcs
     for all k. It ends where what is left of each current is at most `tol` of it, in norm, those that are so far resting
-    meanwhile; NotConvergedError is raised where rounding does not let it.
+    meanwhile; NotConvergedError is raised where rounding does not let it. Gradients by the conductances are of the
+    potentials, by solving for currents again: x = x - C (L x - current), in which C = L^-1 solves and is held fixed.
     """
+    weights = net.weights
+    if not tg.primitives.implicit.is_recorded(weights):
+        return _conjugate_gradients(net, current, tol)
+    assert weights is not None
+    fixed = net.weighted_by(weights.detach())
+
+    def step(x: Tensor, weights: Tensor) -> Tensor:
+        degree = _received(fixed, torch.ones_like(x[:, :1]), weights)
+        return x - x.mean(0) - _Solved.apply(fixed, degree * x - _received(fixed, x, weights) - current, tol, True)
+
+    return tg.primitives.implicit.fixpoint(
+        lambda _: _Solved.apply(fixed, current, tol, False), step, weights, tolerance=tol
+    )
+
+
+class _Solved(torch.autograd.Function):
+    """The potentials of currents, which are linear in them and symmetric; `settled` currents are 0 up to `tol`."""
+
+    @staticmethod
+    def forward(net: tg.Graph, current: Tensor, tol: float, settled: bool) -> Tensor:
+        return torch.zeros_like(current) if settled else _conjugate_gradients(net, current, tol)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        ctx.net, _, ctx.tol, _ = inputs
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor, None, None]:
+        return None, _Solved.apply(ctx.net, grad, ctx.tol, False), None, None
+
+
+def _received(net: tg.Graph, x: Tensor, weights: Tensor) -> Tensor:
+    return tg.aggregate(net, x, "sum", edge="mul", weights=weights)
+
+
+def _conjugate_gradients(net: tg.Graph, current: Tensor, tol: float) -> Tensor:
+    """The same without gradient."""
     degree = conductance(net)[:, None]
     left = current - current.mean(0)
     x = torch.zeros_like(left)
-    wanted = tol * torch.linalg.vector_norm(left, dim=0)
+    wanted = tol * torch.linalg.vector_norm(current, dim=0)
     step = left / degree
     energy = (left * step).sum(0)
     direction = step

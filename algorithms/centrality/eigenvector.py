@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.algorithms.centrality._implicit import scaled_to, solved, wants, weights_of
 from tgraph.algorithms.centrality._power import check_dtype, inverse
 
 
@@ -90,7 +91,8 @@ def eigenvector(
 ) -> Tensor:
     """Eigenvector centrality of every vertex, [n], of norm 1: what it receives along its in-arcs, in proportion.
 
-    The parameters are those of `Eigenvector`; `options` go to `tgraph.run`. Parallel arcs count each. Raises
+    The parameters are those of `Eigenvector`; `options` go to `tgraph.run`. Parallel arcs count each. Gradients by the
+    weights are those of the eigenvector, without the iterations (`tgraph.primitives.implicit`). Raises
     NotConvergedError, with the values so far, where `tol` is not met within `max_iterations`; ArgumentError
     for weights that are not finite.
 
@@ -98,4 +100,11 @@ def eigenvector(
     tensor([0.5260, 0.4250, 0.4250, 0.4250, 0.4250], dtype=torch.float64)
     """
     program = Eigenvector(tol=tol, max_iterations=max_iterations, weighted=weighted, start=start, dtype=dtype)
-    return tg.run(program, graph, **options).values
+    if not wants(weights_of(graph, weighted)):
+        return tg.run(program, graph, **options).values
+
+    def step(received: Any, x: Tensor, weights: Tensor | None) -> Tensor:
+        y = received(x) + program.unit * x
+        return scaled_to(y, torch.linalg.vector_norm(y))
+
+    return solved(graph, weighted, tol, lambda graph: tg.run(program, graph, **options).values, step)

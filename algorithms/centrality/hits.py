@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.algorithms.centrality._implicit import received, scaled_to, solved, wants, weights_of
 from tgraph.algorithms.centrality._power import check_dtype, fitted, inverse, strength
 
 
@@ -76,13 +77,24 @@ def hits(
 ) -> tuple[Tensor, Tensor]:
     """Hub and authority scores of every vertex: (hubs, authorities), two tensors [n] that each sum to 1.
 
-    The parameters are those of `HITS`; `options` go to `tgraph.run`. Raises NotConvergedError, with the scores so
-    far, where `tol` is not met within `max_iterations`.
+    The parameters are those of `HITS`; `options` go to `tgraph.run`. Gradients by the weights are those of the
+    eigenvectors, without the iterations (`tgraph.primitives.implicit`), or with tol=None those of the rounds. Raises
+    NotConvergedError, with the scores so far, where `tol` is not met within `max_iterations`.
 
     >>> hubs, authorities = tg.algorithms.hits(tg.Graph.from_edges([0, 0, 1], [2, 3, 3]))
     >>> hubs.round(decimals=3), authorities.round(decimals=3)
     (tensor([0.6180, 0.3820, 0.0000, 0.0000]), tensor([0.0000, 0.0000, 0.3820, 0.6180]))
     """
     program = HITS(tol=tol, max_iterations=max_iterations, weighted=weighted, dtype=dtype)
-    score = tg.run(program, graph, **options).values
-    return score["hub"], score["authority"]
+    weights = weights_of(graph, weighted)
+    if tol is None or not wants(weights):
+        score = tg.run(program, graph, **options).values
+        return score["hub"], score["authority"]
+
+    def step(received: Any, hub: Tensor, weights: Tensor | None) -> Tensor:
+        y = received(received(hub), reverse=True)
+        return scaled_to(y, y.sum())
+
+    hub = solved(graph, weighted, tol, lambda graph: tg.run(program, graph, **options).values["hub"], step)
+    authority = received(graph.weighted_by(None), weights, weighted, hub)
+    return hub, scaled_to(authority, authority.sum())

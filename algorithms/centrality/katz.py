@@ -8,12 +8,14 @@ iteration, one affine step.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.algorithms.centrality._implicit import scaled_to, solved, wants, weights_of
 from tgraph.algorithms.centrality._power import AffineProgram, check_dtype
 
 
@@ -88,7 +90,7 @@ class Katz(AffineProgram):
 def katz(
     graph: tg.Graph,
     *,
-    alpha: float = 0.1,
+    alpha: float | Tensor = 0.1,
     beta: float | Tensor = 1.0,
     tol: float = 1e-6,
     max_iterations: int = 1000,
@@ -99,20 +101,23 @@ def katz(
 ) -> Tensor:
     """Katz centrality of every vertex, [n]: walks that end there, each counted by alpha to the power of its length.
 
-    The parameters are those of `Katz`; `options` go to `tgraph.run`. Parallel arcs count each. Raises
+    The parameters are those of `Katz`; `options` go to `tgraph.run`. Parallel arcs count each. Gradients by weights,
+    alpha and beta are those of the solution, without the iterations (`tgraph.primitives.implicit`). Raises
     NotConvergedError, with the values so far, where `tol` is not met within `max_iterations`: use a smaller alpha;
     ArgumentError for weights that are not finite.
 
     >>> tg.algorithms.katz(tg.Graph.from_edges([0, 1], [1, 2]), alpha=0.5, normalized=False)
     tensor([1.0000, 1.5000, 1.7500], dtype=torch.float64)
     """
-    program = Katz(
-        alpha=alpha,
-        beta=beta,
-        tol=tol,
-        max_iterations=max_iterations,
-        normalized=normalized,
-        weighted=weighted,
-        dtype=dtype,
-    )
-    return tg.run(program, graph, **options).values
+    made: Any = partial(Katz, tol=tol, max_iterations=max_iterations, weighted=weighted, dtype=dtype)
+    if not wants(weights_of(graph, weighted), alpha, beta):
+        return tg.run(made(alpha=alpha, beta=beta, normalized=normalized), graph, **options).values
+
+    def solve(graph: tg.Graph, **given: Any) -> Tensor:
+        return tg.run(made(normalized=False, **given), graph, **options).values
+
+    def step(received: Any, x: Tensor, weights: Tensor | None, alpha: Any, beta: Any) -> Tensor:
+        return (alpha * received(x) + beta).to(dtype)
+
+    x = solved(graph, weighted, tol, solve, step, alpha=alpha, beta=beta)
+    return scaled_to(x, torch.linalg.vector_norm(x)) if normalized else x

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.algorithms.centrality._implicit import solved, wants, weights_of
 from tgraph.algorithms.centrality._power import AffineProgram, check_dtype, fitted, inverse, strength, wide
 from tgraph.algorithms.centrality.personalized import PersonalizedPageRank, SolvedPageRank
 
@@ -202,7 +203,7 @@ class PageRank(AffineProgram):
 def pagerank(
     graph: tg.Graph,
     *,
-    damping: float = 0.85,
+    damping: float | Tensor = 0.85,
     tol: float | None = 1e-6,
     max_iterations: int = 100,
     personalization: Tensor | Mapping[Any, float] | None = None,
@@ -216,8 +217,10 @@ def pagerank(
 
     The parameters are those of `PageRank`; `options` go to `tgraph.run`. A `personalization` [n, k] gives the ranks of
     k surfers at once, [n, k], until `tol` is met for each; by "gauss-seidel", which holds the whole graph in memory,
-    several times as fast. Ranks are kept in `dtype`, sums are taken in float64. Raises NotConvergedError, with the
-    ranks so far, where `tol` is not met within `max_iterations`; ArgumentError for arguments out of range.
+    several times as fast. Gradients by weights, damping and a personalization that is a tensor are those of the ranks
+    at which iterations end, without the iterations (`tgraph.primitives.implicit`), or with tol=None those of the
+    rounds. Ranks are kept in `dtype`, sums are taken in float64. Raises NotConvergedError, with the ranks so far, where
+    `tol` is not met within `max_iterations`; ArgumentError for arguments out of range.
 
     >>> graph = tg.Graph.from_edges([0, 2, 3, 1], [1, 1, 1, 3], vertices=["ann", "bob", "eve", "joe"])
     >>> ranks = tg.algorithms.pagerank(graph)
@@ -228,13 +231,46 @@ def pagerank(
     """
     several = isinstance(personalization, Tensor) and personalization.dim() == 2
     columns = {"power": PersonalizedPageRank, "gauss-seidel": SolvedPageRank}
-    program = (columns[method] if several and method in columns else partial(PageRank, method=method))(
-        damping=damping,
+    made = partial(
+        columns[method] if several and method in columns else partial(PageRank, method=method),
         tol=tol,
         max_iterations=max_iterations,
-        personalization=personalization,
         dangling=dangling,
         weighted=weighted,
         dtype=dtype,
     )
-    return tg.run(program, graph, **options).values
+    wanted = wants(weights_of(graph, weighted), damping, personalization)
+    if tol is None or not wanted or not graph.num_vertices:
+        return tg.run(made(damping=damping, personalization=personalization), graph, **options).values
+
+    def solve(graph: tg.Graph, **given: Any) -> Tensor:
+        return tg.run(made(**given), graph, **options).values
+
+    fixed, jump = PageRank(dtype=dtype), personalization
+    if not isinstance(jump, Tensor):
+        fixed.personalization = jump
+        jump = torch.as_tensor(fixed.destination(graph), dtype=dtype, device=graph.device).expand(graph.num_vertices)
+    own = None if wants(weights_of(graph, weighted)) else strength(fixed, graph, "mul" if weighted else "copy")
+    step = partial(_step, own, dangling == "redistribute")
+    return solved(graph, weighted, tol, solve, step, damping=damping, personalization=jump)
+
+
+def _step(
+    out: Tensor | None,
+    redistribute: bool,
+    received: Any,
+    rank: Tensor,
+    weights: Tensor | None,
+    damping: Tensor | float,
+    personalization: Tensor,
+) -> Tensor:
+    """One power iteration by differentiable operations; `out` is the out-strength [n], None for that of the weights."""
+    if out is None:
+        out = received(torch.ones_like(rank[:, 0] if rank.dim() > 1 else rank), reverse=True)
+    out = out.to(rank.dtype).reshape(-1, *[1] * (rank.dim() - 1))
+    jump = (personalization / personalization.sum(0)).to(rank.dtype)
+    jumping: Tensor | float = 1 - damping
+    if redistribute:
+        jumping = jumping + damping * rank.masked_fill(out != 0, 0).sum(0)
+    arrived = received(rank * torch.where(out == 0, 0, 1 / torch.where(out == 0, 1, out)))
+    return (damping * arrived + jumping * jump).to(rank.dtype)

@@ -8,15 +8,17 @@ edges that are in no better cut than the best one known are contracted after eac
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import Tensor
 
 import tgraph as tg
 
 
-def stoer_wagner(graph: tg.Graph, *, weighted: bool = True) -> tuple[float, Tensor]:
-    """Minimum cut of the whole graph: (value, side), the weight of the edges between the two sides, an int unless
-    weights are floating, and a mask of the vertices of the one that is not larger, bool [n]; 0 and a part of the graph
-    where it is not connected.
+def stoer_wagner(graph: tg.Graph, *, weighted: bool = True) -> tuple[Any, Tensor]:
+    """Minimum cut of the whole graph: (value, side), the weight of the edges between the sides, an int unless weights
+    are floating, a tensor [] where they require gradients, and a mask of the vertices of the one that is not larger,
+    bool [n]; 0 and a part of the graph where it is not connected.
 
     For undirected graphs. `weighted`, by graph.weights; otherwise, and without weights, each edge counts 1. Parallel
     edges add, self-loops do not count. Raises ArgumentError for a directed graph, fewer than two vertices, a weight

@@ -8,6 +8,8 @@ then all that are one arc longer, and so on. O(n^2 m), with few such phases in p
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import Tensor
 
 import tgraph as tg
@@ -15,13 +17,14 @@ import tgraph as tg
 
 def maximum_flow(
     graph: tg.Graph, source: int, target: int, *, weighted: bool = True, backend: str = "auto"
-) -> tuple[float, Tensor]:
+) -> tuple[Any, Tensor]:
     """Maximum flow from `source` to `target`, weights being capacities: (value, flow), the flow on each stored arc,
     [m], int64 or float64.
 
     graph.weights are the capacities; without, or with `weighted=False`, every arc can carry 1. An undirected edge
     carries its flow on one of its two arcs. `backend` names the kernels. The value is an int unless weights are
-    floating. The first flow of a directed graph makes its transpose, which is kept.
+    floating, and a tensor [] where they require gradients: those of the arcs of a minimum cut are 1. The first flow of
+    a directed graph makes its transpose, which is kept.
     Raises ArgumentError for a capacity that is negative, NaN or rounded away in the sum of all, a path of infinite
     ones, vertices that are none, or equal ends.
 
@@ -38,7 +41,7 @@ def maximum_flow(
 
 def maximum_flow_value(
     graph: tg.Graph, source: int, target: int, *, weighted: bool = True, backend: str = "auto"
-) -> float:
+) -> Any:
     """The value of a maximum flow, without the flow, which costs memory for all arcs. `source`, `target`, `weighted`,
     `backend` and errors are those of `maximum_flow`.
 
@@ -51,7 +54,7 @@ def maximum_flow_value(
 
 def minimum_cut(
     graph: tg.Graph, source: int, target: int, *, weighted: bool = True, backend: str = "auto"
-) -> tuple[float, Tensor]:
+) -> tuple[Any, Tensor]:
     """Minimum cut between `source` and `target`, weights being capacities: (value, source_side), the capacity of the
     arcs from the source's side to the target's, and a mask of the vertices on the source's, bool [n]. Of several
     minimum cuts it is the one nearest to the target. `source`, `target`, `weighted`, `backend` and errors are those of
@@ -69,7 +72,7 @@ def minimum_cut(
 
 def minimum_cut_value(
     graph: tg.Graph, source: int, target: int, *, weighted: bool = True, backend: str = "auto"
-) -> float:
+) -> Any:
     """The capacity of a minimum cut, the value of a maximum flow. `source`, `target`, `weighted`, `backend` and errors
     are those of `maximum_flow`.
 

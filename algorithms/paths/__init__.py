@@ -7,12 +7,14 @@ from tgraph.algorithms.paths.floyd_warshall import floyd_warshall
 from tgraph.algorithms.paths.k_shortest_paths import k_shortest_paths
 from tgraph.algorithms.paths.predecessors import predecessors
 from tgraph.algorithms.paths.shortest_path import astar_path, shortest_path, shortest_path_length
+from tgraph.algorithms.paths.soft_shortest_paths import SoftShortestPaths, soft_shortest_paths
 from tgraph.algorithms.paths.sssp import SSSP, sssp
 from tgraph.algorithms.paths.widest_path import WidestPath, widest_path
 
 __all__ = [
     "BFS",
     "SSSP",
+    "SoftShortestPaths",
     "WidestPath",
     "all_pairs",
     "astar_path",
@@ -24,6 +26,7 @@ __all__ = [
     "predecessors",
     "shortest_path",
     "shortest_path_length",
+    "soft_shortest_paths",
     "sssp",
     "widest_path",
 ]

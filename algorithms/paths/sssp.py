@@ -75,9 +75,9 @@ def sssp(
     distance = tg.run(SSSP(source, delta), graph, **options).values
     if not parents:
         return distance
-    sources, backend = graph.as_vertices(source, "source"), options.get("backend", "auto")
+    sources, backend, exact = graph.as_vertices(source, "source"), options.get("backend", "auto"), distance.detach()
     tree = partial(tg.primitives.shortest_paths.parents, graph, backend=backend)
     if is_one(source):
-        return distance, tree(distance, sources)
-    trees = [tree(column, start) for column, start in zip(distance.unbind(1), sources.split(1), strict=True)]
+        return distance, tree(exact, sources)
+    trees = [tree(column, start) for column, start in zip(exact.unbind(1), sources.split(1), strict=True)]
     return distance, torch.stack(trees, 1) if trees else torch.empty_like(distance, dtype=torch.int64)

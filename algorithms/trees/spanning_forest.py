@@ -14,7 +14,8 @@ import tgraph as tg
 
 def minimum_spanning_forest(graph: tg.Graph) -> tg.Graph:
     """Minimum spanning forest, the lightest edges that keep every component connected: the undirected graph on the same
-    vertices with a tree for each component, of the least sum of weights; without weights all edges are equal.
+    vertices with a tree for each component, of the least sum of weights; without weights all edges are equal. Its
+    weights have the gradients of those chosen.
 
     Raises ArgumentError for a directed graph, and for weights that are NaN.
 
@@ -43,6 +44,10 @@ def _forest(graph: tg.Graph, sign: int) -> tg.Graph:
     tg.primitives.simple_graph.refuse_directed(graph)
     arcs = graph.decoded()
     weights = arcs.weights
+    if weights is not None and tg.primitives.implicit.is_wrapped(weights):
+        raise tg.errors.ArgumentError(
+            "weights: a forest is a graph, which cannot be made within torch.func; use torch.autograd.grad"
+        )
     order = weights
     if weights is not None and sign < 0:
         order = -weights if weights.dtype.is_floating_point else ~weights.to(torch.int64)  # -w - 1, for any w

@@ -202,21 +202,28 @@ def with_columns(
     return same
 
 
-def weighted_by(graph: Graph, column: str | None) -> Graph:
-    """The same graph with a `column` of its arcs as the weights, for any algorithm; cached. Without weights for None.
-    In CSR.
+def weighted_by(graph: Graph, column: str | Tensor | None) -> Graph:
+    """The same graph with a `column` of its arcs as the weights, for any algorithm: a name, cached, or a tensor [m] in
+    the stored order of the arcs, which may require gradients. Without weights for None. In CSR.
 
     Raises ArgumentError for an unknown column, and for one that is not [m] numbers.
 
     >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], columns={"length": [1.0, 5.0, 2.0], "toll": [0, 1, 9]})
     >>> [tg.algorithms.sssp(graph.weighted_by(name), 0).tolist() for name in ("length", "toll")]
     [[0.0, 1.0, 3.0], [0, 0, 1]]
+    >>> graph.weighted_by(torch.tensor([7, 8, 9])).weights
+    tensor([7, 8, 9])
     """
-    weights = None if column is None else graph.arc_columns.number(column, "column")
-    if weights is not None and (weights.dim() != 1 or weights.is_complex() or weights.dtype == torch.bool):
-        raise ArgumentError(
-            f"column: weights are integers or floats [m], {column!r} has {weights.dtype} {list(weights.shape)}"
-        )
+    weights = graph.arc_columns.number(column, "column") if isinstance(column, str) else column
+    if weights is not None:
+        if weights.shape != (graph.num_arcs,) or weights.is_complex() or weights.dtype == torch.bool:
+            named = repr(column) if isinstance(column, str) else "the tensor"
+            raise ArgumentError(
+                f"column: weights are integers or floats [m], here [{graph.num_arcs}], {named} has {weights.dtype} "
+                f"{list(weights.shape)}"
+            )
+        if weights.device != graph.device:
+            raise ArgumentError(f"column: on {weights.device}, the graph on {graph.device}; use .to(graph.device)")
 
     def compute() -> Graph:
         arcs = graph.decoded()
@@ -224,6 +231,8 @@ def weighted_by(graph: Graph, column: str | None) -> Graph:
         same = Graph.of_storage(csr, graph._ids, graph.directed, graph.order)
         return _with_derived(same.with_columns_of(graph), graph)
 
+    if isinstance(column, Tensor):
+        return compute()
     return graph.kept("unweighted" if column is None else f"weighted by {column!r}", compute)
 
 

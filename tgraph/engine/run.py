@@ -17,7 +17,7 @@ from tgraph.core.subgraph import Mode
 from tgraph.core.system import devices
 from tgraph.core.system.native import one_torch_thread
 from tgraph.deferred import attach
-from tgraph.engine import compiled_loop, identity, ownership, planning
+from tgraph.engine import attained, compiled_loop, identity, ownership, planning
 from tgraph.engine.by_rows import RowSteps
 from tgraph.engine.checkpoint import Checkpoint, Keeper, keeper_of
 from tgraph.engine.delta_stepping import NearFar
@@ -93,6 +93,10 @@ def run(
         check_choice(mode, "mode", ("auto", "push", "pull"))
     if backend != "auto":
         check_backend(backend)
+    if (recorded := attained.recorded_weights(program, graph)) is not None:
+        given = {"mode": mode, "backend": backend, "fuse": fuse, "trace": trace, "progress": progress}
+        given |= {"max_iterations": max_iterations, "device": device, "memory": memory, "checkpoint": checkpoint}
+        return attained.run_recorded(run, cast(Relaxation, program), graph, recorded, **given)
     if device is not None or memory is not None:
         if place is None:
             attach("run.place")
