@@ -62,6 +62,8 @@ def arguments(function, graph):
             named[name] = value.clone() if isinstance(value, torch.Tensor) else value
         elif name == "seed":
             named[name] = 1
+        elif name == "temperature":
+            named[name] = 0.1
     return named
 
 

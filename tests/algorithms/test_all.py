@@ -17,11 +17,11 @@ A, make = tg.algorithms, tg.generators
 UNDIRECTED = """
     adamic_adar articulation_points biconnected_components biconnected_edges bridges common_neighbors cosine
     current_flow_betweenness current_flow_closeness densest_subgraph ecg edge_current_flow_betweenness greedy_color
-    heavy_matching information jaccard k_clique_count k_truss laplacian_centrality max_clique maximal_clique_sizes
-    maximal_cliques maximal_independent_set maximal_matching maximum_bipartite_matching maximum_spanning_forest
-    minimum_spanning_forest minimum_vertex_cover most_similar motif_counts onion_layers overlap preferential_attachment
-    resource_allocation rich_club_coefficient semi_synchronous_label_propagation sorensen spectral_embedding
-    square_clustering stoer_wagner subgraph_centrality truss_number vertex_cover
+    heavy_matching information jaccard k_clique_count k_truss laplacian_centrality matching_weight max_clique
+    maximal_clique_sizes maximal_cliques maximal_independent_set maximal_matching maximum_bipartite_matching
+    maximum_spanning_forest minimum_spanning_forest minimum_vertex_cover most_similar motif_counts onion_layers
+    overlap preferential_attachment resource_allocation rich_club_coefficient semi_synchronous_label_propagation
+    sorensen spectral_embedding square_clustering stoer_wagner subgraph_centrality truss_number vertex_cover
 """
 DIRECTED = """
     attracting_components condensation dag_longest_path dag_longest_path_length topological_generations topological_sort

@@ -134,6 +134,8 @@ NO_COMMAND = {
     "minimum_cut_value": "cut tells it",
     "information": "another name of current-flow-closeness",
     "average_clustering": "clustering tells it",
+    "matching_weight": "of a matching, which the command tells",
+    "soft_shortest_paths": "for gradients",
     "k_core": "a part of what cores tells",
     "k_shell": "a part of what cores tells",
     "k_truss": "a part of what trusses tells",

@@ -651,7 +651,8 @@ def test_integer_sums_that_would_wrap_are_refused():
 def test_a_relaxation_runs_on_weights_that_record_gradients(mode):
     weights = torch.tensor([1.0, 2.0], requires_grad=True)
     distance = tg.algorithms.sssp(tg.Graph.from_edges([0, 1], [1, 2], weights), 0, mode=mode)
-    assert distance.tolist() == [0, 1, 3] and not distance.requires_grad
+    assert distance.tolist() == [0, 1, 3]
+    assert torch.autograd.grad(distance[2], weights)[0].tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("name", ["rounds", "max_iterations"])

@@ -21,7 +21,7 @@ import torch
 
 TESTS = Path(__file__).parents[1]
 if __name__ == "__main__":
-    sys.path[:0] = [str(TESTS), str(TESTS.parent)]
+    sys.path[:0] = [str(TESTS), str(TESTS / "own"), str(TESTS.parent)]
 
 from programs import PROGRAMS  # noqa: E402
 from test_smoke import ALGORITHMS, LAYERS, arguments, graphs  # noqa: E402

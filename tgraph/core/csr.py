@@ -180,11 +180,14 @@ class Csr(InMemory):
 
     def transpose(self, numbered: bool = False) -> Csr:
         """The arcs by column, as rows of their own; `numbered` with the number of each arc as permutation. Kept."""
-        name = "numbered transpose" if numbered else "transpose"
-        if (back := self._cache.values.get(name)) is None:
-            offset, neighbors, number = self.by_column(numbered)
-            back = self._cache.values[name] = Csr.trusted(offset, neighbors, number, self.num_rows)
-            back.set_transpose(self.offset, self.neighbors)
+        name, compiles = "numbered transpose" if numbered else "transpose", torch.compiler.is_compiling()
+        if not compiles and name in self._cache.values:
+            return self._cache.values[name]
+        offset, neighbors, number = self.by_column(numbered)
+        back = Csr.trusted(offset, neighbors, number, self.num_rows)
+        back.set_transpose(self.offset, self.neighbors)
+        if not compiles:
+            self._cache.values[name] = back
         return back
 
     def set_transpose(self, offset: Tensor, neighbors: Tensor) -> None:

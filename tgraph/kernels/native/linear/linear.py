@@ -11,6 +11,7 @@ from tgraph.core.subgraph import Subgraph
 from tgraph.core.system.pages import fresh, settle
 from tgraph.kernels.affine import AffineStep, Repeat, StepResult
 from tgraph.kernels.call import Call
+from tgraph.kernels.native.aggregation import grouping
 from tgraph.kernels.native.aggregation.arcs import flat
 from tgraph.kernels.native.aggregation.grouping import gathered
 from tgraph.kernels.native.base.support import compiled, implements, refuses_call
@@ -42,7 +43,10 @@ def affine_step(sub: Subgraph, step: AffineStep) -> StepResult:
     neighbors, x = gathered(sub.graph.transpose_unchecked() if sub.mirrored else sub.graph, flat(step.x))
     settle(x, len(neighbors))
     rows = sub.offset, neighbors, flat(step.weights)
-    more = ONCE if step.repeat is None or x is not step.x else following(step, step.repeat)
+    in_cache = (
+        x is step.x and x.nbytes < 2 * grouping.cache_bytes()
+    )  # else steps are counted, until sources are grouped
+    more = ONCE if step.repeat is None or not in_cache else following(step, step.repeat)
     found = compiled().affine_step(*rows, x, *coefficients(step), *wanted(step), values, next_x, *more)
     result = as_result(step, values, next_x, *found[:3])
     result.steps = steps = found[3]

@@ -1,0 +1,191 @@
+"""Experiments of the papers that TGraph implements, as far as a CPU and the graphs at hand allow.
+
+    python -m bench.papers [--parts directions,compressed,cuts,streamed,cbm] [--graphs cnr-2000] [--repeat 5]
+
+directions, compressed, cuts and streamed are of TGraph (SIGMOD 2025): Table 11, push alone and pull alone over the
+choice of the engine; Table 6, arcs in a virtual graph over plain ones, with the ratio of bytes; parts by ranges of
+edges and by well-connected vertices; PageRank of a file in a share of its bytes over that in memory, beside a memory
+map of numpy. cbm: the ratio of the compressed binary matrix, and its product with 500 columns beside the CSR of MKL
+in torch. Calls take turns; results are compared; times are medians in ms. Tables go to bench/results/papers.md.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils._pytree import tree_leaves
+
+import tgraph as tg
+from bench.command import DATA, parsed
+from bench.graphs import present
+from bench.measure import in_turns, medians, timed
+from bench.results import save, table
+
+GRAPHS = ["cnr-2000", "web-NotreDame", "soc-Epinions1", "USA-road-NW", "ca-HepPh", "COLLAB", "imdb-actor"]
+Row = list[Any]
+
+
+class Labels(tg.Relaxation):
+    """Components by labels, the WCC of the paper, on a graph with both directions."""
+
+    edge = "copy"
+
+    def init(self, graph: tg.Graph) -> tuple[torch.Tensor, tg.Frontier]:
+        return torch.arange(graph.num_vertices, dtype=torch.int32), graph.everything()
+
+
+def programs(graph: tg.Graph) -> dict[str, Callable[[], tg.Program]]:
+    source = int(graph.out_degree.argmax())
+    return {
+        "BFS": lambda: tg.algorithms.BFS(source),
+        **({} if graph.weight_dtype is None else {"SSSP": lambda: tg.algorithms.SSSP(source)}),
+        "WCC": Labels,
+        "PageRank": lambda: tg.algorithms.PageRank(tol=None, max_iterations=10),
+        "HITS": lambda: tg.algorithms.HITS(tol=None, max_iterations=5),
+    }
+
+
+def both_ways(graph: tg.Graph, weights: bool = False) -> tg.Graph:
+    """Each edge in both directions, as the paper has its graphs."""
+    held = graph.weights if weights else None
+    return tg.Graph.from_edges(
+        *graph.to_edge_index(), held, num_vertices=graph.num_vertices, directed=False, multi="first"
+    )
+
+
+def compared(calls: dict[str, Callable[[], Any]], repeat: int) -> dict[str, float]:
+    """Medians in ms of calls that give the same values."""
+    results = [call().values for call in calls.values()]
+    for each in results[1:]:
+        for one, other in zip(tree_leaves(results[0]), tree_leaves(each), strict=True):
+            torch.testing.assert_close(other, one, rtol=1e-3, atol=1e-6)
+    return {name: 1e3 * taken for name, taken in medians(in_turns(calls, repeat)).items()}
+
+
+def directions(name: str, graph: tg.Graph, repeat: int) -> Iterator[Row]:
+    graph = both_ways(graph, weights=True)
+    for title, make in programs(graph).items():
+        if title in ("PageRank", "HITS"):
+            continue  # everything is active: they pull
+        modes = ("auto", "push", "pull")
+        taken = compared(
+            {mode: lambda make=make, mode=mode: tg.run(make(), graph, mode=mode) for mode in modes}, repeat
+        )
+        yield [name, title, *(f"{taken[mode]:.2f}" for mode in modes), *ratios(taken, "auto", "push", "pull")]
+
+
+def compressed(name: str, graph: tg.Graph, repeat: int) -> Iterator[Row]:
+    graph = both_ways(graph)
+    seconds, virtual = timed(graph.to_format, "virtual")
+    for title, make in programs(graph).items():
+        held = {"plain": graph, "virtual": virtual}
+        taken = compared({key: lambda make=make, on=on: tg.run(make(), on) for key, on in held.items()}, repeat)
+        size = graph.nbytes / virtual.layout.nbytes
+        times = [f"{taken[key]:.2f}" for key in held]
+        yield [name, title, f"{size:.2f}", f"{seconds:.2f}", *times, *ratios(taken, "virtual", "plain")]
+
+
+def cuts(name: str, graph: tg.Graph, repeat: int) -> Iterator[Row]:
+    graph = both_ways(graph)
+    for method in ("ebp", "wcp"):
+        seconds, parts = timed(tg.stream.partition, graph, 8, method)
+        ordered = parts.apply(graph).to_csr()
+        source, target = ordered.to_edge_index()
+        bounds = torch.searchsorted(ordered.offset, parts.bounds)[1:-1]
+        crossing = torch.bucketize(source, bounds, right=True) != torch.bucketize(target, bounds, right=True)
+        program = tg.algorithms.BFS(int(ordered.out_degree.argmax()))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "graph.tg"
+            tg.stream.write_partitioned(ordered, path, parts=8)
+            call = partial(run_streamed, program, path, held(graph, 4))
+            taken, visits = 1e3 * medians(in_turns({"run": call}, repeat))["run"], len(call(trace=True).trace.visits)
+        yield [name, method, f"{seconds:.2f}", f"{100 * float(crossing.float().mean()):.0f} %", f"{taken:.1f}", visits]
+
+
+def run_streamed(program: tg.Program, path: Path, memory: int, **options: Any) -> tg.Run:
+    return tg.run(program, tg.open(path, memory=memory), **options)
+
+
+def held(graph: tg.Graph, share: int) -> int:
+    return graph.nbytes // share + 64 * graph.num_vertices
+
+
+def streamed(name: str, graph: tg.Graph, repeat: int) -> Iterator[Row]:
+    graph = both_ways(graph)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "graph.tg"
+        tg.stream.write_partitioned(graph, path, parts=32)
+        np.save(Path(folder) / "neighbors.npy", graph.neighbors.numpy())
+        make = programs(graph)["PageRank"]
+        calls: dict[str, Callable[[], Any]] = {"in memory": lambda: tg.run(make(), graph)}
+        for share in (2, 4, 8):
+            calls[f"1/{share}"] = partial(run_streamed, make(), path, held(graph, share))
+        taken = compared(calls, repeat)
+        by_map = 1e3 * medians(in_turns({"map": lambda: on_a_map(Path(folder), graph)}, repeat))["map"]
+        times = [f"{taken[key]:.1f}" for key in calls]
+        yield [name, *times, f"{by_map:.1f}", *(f"{taken[key] / taken['in memory']:.2f}" for key in list(calls)[1:])]
+
+
+def on_a_map(folder: Path, graph: tg.Graph) -> np.ndarray:
+    """10 iterations of PageRank by numpy on a memory map of the neighbours."""
+    neighbors = np.load(folder / "neighbors.npy", mmap_mode="r")
+    n, offset, degree = graph.num_vertices, graph.offset.numpy(), np.maximum(graph.out_degree.numpy(), 1)
+    rank, starts = np.full(n, 1 / n, np.float32), np.minimum(offset[:-1], max(len(neighbors) - 1, 0))
+    for _ in range(10):
+        sent = (rank / degree).astype(np.float32)
+        sums = np.where(np.diff(offset) > 0, np.add.reduceat(sent[neighbors], starts), 0)
+        rank = np.float32(0.15 / n) + np.float32(0.85) * (sums + rank[graph.out_degree.numpy() == 0].sum() / n)
+    return rank
+
+
+def cbm(name: str, graph: tg.Graph, repeat: int) -> Iterator[Row]:
+    graph = both_ways(graph)
+    ones = torch.ones(graph.num_arcs)
+    matrix = torch.sparse_csr_tensor(graph.offset, graph.neighbors.long(), ones, (graph.num_vertices,) * 2)
+    x = torch.rand(graph.num_vertices, 500)
+    for alpha in (1, 4, 16):
+        seconds, made = timed(graph.to_format, "cbm", alpha=alpha)
+        calls = {"MKL": lambda: matrix @ x, "CBM": lambda made=made: tg.aggregate(made, x)}
+        torch.testing.assert_close(calls["CBM"](), calls["MKL"](), rtol=1e-3, atol=1e-3)
+        taken = {key: 1e3 * each for key, each in medians(in_turns(calls, repeat)).items()}
+        size = (8 * graph.num_arcs + 4 * graph.num_vertices) / made.layout.nbytes  # a CSR of float32 and int32
+        times = [f"{taken[key]:.2f}" for key in calls]
+        yield [name, alpha, f"{size:.2f}", f"{seconds:.2f}", *times, *ratios(taken, "CBM", "MKL")]
+
+
+def ratios(taken: dict[str, float], ours: str, *others: str) -> list[str]:
+    return [f"{taken[each] / taken[ours]:.2f}" for each in others]
+
+
+PARTS: dict[str, tuple[Callable[..., Iterator[Row]], list[str]]] = {
+    "directions": (directions, ["graph", "program", "auto", "push", "pull", "push / auto", "pull / auto"]),
+    "compressed": (compressed, ["graph", "program", "bytes", "built, s", "plain", "virtual", "plain / virtual"]),
+    "cuts": (cuts, ["graph", "method", "cut, s", "arcs between parts", "BFS in a quarter", "blocks"]),
+    "streamed": (
+        streamed,
+        ["graph", "in memory", "1/2", "1/4", "1/8", "memory map", "1/2 / in memory", "1/4 / ...", "1/8 / ..."],
+    ),
+    "cbm": (cbm, ["graph", "alpha", "bytes, CSR with values / CBM", "built, s", "MKL", "CBM", "MKL / CBM"]),
+}
+
+
+def main() -> None:
+    given = parsed(__doc__, graphs=GRAPHS, data=DATA, repeat=5, parts=list(PARTS))
+    graphs = list(present(given.graphs, given.data))
+    text = []
+    for part in given.parts:
+        rows, head = PARTS[part]
+        lines = [[str(cell) for cell in row] for name, graph in graphs for row in rows(name, graph, given.repeat)]
+        text.append(f"## {part}\n\n{table(head, lines)}\n")
+        print(text[-1], flush=True)
+    save("papers", "\n".join(text), quiet=True)
+
+
+if __name__ == "__main__":
+    main()
