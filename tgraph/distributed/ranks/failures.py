@@ -19,6 +19,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from tgraph.distributed.ranks import shared
 from tgraph.distributed.ranks.ownership import gather
 from tgraph.distributed.ranks.process_group import made
 from tgraph.errors import ArgumentError, RankError
@@ -123,7 +124,8 @@ class _Watch:
         try:
             group: Any = dist.group.WORLD if self._group is None else self._group
             transports = {group._get_backend(device) for device in group._device_types}
-            return sum(each._get_sequence_number_for_group() for each in transports)
+            begun = sum(each._get_sequence_number_for_group() for each in transports)
+            return begun + shared.exchanges_of(self._group)
         except RuntimeError:
             return -1
 
@@ -199,6 +201,7 @@ class _Watch:
     def _break(self, error: BaseException | None, why: str) -> None:
         """Close the connections of this rank. The frames of an exception may reference exchanges under way, and these
         the connections."""
+        shared.stop(self._group)
         while error is not None:
             traceback.clear_frames(error.__traceback__)
             error = error.__context__

@@ -9,6 +9,7 @@ from torch import Tensor
 from tgraph.core.rows import gather_rows, offset_of
 from tgraph.distributed.ranks.channel import Channel
 from tgraph.distributed.ranks.ownership import Ownership
+from tgraph.distributed.ranks.transport import exchange
 
 
 class Requests:
@@ -23,7 +24,8 @@ class Requests:
         self._order = owner.argsort(stable=True)
         wanted = torch.bincount(owner, minlength=ownership.num_ranks)
         given = torch.empty_like(wanted)
-        dist.all_to_all_single(given, wanted, group=ownership.group)
+        size = (ownership.num_ranks - 1) * wanted.element_size()
+        exchange(dist.all_to_all_single, given, wanted, group=ownership.group, sent=size, received=size)
         self.counts: list[int] = given.tolist()
         self._ownership, self._there = ownership, Channel(ownership, wanted.tolist(), self.counts)
         self.asked: Tensor = self.told(vertices) - ownership.first

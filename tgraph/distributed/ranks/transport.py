@@ -1,4 +1,5 @@
-"""Exchanges between ranks while programs run: passed to torch.distributed, and recorded for a trace."""
+"""Exchanges between ranks while programs run: through memory that they share, else passed to torch.distributed, and
+recorded for a trace."""
 
 from __future__ import annotations
 
@@ -9,6 +10,9 @@ from contextvars import ContextVar
 from typing import Any
 
 import torch
+from torch import Tensor
+
+from tgraph.distributed.ranks import shared
 
 _recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
@@ -20,9 +24,17 @@ def begin(operation: Callable[..., Any], *arguments: Any, group: Any, sent: int,
     """
     recorder = _recorder.get()
     if recorder is None:
-        return operation(*arguments, group=group, async_op=True)
+        return _begun(operation, arguments, group)
     began = recorder.clock()
-    return _Recorded(operation(*arguments, group=group, async_op=True), recorder, (sent, received, began))
+    return _Recorded(_begun(operation, arguments, group), recorder, (sent, received, began))
+
+
+def _begun(operation: Callable[..., Any], arguments: tuple[Any, ...], group: Any) -> Any:
+    is_in_memory = all(not isinstance(each, Tensor) or each.device.type == "cpu" for each in arguments)
+    memory = shared.memory_of(group) if is_in_memory else None
+    if memory is None:
+        return operation(*arguments, group=group, async_op=True)
+    return getattr(memory, operation.__name__)(*arguments)
 
 
 def exchange(operation: Callable[..., Any], *arguments: Any, group: Any, sent: int, received: int) -> None:

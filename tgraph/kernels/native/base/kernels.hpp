@@ -15,6 +15,7 @@ void bind_pages(Module& module);
 void bind_attention(Module& module);
 void bind_relax(Module& module);
 void bind_row_rounds(Module& module);
+void bind_rings(Module& module);
 void bind_bitmaps(Module& module);
 void bind_power(Module& module);
 void bind_gauss_seidel_columns(Module& module);

@@ -78,6 +78,7 @@ NB_MODULE(_native, python) {
     bind_attention(module);
     bind_relax(module);
     bind_row_rounds(module);
+    bind_rings(module);
     bind_bitmaps(module);
     bind_power(module);
     bind_gauss_seidel_columns(module);

@@ -18,6 +18,7 @@
 #include "threads/cpus.hpp"
 #include "threads/crowd.hpp"
 #include "threads/futex.hpp"
+#include "threads/relax.hpp"
 
 #ifdef __linux__
 #include <sys/syscall.h>
@@ -36,14 +37,6 @@ using Nanoseconds = int64_t;
 Nanoseconds now() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
         .count();
-}
-
-void relax() {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("isb" ::: "memory");
-#endif
 }
 
 // Spins until a condition holds, for `patience` at most; returns whether it does.
