@@ -1,5 +1,5 @@
 # make demo · make test · make quick · make emulated · make browser · make test-all · make lint · make bench · make soak
-# make lines · make fuzz · make sanitize · make scatter · make networkx · make networkx-listing · make docs · make pages
+# make lines · make fuzz · make sanitize · make isa · make scatter · make networkx · make networkx-listing · make docs · make pages
 # make pyg · make gpu · make xla · make jax · make wheel · make sdist · make package-test · make bare · make arm
 # make types · make workflows · make clean
 # make bench BENCH='--scale 16 --threads 1' passes options on; GAPBS=folder lets the GAP benchmark suite take part.
@@ -29,7 +29,7 @@ shown = @mkdir -p build; \
 # Processes that tests start would compile all Python again where the environment keeps bytecode from being written.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test quick emulated browser test-all lint lines bench soak fuzz sanitize scatter networkx networkx-listing docs \
+.PHONY: demo test quick emulated browser test-all lint lines bench soak fuzz sanitize isa scatter networkx networkx-listing docs \
     pages pyg gpu xla jax wheel sdist package-test bare arm types workflows clean
 
 demo: $(VENV)/.demo
@@ -120,6 +120,17 @@ sanitize: build/sanitize/TGRAPH_SANITIZE build/sanitize/TGRAPH_SANITIZE_THREADS
 build/sanitize/%: $(VENV)/.dev $(SOURCES)
 	rm -rf $@
 	$(COMPILE) --no-deps --target $@ -C build-dir=build/sanitize/objects-$* -C cmake.define.$*=ON -C install.strip=false .
+
+# The kernels as on a processor without AVX-512, or with ISA=sse2 without AVX2 either, and their tests. Benchmarks time
+# them with TGRAPH_NATIVE set to the file.
+ISA := avx2
+isa: build/isa/$(ISA)
+	TGRAPH_NATIVE="$$(ls $(CURDIR)/build/isa/$(ISA)/tgraph/_native*.so)" $(TESTS) $(QUICK) $(SELECTED) $(NATIVE_TESTS) \
+	    tests/nn --ignore tests/kernels/cuda
+
+build/isa/%: $(VENV)/.dev $(SOURCES)
+	rm -rf $@
+	$(COMPILE) --no-deps --target $@ -C build-dir=build/isa/objects-$* -C cmake.define.TGRAPH_ISA=$* .
 
 # torch-scatter is built from its source, for minutes, against the torch of .venv (pip would keep what it built for
 # another torch), its four modules at once; its tests then run with the others.

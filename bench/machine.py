@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 
+from tgraph.core.system import native
+
 
 def describe_machine() -> dict[str, str]:
     """{property: its value}; fewer of them on systems other than Linux."""
@@ -16,6 +18,8 @@ def describe_machine() -> dict[str, str]:
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     if models:
         found["processor"] = models[0]
+    if kernels := native.load():
+        found["instruction set of the kernels"] = kernels.instruction_set()
     for line in read("/proc/meminfo").splitlines():
         if line.startswith("MemTotal"):
             found["memory"] = f"{int(line.split()[1]) / 2**20:.1f} GiB"

@@ -104,7 +104,9 @@ def programs(source: int) -> dict[str, Any]:
         "BFS": tg.algorithms.BFS(source),
         "components": tg.algorithms.WCC(),
         "SSSP": tg.algorithms.SSSP(source),
-        "PageRank": tg.algorithms.PageRank(),
+        "PageRank, to 1e-6": tg.algorithms.PageRank(),
+        "PageRank, to 1e-4": tg.algorithms.PageRank(tol=1e-4),
+        "PageRank, to 1e-3": tg.algorithms.PageRank(tol=1e-3),
     }
 
 

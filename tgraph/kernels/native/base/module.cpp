@@ -1,6 +1,7 @@
 // The extension module tgraph._native: calls the bind_* function of each file of kernels, and binds thread control.
 #include "base/classes.hpp"
 #include "base/kernels.hpp"
+#include "base/simd.hpp"
 #include "threads/census.hpp"
 #include "threads/cpus.hpp"
 #include "threads/crowd.hpp"
@@ -50,6 +51,7 @@ NB_MODULE(_native, python) {
     python.doc() = "Compiled CPU kernels of tgraph.";
     python.def("are_common", &tgraph::are_common, tgraph::nb::arg("arguments"), tgraph::nb::arg("named"));
     python.def("cpus", &::cpus, "Queries how many CPUs this process may use.");
+    python.def("instruction_set", &tgraph::instruction_set, "The largest one that kernels use on this machine.");
     python.def("census", &::census, "The profile by source location: time of regions on one thread, and the time "
                "estimated for their number of threads.");
     set_interruption_hook(&check_signals);

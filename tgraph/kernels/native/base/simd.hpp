@@ -12,11 +12,21 @@
 #else
 #define TGRAPH_AVX2 "avx2"
 #endif
+// A build may leave out instruction sets that this machine has, to test and time it as one without (`make isa`).
+#if defined(TGRAPH_NO_AVX2)
+#define TGRAPH_MULTIVERSION
+#define TGRAPH_MULTIVERSION_NARROW
+#elif defined(TGRAPH_NO_AVX512)
+#define TGRAPH_MULTIVERSION __attribute__((target_clones(TGRAPH_AVX2, "default")))
+#else
 #define TGRAPH_MULTIVERSION __attribute__((target_clones("avx512f", TGRAPH_AVX2, "default")))
-// For vectors of at most 32 bytes, which AVX-512 does not speed up.
-#define TGRAPH_MULTIVERSION_NARROW __attribute__((target_clones(TGRAPH_AVX2, "default")))
 // For vector popcount, for which GCC has no target_clones.
 #define TGRAPH_COUNTS_VECTORS __attribute__((target("avx512vpopcntdq")))
+#endif
+#ifndef TGRAPH_MULTIVERSION_NARROW
+// For vectors of at most 32 bytes, which AVX-512 does not speed up.
+#define TGRAPH_MULTIVERSION_NARROW __attribute__((target_clones(TGRAPH_AVX2, "default")))
+#endif
 #else
 // One version of each.
 #define TGRAPH_MULTIVERSION
@@ -29,3 +39,24 @@
 #else
 #define TGRAPH_INLINE inline
 #endif
+
+namespace tgraph {
+
+// The largest instruction set that the kernels use on this machine.
+inline const char* instruction_set() {
+#if defined(__GNUC__) && defined(__x86_64__)
+#if !defined(TGRAPH_NO_AVX512)
+    if (__builtin_cpu_supports("avx512f")) return "AVX-512";
+#endif
+#if !defined(TGRAPH_NO_AVX2)
+    if (__builtin_cpu_supports("avx2")) return "AVX2";
+#endif
+    return "SSE2";
+#elif defined(__aarch64__)
+    return "NEON";
+#else
+    return "";
+#endif
+}
+
+}  // namespace tgraph

@@ -13,7 +13,7 @@
 #include "threads/parallel.hpp"
 #include "base/simd.hpp"
 
-#if defined(__GNUC__) && defined(__x86_64__)
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(TGRAPH_NO_AVX512)
 #define TGRAPH_AVX512_GATHER 1
 #include <immintrin.h>
 #endif
