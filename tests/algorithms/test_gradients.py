@@ -169,6 +169,8 @@ def test_streamed_and_compressed_graphs_have_gradients():
 def test_what_has_no_gradient_says_so():
     weights = torch.ones(9, dtype=torch.float64, requires_grad=True)
     far = tg.primitives.implicit.fixpoint(lambda p: -p, lambda x, p: 2 * x + p, weights)  # steps lead away from it
+    torch.testing.assert_close(torch.autograd.grad(far.sum(), weights)[0], -weights.detach())
+    far = tg.primitives.implicit.fixpoint(lambda p: 0 * p, lambda x, p: x + p * x, 0 * weights)  # all x are fixpoints
     with pytest.raises(tg.errors.NotConvergedError, match=r"backward: .* smaller damping"):
         far.sum().backward()
     with pytest.raises(tg.errors.ArgumentError, match=r"weights: a forest .* torch.autograd.grad"):

@@ -1,11 +1,9 @@
 """Gradients of a fixpoint x = step(x, parameters), without the iterations that found it: by the implicit function
 theorem, d x / d p = (1 - J)^-1 d step / d p, with J the derivative of the step by x.
 
-A backward pass solves w = g + J^T w for the gradient g, by iteration, which converges where all eigenvalues of J are
-below 1: transposed steps, in O(n + m) of memory. They may be more than those that found x, which can start without the
-component of the largest eigenvalue, as PageRank does (Bai, Kolter and Koltun, "Deep equilibrium models", NeurIPS 2019;
-Blondel et al., "Efficient and modular implicit differentiation", NeurIPS 2022). w is a fixpoint too, so derivatives of
-any order follow.
+A backward pass solves w = g + J^T w for the gradient g by transposed steps, in O(n + m) of memory, extrapolated from
+the last few (Bai, Kolter and Koltun, "Deep equilibrium models", NeurIPS 2019; Blondel et al., "Efficient and modular
+implicit differentiation", NeurIPS 2022). w is a fixpoint too, so derivatives of any order follow.
 """
 
 from __future__ import annotations
@@ -20,6 +18,8 @@ from tgraph.errors import NotConvergedError
 
 Step = Callable[..., Tensor]
 MOST = 20_000  # steps of a backward pass
+DEPTH = 5  # changes from which a step is extrapolated
+RIDGE = 1e-13  # added to the products of unit vectors, which may depend on each other
 is_wrapped: Callable[[Tensor], bool] = torch._C._functorch.is_functorch_wrapped_tensor
 
 
@@ -41,8 +41,8 @@ def fixpoint(solve: Step, step: Step, *parameters: Tensor, tolerance: float = 1e
     step : one step from x by differentiable operations, whose only tensors with gradients are its arguments.
     tolerance : the backward pass ends once its step changes no number by more than this, relative to the largest.
 
-    Under `torch.vmap` each problem is solved on its own. A backward pass raises NotConvergedError where J has an
-    eigenvalue of magnitude 1 or more: there x has no derivative, or the steps do not find it.
+    Under `torch.vmap` each problem is solved on its own. A backward pass raises NotConvergedError where J has the
+    eigenvalue 1, so that x has no derivative, or the steps do not find it.
 
     >>> half = torch.tensor(0.5, requires_grad=True)
     >>> x = tg.primitives.implicit.fixpoint(lambda p: 1 / (1 - p), lambda x, p: 1 + p * x, half)
@@ -137,22 +137,51 @@ def _transposed(function: Step, *inputs: Tensor) -> Callable[[Tensor], tuple[Ten
 
 
 def _solved(g: Tensor, pull: Callable[[Tensor], tuple[Tensor, ...]], tolerance: float) -> Tensor:
-    """w = g + J^T w, by iteration from g."""
-    w, least = g, max(tolerance, 16 * torch.finfo(g.dtype).eps)
+    """w = g + J^T w, by iteration from g, extrapolated from the last DEPTH steps."""
+    least = max(tolerance, 16 * torch.finfo(g.dtype).eps)
     largest = g.abs().max() if g.numel() else 0.0
     if not largest:
         return torch.zeros_like(g)
+    w, step, past = g, pull(g)[0], _Past()
     for _ in range(MOST):
-        after = g + pull(w)[0]
-        change, size = (after - w).abs().max(), after.abs().max()
-        w = after
+        change, size = step.abs().max(), (w + step).abs().max()
         if change <= least * size:
-            return w
+            return w + step
         if not size <= largest / torch.finfo(g.dtype).eps:
             break
+        after = w + past.extrapolated(step)
+        further = g + pull(after)[0] - after
+        past.add(after - w, further - step)
+        w, step = after, further
     raise NotConvergedError(
         "backward: the gradient of the fixpoint does not converge; steps of it must contract: use a smaller damping or "
         "alpha, or a fixed number of rounds (tol=None), through which gradients are recorded",
         None,
         float(change / size),
     )
+
+
+class _Past:
+    """The last changes of an iterate, [N] each, and of the step from it. A combination of them takes away most of the
+    next step (Anderson, "Iterative procedures for nonlinear integral equations", 1965): the components of the few
+    largest eigenvalues, such as that of all vertices alike, which PageRank itself starts without."""
+
+    def __init__(self) -> None:
+        self._changes: list[tuple[Tensor, Tensor]] = []
+
+    def add(self, change: Tensor, of_step: Tensor) -> None:
+        self._changes = [*self._changes, (change, of_step)][-DEPTH:]
+
+    def extrapolated(self, step: Tensor) -> Tensor:
+        """The step to take in place of `step`."""
+        if not self._changes:
+            return step
+        changes, of_steps = (
+            torch.stack([each.flatten() for each in kind]) for kind in zip(*self._changes, strict=True)
+        )
+        scale = of_steps.norm(dim=1, keepdim=True).clamp(min=torch.finfo(step.dtype).tiny)
+        basis = of_steps / scale
+        products = (basis @ basis.T).double()
+        products.diagonal().add_(RIDGE)
+        share = torch.linalg.solve(products, (basis @ step.flatten()).double())
+        return step - (share.to(step.dtype) @ ((changes + of_steps) / scale)).view_as(step)
