@@ -270,6 +270,7 @@ def test_the_comparison_on_a_gpu_runs_on_a_cpu_as_well(tmp_path, monkeypatch):
     assert not [row for row in rows if row["note"] or not row["milliseconds"]]
 
 
+@pytest.mark.thorough
 def test_stores_are_compared_with_what_one_would_write_without_them(tmp_path, monkeypatch):
     options = ["--rows", "2000", "--columns", "3", "--batch", "50", "--turns", "1", "--folder", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", ["stores", *options, "--output", str(tmp_path)])

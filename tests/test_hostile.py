@@ -17,7 +17,7 @@ sys.path.insert(0, {str(Path(__file__).parent)!r})
 import hostile
 hostile.main(*sys.argv[1:])
 """
-COMMON = ("louvain", "modularity", "label_propagation", "attribute_assortativity", "in_degree", "transpose")
+COMMON = ("modularity", "label_propagation", "in_degree", "transpose")
 
 
 def lines(*arguments):
@@ -32,7 +32,7 @@ def test_common_functions_on_wild_graphs():
 
 
 def test_common_functions_on_hostile_tensors():
-    assert not [line for line in lines("tensors", 1, "modularity", "jaccard") if "ended the process" in line]
+    assert not [line for line in lines("tensors", 1, "modularity") if "ended the process" in line]
 
 
 @pytest.mark.thorough

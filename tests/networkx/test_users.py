@@ -76,7 +76,10 @@ def test_every_example_is_listed_here():
     assert {path.name for path in FOLDER.iterdir() if path.suffix in (".py", ".ipynb")} == set(FUNCTIONS)
 
 
-@pytest.mark.parametrize("example", FUNCTIONS)
+FIRST, *OTHERS = FUNCTIONS
+
+
+@pytest.mark.parametrize("example", [FIRST, *(pytest.param(each, marks=pytest.mark.thorough) for each in OTHERS)])
 def test_without_a_file(example, tmp_path):
     compare(example, None)
     if example != "citations.ipynb":

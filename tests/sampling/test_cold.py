@@ -27,7 +27,7 @@ def forget(graph, path):
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-@pytest.mark.covering(2)
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("options", [{}, {"replace": True}, {"weighted": True}, {"disjoint": True}], ids=str)
 def test_as_from_memory(tmp_path, options, threads):

@@ -126,7 +126,9 @@ def test_flipped_bits_in_the_values_of_a_database_are_found(database, apart):
     assert apart(read_again, url) == (0, True)
 
 
-@pytest.mark.parametrize("flips", [8, pytest.param(50, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    "flips", [pytest.param(8, marks=pytest.mark.thorough), pytest.param(50, marks=pytest.mark.soak)]
+)
 def test_flipped_bits_anywhere_in_a_database_yield_no_other_values(database, flips, apart):
     """LMDB has no checksums of its own pages: what flips there may be any error, or end the process."""
     url, folder = database

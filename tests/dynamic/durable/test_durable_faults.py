@@ -76,7 +76,7 @@ def small(monkeypatch):
 
 
 @pytest.mark.parametrize("memory", [1, pytest.param(1 << 30, marks=pytest.mark.thorough)])
-@pytest.mark.parametrize("kills", [4, pytest.param(100, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("kills", [2, pytest.param(100, marks=pytest.mark.soak)])
 def test_a_killed_writer_leaves_all_that_it_acknowledged(tmp_path, kills, memory):
     """Batches, wholly, in the order of their numbers; of each kind the kill falls into some."""
     folder, said, history, draw = tmp_path / "store", tmp_path / "said", History(), random.Random(kills + memory)
@@ -148,7 +148,7 @@ def test_a_log_that_is_cut_anywhere_has_the_batches_before(tmp_path, step):
 
 
 @pytest.mark.parametrize("step", [1999, pytest.param(41, marks=pytest.mark.soak)])
-@pytest.mark.parametrize("is_closed", [True, False])
+@pytest.mark.parametrize("is_closed", [pytest.param(True, marks=pytest.mark.thorough), False])
 def test_a_flipped_bit_is_found_wherever_it_is(tmp_path, small, step, is_closed):
     """When the store is opened, or else by verifying all, which reads what the checkpoint has made superfluous."""
     store, draw = written(tmp_path / "store", 40), random.Random(step)

@@ -86,6 +86,7 @@ def told(folder, code):
     return json.loads(outcome.stdout)
 
 
+@pytest.mark.thorough
 def test_open_files_that_the_system_lacks_are_waited_out(tmp_path):
     found = told(tmp_path / "store", LACKING.format(limit="RLIMIT_NOFILE", value="100"))
     assert found["same"] and found["outlasts"] and found["waits at last"] is None
