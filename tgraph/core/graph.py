@@ -401,6 +401,8 @@ class Graph(GraphVertices):
         (tensor([1, 0, 0], dtype=torch.int32), tensor([7., 5., 6.]))
         """
         self.ensure_valid()
+        if self.storage.is_distributed:
+            return cast(Any, self.storage).transpose_permutation
         return cast(Tensor, sorting.transpose(self.offset, self.neighbors, permutation=True)[2])
 
     @derived
