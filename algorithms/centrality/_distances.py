@@ -31,9 +31,7 @@ def with_lengths(graph: tg.Graph, *, positive: bool = False) -> tg.Graph:
     dtype = torch.float64 if graph.weight_dtype.is_floating_point else torch.int64
     if graph.weight_dtype == dtype:
         return graph
-    arcs = graph.decoded()
-    assert arcs.weights is not None
-    return tg.Graph.from_csr(arcs.offset, arcs.neighbors, arcs.weights.to(dtype), directed=arcs.directed)
+    return tg.primitives.weights.reweighted(graph, lambda weights: weights.to(dtype))
 
 
 def groups(graph: tg.Graph, vertices: Tensor, batch: int | None = None, what: str = "searches") -> Iterator[Tensor]:
@@ -66,7 +64,7 @@ def count_shortest_paths(
     """(counts, onward) of `tg.primitives.path_counts.count_paths`. Raises ArgumentError where there are more paths than
     float64 can count, and where a weight is lost in a distance."""
     if weighted and distance.is_floating_point():
-        _refuse_rounded_away(graph, distance)
+        refuse_rounded_away(graph, distance)
     backend = options.get("backend", "auto")
     counted = tg.primitives.path_counts.count_paths(graph, distance, weighted=weighted, even=even, backend=backend)
     if counted[0].numel() and float(counted[0].max()) > 1e300:
@@ -76,7 +74,7 @@ def count_shortest_paths(
     return counted
 
 
-def _refuse_rounded_away(graph: tg.Graph, distance: Tensor) -> None:
+def refuse_rounded_away(graph: tg.Graph, distance: Tensor) -> None:
     """Raise ArgumentError where a distance stays the same when the least weight is added: of arcs that lead no farther
     there may be a circle, along which paths have no number."""
     least, largest = graph.weight_range

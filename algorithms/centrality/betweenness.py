@@ -84,9 +84,9 @@ def dependencies(
 ) -> Iterable[Tensor]:
     """How much each of k sources depends on each vertex, float64 [k, n]: the part of the shortest paths from that
     source that pass through it. `sources`, `endpoints`, `weighted` and `options` are those of `betweenness`. On ranks,
-    in hops, these are k tensors [n]."""
-    if graph.storage.is_distributed and not weighted:
-        return in_columns(graph, sources, endpoints, **options).unbind(1)
+    these are k tensors [n]."""
+    if graph.storage.is_distributed:
+        return in_columns(graph, sources, endpoints, weighted, **options).unbind(1)
     place = (torch.arange(len(sources), device=graph.device), sources)
     through = _over_weights if weighted else _in_hops
     dependency, reached = through(graph, sources, place, **options)

@@ -47,10 +47,10 @@ def closeness(
     chosen, graph = _towards(graph, vertices, weighted)
     n, parts = graph.num_vertices, []
     for hops, held in _found(graph, chosen, weighted, options):
-        reached = held.sum(1).to(torch.float64) - 1
-        total = (hops * held).sum(1, dtype=torch.float64)
+        reached = held.sum(-1).to(torch.float64) - 1
+        total = (hops * held).sum(-1, dtype=torch.float64)
         share = reached / (n - 1) if wf_improved and n > 1 else 1.0
-        parts.append(torch.where(total > 0, reached / torch.where(total > 0, total, 1.0) * share, 0.0))
+        parts.append(torch.where(total > 0, reached / torch.where(total > 0, total, 1.0) * share, 0.0).view(-1))
     return torch.cat([_nothing(graph), *parts])
 
 
@@ -72,7 +72,7 @@ def harmonic(
     parts = []
     for hops, held in _found(graph, chosen, weighted, options):
         near = hops.to(torch.float64).reciprocal().masked_fill_(hops == 0, 0)
-        parts.append((near * held).sum(1))
+        parts.append((near * held).sum(-1).view(-1))
     return torch.cat([_nothing(graph), *parts])
 
 
@@ -95,13 +95,16 @@ def _towards(graph: tg.Graph, vertices: Any, weighted: bool) -> tuple[Tensor, tg
 
 
 def _found(graph: tg.Graph, chosen: Tensor, weighted: bool, options: dict[str, Any]) -> Any:
-    """For one group of the vertices after the other: distances, and how many vertices there are at each, [k, d]."""
+    """For one group of the vertices after the other: distances, and how many vertices there are at each, [k, d]; on
+    ranks, over weights, for one vertex after the other, [n]."""
     with tg.one_torch_thread(options.get("backend", "auto")):
         if weighted:
             for group in groups(graph, chosen):
-                distance = distances(graph, group, True, **options)
-                held = (distance >= 0) & (distance != float("inf"))
-                yield distance.masked_fill(~held, 0), held
+                spread = graph.storage.is_distributed
+                search = each_distance if spread else lambda *where, **how: [distances(*where, **how)]
+                for distance in search(graph, group, True, **options):
+                    held = (distance >= 0) & (distance != float("inf"))
+                    yield distance.masked_fill(~held, 0), held
             return
         for group in tg.progress.track(chosen.split(SEARCHED_AT_ONCE) if len(chosen) else (), "closeness"):
             counts = tg.primitives.multi_source.level_counts(graph, group, **options)

@@ -119,7 +119,9 @@ def test_from_csr_sorts_rows_and_copies_nothing_that_fits(graph, random):
         random.shuffle(order)
         order.sort(key=lambda position: arcs(graph)[position][0])
         weights = None if graph.weights is None else graph.weights[order]
-        shuffled = tg.Graph.from_csr(graph.offset.int(), graph.neighbors[order].long(), weights)
+        given = {"far": graph.neighbors[order]}
+        shuffled = tg.Graph.from_csr(graph.offset.int(), graph.neighbors[order].long(), weights, columns=given)
+        assert torch.equal(shuffled.arc_columns["far"], graph.neighbors)
         assert sorted(arcs(shuffled)) == sorted(arcs(graph)) and torch.equal(shuffled.neighbors, graph.neighbors)
 
 
@@ -169,6 +171,7 @@ def test_from_edges_names_what_is_wrong(arguments, words):
         ([0, 1, 1], [1], {"directed": False}, ("directed=False", "reverse")),
         ([0, 1, 2], [1, 0], {"directed": False, "weights": [1.0, 2.0]}, ("directed=False", "equal weight")),
         ([0, 1, 2], [1, 0], {"weights": [1.0]}, ("weights", "[2]", "[1]")),
+        ([0, 1, 2], [1, 0], {"columns": {"x": [1]}}, ("columns['x']", "2 rows")),
         ([0, 1, 2], [1, 0], {"vertices": ["a"]}, ("vertices", "2", "1")),
         ([0, 1, 2], [1, 0], {"vertices": [7, 7]}, ("7", "twice")),
     ],

@@ -3,7 +3,6 @@
 import itertools
 
 import engines
-import pytest
 import torch
 from programs import PROGRAMS
 from ranks import nothing_is_wrong, on_ranks
@@ -61,24 +60,9 @@ def partly_differing() -> list[str]:
     return wrong
 
 
-def refusals() -> list[str]:
-    cut, whole = spread(made(), cut="hubs"), spread(made())
-    x, found = torch.ones(whole.num_vertices), []
-    for graph, options in ((cut, {}), (whole, {"weights": torch.ones(whole.num_arcs)})):
-        with pytest.raises(tg.errors.ArgumentError) as raised:
-            tg.aggregate(graph, x, edge=lambda u, v, w: u, **options)
-        found.append(str(raised.value))
-    return found
-
-
 def test_programs() -> None:
     nothing_is_wrong(2, differences, timeout=240)
 
 
 def test_reductions_of_what_some_vertices_send() -> None:
     assert on_ranks(2, partly_differing) == [[], []]
-
-
-def test_what_functions_of_arcs_need() -> None:
-    for cut, weights in on_ranks(2, refusals):
-        assert "its rows are cut" in cut and weights.startswith("weights: a tensor [m]")

@@ -166,6 +166,7 @@ def refuse(path: Path) -> list[str]:
         lambda: tg.nn.GATConv(COLUMNS, 2)(x, graph),
         lambda: tg.aggregate(graph, x.clone().requires_grad_(), "max"),
         lambda: tg.run(Wide(), graph),
+        lambda: tg.aggregate(graph, torch.zeros(graph.num_vertices), edge="mul", weights=torch.ones(graph.num_arcs)),
     ):
         with pytest.raises(MemoryBudgetError, match="start more ranks") as error:
             wrong()
@@ -191,6 +192,7 @@ def test_what_needs_arcs_at_once_is_refused_on_all_ranks(folder):
         "memory: a layer that scores arcs, which takes the arcs",
         "memory: a function of arcs, or the gradient of a reduction that is no sum or mean, which takes the arcs",
         "memory: a block beside the data of the program",
+        "memory: a graph of other weights, which takes the arcs",
     ]
 
 

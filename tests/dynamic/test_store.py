@@ -54,7 +54,8 @@ class Model:
 def listed(store, graph):
     data = store.arc_data(graph)
     rows = torch.repeat_interleave(torch.arange(graph.num_vertices), graph.offset.diff())
-    columns = (rows, graph.neighbors, data["weights"], data["times"])
+    assert list(graph.arc_columns) == ["times"]
+    columns = (rows, graph.neighbors, data["weights"], graph.arc_columns["times"])
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
@@ -339,9 +340,16 @@ def test_chunks_of_any_kind_are_inserted_one_by_one():
         "times": [3, 4, 1],
         "kind": [5, 6, 2],
     }
+    graph = store.snapshot()
+    assert tg.aggregate(graph, torch.ones(9), edge="mul", weights="kind").tolist() == [0, 5, 6, 0, 0, 0, 0, 0, 2]
+    assert store.snapshot(since=4).arc_columns["kind"].tolist() == [6]
+    graph.arc_columns["kind"].zero_()
+    assert store.snapshot().weighted_by("kind").weights.tolist() == [5, 6, 2]
+    with pytest.warns(tg.io.ColumnsLeftOut, match=r"the chunk: columns \['hue'\] left out"):
+        store.insert_from([{**columns, "hue": [1, 2]}])
     with pytest.raises(ArgumentError, match=r"weights: the store keeps .*; in chunk 1, and those before it are in"):
         store.insert_from([table, ([0], [1])])
-    assert store.version == 6
+    assert store.version == 7
 
 
 def test_columns_of_arrow_and_pandas():

@@ -108,14 +108,12 @@ class Reason(NamedTuple):
 WEIGHTS = Reason("weights", "a CBM holds a binary matrix")
 AT_ONCE = Reason("all arcs at once", "to decode")
 SINGLE = Reason("single arcs", "needs single arcs of the whole graph")
-DATA = Reason("data of arcs", "a tensor [m] is in the order of all arcs")
 MATRIX = Reason("gradient of a matrix", "torch.t:")
-REASONS = (WEIGHTS, AT_ONCE, SINGLE, DATA, MATRIX)
+REASONS = (WEIGHTS, AT_ONCE, SINGLE, MATRIX)
 REFUSED = {
     ("triangles", "streamed"): AT_ONCE,
     ("SumProduct", "streamed"): AT_ONCE,
     ("triangles", "two ranks"): SINGLE,
-    ("SumProduct", "two ranks"): DATA,
     ("Sage", "two ranks"): MATRIX,
 }
 

@@ -113,7 +113,11 @@ def _spread(graph: Graph, directed: bool, multi: inputs.Multi | sorting.Merge, s
     name = f"{'directed' if directed else 'undirected'}, {multi} parallel arcs, {self_loops} self-loops"
 
     layout: Any = graph.layout
-    made = lambda: Graph.of_storage(layout.simplified(directed, multi, self_loops), graph._ids, directed)  # noqa: E731
+
+    def made() -> Graph:
+        storage, places = layout.simplified(directed, multi, self_loops)
+        return Graph.of_storage(storage, graph._ids, directed).with_columns_of(graph, places)
+
     return graph.kept(name, made)
 
 
@@ -204,7 +208,8 @@ def with_columns(
 
 def weighted_by(graph: Graph, column: str | Tensor | None) -> Graph:
     """The same graph with a `column` of its arcs as the weights, for any algorithm: a name, cached, or a tensor [m] in
-    the stored order of the arcs, which may require gradients. Without weights for None. In CSR.
+    the stored order of the arcs, which may require gradients. Without weights for None. In CSR, or spread over ranks
+    where the graph is, with no gradients.
 
     Raises ArgumentError for an unknown column, and for one that is not [m] numbers.
 
@@ -225,15 +230,29 @@ def weighted_by(graph: Graph, column: str | Tensor | None) -> Graph:
         if weights.device != graph.device:
             raise ArgumentError(f"column: on {weights.device}, the graph on {graph.device}; use .to(graph.device)")
 
-    def compute() -> Graph:
-        arcs = graph.decoded()
-        csr = Csr.unchecked(arcs.offset, arcs.neighbors, None, graph.num_vertices, weights)
-        same = Graph.of_storage(csr, graph._ids, graph.directed, graph.order)
-        return _with_derived(same.with_columns_of(graph), graph)
-
     if isinstance(column, Tensor):
-        return compute()
-    return graph.kept("unweighted" if column is None else f"weighted by {column!r}", compute)
+        return with_weights(graph, column)
+    name = "unweighted" if column is None else f"weighted by {column!r}"
+    return graph.kept(name, lambda: with_weights(graph, weights))
+
+
+def with_weights(graph: Graph, weights: Tensor | None) -> Graph:
+    """As `weighted_by`, for weights that were checked.
+
+    >>> graph = tg.generators.path(2)
+    >>> tg.core.derived_graphs.with_weights(graph, torch.tensor([True, True])).weights
+    tensor([True, True])
+    """
+    if graph.storage.is_distributed:
+        layout: Any = graph.layout
+        storage = layout.weighted(weights)
+    else:
+        arcs = graph.decoded()
+        storage = Csr.unchecked(arcs.offset, arcs.neighbors, None, graph.num_vertices, weights)
+    order = graph.__dict__.get("order", graph.__dict__.get("_read_order"))
+    directed = storage.directed if graph.storage.is_distributed else graph.directed
+    same = Graph.of_storage(storage, graph._ids, directed, order)
+    return _with_derived(same.with_columns_of(graph), graph)
 
 
 def _with_derived(same: Graph, graph: Graph) -> Graph:

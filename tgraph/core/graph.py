@@ -223,28 +223,33 @@ class Graph(GraphVertices):
         *,
         directed: bool = True,
         vertices: OriginalIds | None = None,
+        columns: Mapping[str, Any] | None = None,
     ) -> Graph:
         """The graph whose row v is neighbors[offset[v]:offset[v + 1]]; nothing is copied where dtypes and order fit.
 
         `offset`: integers [n + 1]; `neighbors`: integers [m]; `weights`: numbers [m] or None. Rows that are not
         ascending are sorted. `directed=False` says that both arcs of every edge are there already.
+        `columns`: further data of the arcs by name, [m] or [m, ...], as of `from_edges`; those of an undirected edge
+        are those of its arc from the lesser vertex.
         Raises ArgumentError where offsets decrease, a neighbour is out of range, or the arcs of an undirected graph
         (weights included) do not mirror each other.
 
-        >>> graph = tg.Graph.from_csr([0, 2, 3, 3], [2, 1, 2])
-        >>> graph.neighbors
-        tensor([1, 2, 2], dtype=torch.int32)
+        >>> graph = tg.Graph.from_csr([0, 2, 3, 3], [2, 1, 2], columns={"year": [1997, 2001, 2016]})
+        >>> graph.neighbors, graph.arc_columns["year"]
+        (tensor([1, 2, 2], dtype=torch.int32), tensor([2001, 1997, 2016]))
         """
         offset, neighbors = inputs.as_index(offset, "offset").to(torch.int64), inputs.as_index(neighbors, "neighbors")
         weights = inputs.as_weights(weights, len(neighbors))
         validate.check_tensors(offset, neighbors, weights)
         validate.check_entries(offset, neighbors)  # before they are narrowed to int32, which would wrap them round
+        columns = named.NONE.changed(columns, len(neighbors), neighbors.device, "columns") or named.NONE
         graph = cls(offset, neighbors, weights, vertices=vertices, directed=directed)
         if not validate.rows_ascend(offset, graph.neighbors):
             rows = sorting.expand_rows(offset)
             offset, neighbors, order = sorting.sort_edges(rows, neighbors, graph.num_vertices, permutation=True)
             weights = None if weights is None else sorting.take(weights, cast(Tensor, order))
-            graph = cls(offset, neighbors, weights, vertices=vertices, directed=directed)
+            graph, columns = cls(offset, neighbors, weights, vertices=vertices, directed=directed), columns.take(order)
+        graph.__dict__["_arc_columns"] = columns
         if graph._ids is not None:
             graph._ids.check_unique()
         return graph if directed else graph.as_undirected()
@@ -401,6 +406,8 @@ class Graph(GraphVertices):
         (tensor([1, 0, 0], dtype=torch.int32), tensor([7., 5., 6.]))
         """
         self.ensure_valid()
+        if self.storage.is_distributed:
+            return cast(Any, self.storage).transpose_permutation
         return cast(Tensor, sorting.transpose(self.offset, self.neighbors, permutation=True)[2])
 
     @derived

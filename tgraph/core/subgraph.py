@@ -272,7 +272,8 @@ def rows_of(graph: Graph, rows: Tensor | None, active: Frontier, backend: str = 
 
 def arc_weights(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | float | str | None) -> Weights:
     """The second argument of the edge operation for each arc of `sub`, None for "copy". The graph's own weights stay in
-    a layout that can use them there; see `tgraph.kernels.call.Call.decoded`."""
+    a layout that can use them there; see `tgraph.kernels.call.Call.decoded`. Others stay in the order of all arcs where
+    a graph is spread over processes."""
     if edge == "copy":
         return None
     if isinstance(weights, str):
@@ -300,4 +301,4 @@ def arc_weights(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | float 
             f"weights: expected [{sub.graph.num_arcs}] or [{sub.graph.num_arcs}, ...] with the leading dimensions of "
             f"data {list(data.shape)}, got {list(weights.shape)}"
         )
-    return sub.arc_data(weights)
+    return weights if sub.graph.storage.is_distributed else sub.arc_data(weights)

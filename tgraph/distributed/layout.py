@@ -24,6 +24,7 @@ from tgraph.distributed.data.sharded import NotByRowError, Sharded, from_local
 from tgraph.distributed.learning.aggregation import aggregate
 from tgraph.distributed.learning.local_rows import local_graph, local_rows
 from tgraph.distributed.learning.mirrors import with_mirrors
+from tgraph.distributed.parts.numbering import arc_numbers
 from tgraph.distributed.parts.part import Part
 from tgraph.distributed.parts.simplifying import simplified
 from tgraph.distributed.programs.components import join
@@ -42,9 +43,12 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.loops import LoopCall, PausedLoop
 from tgraph.kernels.operators.aggregation.rows import reduce_rows
 from tgraph.kernels.reductions import Reduction, reduction_of
+from tgraph.model import operators
+from tgraph.primitives.implicit import is_recorded
 from tgraph.stream.run.scheduler import Counts, Pipeline
 from tgraph.stream.run.split_rows import COMBINE
 
+_OTHER = {"rows": "transpose", "transpose": "rows"}
 _SINGLE_ARCS = (
     "graph: {} needs single arcs of the whole graph, and they are spread over ranks; read the file with tgraph.read or "
     "tgraph.open in one process, or write the algorithm with tg.aggregate or as a Relaxation"
@@ -66,6 +70,8 @@ class Distributed(Uncompressed):
 
     read : returns the part of a section of the graph, "rows" or "transpose". directed : whether these differ.
     content : returns tensors that identify the arcs of the whole graph, the same on all ranks.
+    number : returns the numbers that users know the arcs of a section of the whole graph by, int64 [m]; None where
+        these are their order.
     """
 
     directed: bool
@@ -83,9 +89,12 @@ class Distributed(Uncompressed):
         section: str = "rows",
         other: Any = None,
         content: Callable[[], list[Tensor]] | None = None,
+        number: Callable[[str], Tensor] | None = None,
     ):
         self._read, self.directed, self.section, self._other = read, directed, section, other
-        self._content = content
+        self._content, self._number = content, number
+        self._numbers: dict[bool, list[Tensor]] = {}
+        self._weighted: tuple[Tensor | None, int | None, Distributed] | None = None
         with torch._C.DisableTorchFunction():  # tables of a part are plain tensors, within `spreading` too
             self.part: Part = read(section)
         self.num_vertices = self.ownership.num_rows
@@ -170,34 +179,107 @@ class Distributed(Uncompressed):
         offset = offset_of(torch.bincount(place, minlength=len(vertices)))
         return offset, neighbors, weights[0] if weights else None
 
-    def simplified(self, directed: bool, multi: Multi, self_loops: SelfLoops) -> Distributed:
-        """The arcs of another graph of these edges (see `tgraph.distributed.parts.simplifying`)."""
+    def simplified(
+        self, directed: bool, multi: Multi, self_loops: SelfLoops
+    ) -> tuple[Distributed, Callable[[], Tensor]]:
+        """The arcs of another graph of these edges (see `tgraph.distributed.parts.simplifying`), and what gives the
+        number of the arc of this graph that each of them is, the first of those merged."""
 
-        def read(section: str) -> Part:
-            both = [self._part_of(section)]
+        def read(section: str, *numbers: Multi) -> Part:
+            both = [self._side(section)]
             if self.directed and not directed:
-                both.append(self.transposed().part)
-            return simplified(*both, directed=directed, multi=multi, self_loops=self_loops)
+                both.append(self.transposed())
+            parts = [side._numbered(side is not self) if numbers else side.part for side in both]
+            return simplified(*parts, directed=directed, multi=(*numbers, multi)[0], self_loops=self_loops)
 
-        return Distributed(read, directed)
+        made = Distributed(read, directed, self.section)
+        first: Multi = "keep" if multi == "keep" else "first"
+        return made, lambda: made._in_order(read(self.section, first))
 
     def reweighted(self, function: Callable[[Tensor], Tensor]) -> Distributed:
         """The same arcs with a function of their weights, or of ones, in place of these."""
 
         self.check_in_memory("a graph of other weights")
-        return Distributed(lambda section: self._part_of(section).reweighted(function), self.directed)
+        read = lambda section: self._side(section).part.reweighted(function)  # noqa: E731
+        return Distributed(read, self.directed, self.section, number=self._number)
 
-    def _part_of(self, rows: str) -> Part:
-        """The part of this graph, for "rows", or of its transpose."""
-        return self.part if rows == "rows" else self.transposed().part
+    def weighted(self, values: Tensor | None) -> Distributed:
+        """The same arcs with the `values` [m] as weights, in the order of the arcs of the whole graph, which all ranks
+        have; without weights for None. Directed where those of the arcs of an undirected edge differ. The last result
+        is kept. Raises ArgumentError where a gradient is recorded."""
+        self.check_in_memory("a graph of other weights")
+        if is_recorded(values):
+            raise ArgumentError(
+                "weights: a graph that is spread over ranks records no gradient by its weights; give them to "
+                "tg.aggregate(..., weights=), or use weights.detach()"
+            )
+        kept, version = self._weighted, None if values is None else operators.version_of(values)
+        if kept is not None and version is not None and kept[0] is values and kept[1] == version:
+            return kept[2]
+
+        def read(section: str) -> Part:
+            part = self._side(section).part
+            given = [None] * len(part.graphs) if values is None else self._of_arcs(values, section != self.section)
+            return part.with_weights(given, directed)
+
+        directed = self.directed or (values is not None and self._differ_by_direction(values))
+        identity = lambda: [*self.identity(), *([] if values is None else [values])]  # noqa: E731
+        made = Distributed(read, directed, self.section, content=identity, number=self._number)
+        self._weighted = values, version, made
+        return made
+
+    def _of_arcs(self, values: Tensor, transposed: bool) -> list[Tensor]:
+        """Those of the `values` [m] of all arcs that the arcs at this rank have, or those of the transpose."""
+        side = self.transposed() if transposed else self
+        return [values.index_select(0, number) for number in side.arc_numbers(transposed)]
+
+    def _differ_by_direction(self, values: Tensor) -> bool:
+        """Whether the `values` [m] of the two arcs of an undirected edge differ anywhere."""
+        differ = not torch.equal(*(torch.cat(self._of_arcs(values, transposed)) for transposed in (False, True)))
+        return bool(self.ownership.sum(torch.tensor(int(differ), device="cpu")))
+
+    def arc_numbers(self, transposed: bool) -> list[Tensor]:
+        """The numbers of the arcs of this rank in the order of the whole graph, or in that of the transpose, int64 [e]
+        for each of `part.graphs`; kept. To be called by all ranks."""
+        self.check_in_memory("data of single arcs")
+        if transposed not in self._numbers:
+            found = arc_numbers(self.part, transposed)
+            if self._number is not None:
+                whole = self._number(self.section if not transposed else _OTHER[self.section])
+                found = [whole.to(each.device).index_select(0, each) for each in found]
+            self._numbers[transposed] = found
+        return self._numbers[transposed]
+
+    def _numbered(self, transposed: bool) -> Part:
+        """The part, weighted by these numbers."""
+        return self.part.with_weights(self.arc_numbers(transposed))
+
+    def numbers_of_local_arcs(self, transposed: bool) -> Tensor:
+        """The same for the arcs of `local_rows`, int64 [e]."""
+        return cast(Tensor, local_rows(self._numbered(transposed)).weights)
+
+    def _in_order(self, part: Part) -> Tensor:
+        """The weights of all ranks of a `part` of these arcs, in the order of the whole graph, [m]."""
+        own = [cast(Tensor, graph.weights) for graph in part.graphs]
+        place, values = (self.ownership.concatenate(torch.cat(each))[0] for each in (self.arc_numbers(False), own))
+        return torch.empty_like(values).index_copy_(0, place, values)
+
+    @computed_once
+    def transpose_permutation(self) -> Tensor:
+        """See `Graph.transpose_permutation`, on every rank."""
+        other = self.transposed()
+        return other._in_order(other._numbered(True))
+
+    def _side(self, section: str) -> Distributed:
+        """This graph or its transpose, whichever is the `section`."""
+        return self if section == self.section else self.transposed()
 
     def transposed(self) -> Distributed:
         """The other section; itself where the graph is undirected."""
         if not self.directed:
             return self
         if self._other is None:
-            section = "transpose" if self.section == "rows" else "rows"
-            self._other = Distributed(self._read, True, section, self)
+            self._other = Distributed(self._read, True, _OTHER[self.section], self, number=self._number)
         return self._other
 
     def out_degree(self) -> Tensor:

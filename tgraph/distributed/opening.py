@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from tgraph.core.columns import warn_of_columns
+from tgraph.core.columns import Columns
 from tgraph.core.graph import Graph
 from tgraph.core.system import devices
 from tgraph.distributed.data.sharded import Sharded
@@ -30,6 +31,7 @@ from tgraph.files.folders import check_no_folder
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.memory import parse_memory
 from tgraph.stream.partitioning.cuts import partition
+from tgraph.stream.partitioning.parts import Parts
 
 
 def open(
@@ -86,7 +88,7 @@ def open(
             directed,
             content=lambda: [content],
         )
-    return Graph.of_storage(layout, ids, directed, order)
+        return file.with_columns(Graph.of_storage(layout, ids, directed, order))
 
 
 def device_of_rank(device: torch.device | str | None) -> str:
@@ -116,7 +118,7 @@ def _content(file: BlockFile) -> Tensor:
 
 def spread(graph: Graph, *, method: str = "ebp", cut: Cut | None = None, group: Any = None) -> Graph:
     """The distributed graph of one that every rank has, as from a file in the same order of vertices. Its parts are on
-    the device of that graph. A warning says which columns are left out.
+    the device of that graph. Data of its arcs, as its columns, are in the order of that graph, on every rank.
 
     method : of `tgraph.stream.partition`, into as many parts as there are ranks. cut, group : as of `open`.
 
@@ -126,11 +128,10 @@ def spread(graph: Graph, *, method: str = "ebp", cut: Cut | None = None, group: 
     (tensor(3, dtype=torch.int32), tensor([0, 1, 2, 3], dtype=torch.int32))
     """
     group = made(group)
-    warn_of_columns("spread", graph.arc_columns, graph.vertex_columns)
-    ranks = dist.get_world_size(group)
+    ranks, whole = dist.get_world_size(group), graph
     device, graph = graph.device, graph.to("cpu")  # where parts are made
     parts = partition(graph, ranks, method)
-    graph = parts.apply(graph).to_csr()
+    graph, number = (graph.to_csr(), None) if parts.order is None else _placed(graph, parts)
     starts = torch.searchsorted(graph.offset, parts.bounds)
     starts[0], starts[-1] = 0, graph.num_vertices
     ownership = Ownership(tuple(starts.tolist()), group)
@@ -142,9 +143,27 @@ def spread(graph: Graph, *, method: str = "ebp", cut: Cut | None = None, group: 
         how = stored.neighbors.dtype, stored.weight_dtype, graph.directed, None, device
         return part_by(cut, ownership, lambda: [rows], *how)
 
-    layout = Distributed(read, graph.directed, content=graph.storage.identity)
+    layout = Distributed(read, graph.directed, content=graph.storage.identity, number=number)
     order = None if graph.order is None else graph.order.to(device)
-    return Graph.of_storage(layout, graph.vertices, graph.directed, order)
+    given = Graph.of_storage(layout, graph.vertices, graph.directed, order)
+    return given.with_columns_of(whole, vertices=None if parts.order is None else order)
+
+
+def _placed(graph: Graph, parts: Parts) -> tuple[Graph, Callable[[str], Tensor]]:
+    """The graph in the order of parts, in CSR, and what gives the numbers in `graph` of the arcs of one of its
+    sections, on the CPU."""
+    given = Graph.of_storage(graph.storage, graph._ids, graph.directed)
+    given.__dict__["_arc_columns"] = Columns({"number": torch.arange(graph.num_arcs, device="cpu")})
+    placed = parts.apply(given).to_csr()
+
+    def number(section: str) -> Tensor:
+        arcs = placed.arc_columns.number("number", "graph")
+        if section == "rows":
+            return arcs
+        place, turned = placed.transpose_permutation, given.decoded().transpose_permutation
+        return torch.empty_like(turned).index_copy_(0, turned, given.arc_columns["number"])[arcs[place]]
+
+    return placed, number
 
 
 def gather(graph: Graph, values: Any) -> Any:

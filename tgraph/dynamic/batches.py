@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from tgraph.dynamic.ids import GrowingIds
 from tgraph.dynamic.moments import nanoseconds
 from tgraph.dynamic.runs import TIMES, WEIGHTS, Schema
 from tgraph.errors import ArgumentError
+from tgraph.io import ColumnsLeftOut
 from tgraph.io.arrow import column_names
 from tgraph.io.text.names import find_columns
 
@@ -47,6 +49,8 @@ def of_chunk(schema: Schema, chunk: Any) -> dict[str, Any]:
     taken = dict(zip(("src", "dst", WEIGHTS), ends, strict=True))
     found = {name: chunk[column] for name, column in taken.items() if column is not None}
     others = {name: chunk[name] for name in schema.columns if name in names and name != WEIGHTS}
+    if left := [name for name in names if name not in {*ends, *others}]:
+        warnings.warn(f"the chunk: columns {left} left out; arc_data= of the store keeps numbers", ColumnsLeftOut, 4)
     times = {TIMES: others.pop(TIMES)} if TIMES in others else {}
     return found | times | {"data": others}
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.columns import NONE, Columns
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.core.rows import offset_of
@@ -125,7 +127,8 @@ class Store:
         return self._head.version.num_vertices
 
     def snapshot(self, at: Any = None, since: Any = None) -> Graph:
-        """The graph after all batches committed so far, as an immutable Graph; in microseconds.
+        """The graph after all batches committed so far, as an immutable Graph; in microseconds. Its `arc_columns` are
+        the times and the other data of arcs.
 
         at, since : numbers; only arcs of times since <= time <= at, in a store that keeps `times`; that copies them.
             Dates and times mean nanoseconds since 1970, as in `insert`.
@@ -149,8 +152,13 @@ class Store:
         if (graph := head.snapshot(version)) is None:
             ids = None if head.ids is None else head.ids.first(version.num_vertices)
             graph = Graph.of_storage(self._levels.storage(version, head.directed, ids), ids, head.directed)
+            graph.__dict__["_arc_columns"] = _columns(version, graph.layout is None)
             head.cache(version, graph)
-        return graph if graph.weight_dtype is None else graph.sharing_derived()  # with weights of the caller's own
+        if not version.schema.columns:
+            return graph
+        graph = graph.sharing_derived()  # with weights and columns of the caller's own
+        graph.__dict__["_arc_columns"] = _columns(version, graph.layout is None)
+        return graph
 
     def _between(self, graph: Graph, since: Any, at: Any) -> Graph:
         if TIMES not in self._head.version.schema.columns:
@@ -159,7 +167,7 @@ class Store:
         degree = torch.bincount(sorting.expand_rows(graph.offset)[chosen], minlength=graph.num_vertices)
         weights = None if graph.weights is None else graph.weights[chosen]
         arcs = Csr.unchecked(offset_of(degree), graph.neighbors[chosen], None, graph.num_vertices, weights)
-        return Graph.of_storage(arcs, graph._ids, self.directed)
+        return Graph.of_storage(arcs, graph._ids, self.directed).with_columns_of(graph, chosen)
 
     def arc_data(self, graph: Graph) -> dict[str, Tensor]:
         """The columns of arc data of a snapshot, {name: [m]} in the order of its arcs: copies, unless the
@@ -368,3 +376,14 @@ class Store:
 
     def __exit__(self, *fault: object) -> None:
         self.close()
+
+
+def _columns(version: Version, copied: bool) -> Columns:
+    """The arc data of a version but the weights, `copied` or not, each at its first use."""
+
+    def column(place: int) -> Tensor:
+        found = version.arcs().data[place]
+        return found.clone() if copied else found
+
+    names = enumerate(version.schema.columns)
+    return Columns({name: partial(column, place) for place, name in names if name != WEIGHTS}) or NONE

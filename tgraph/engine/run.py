@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, cast
@@ -13,7 +14,7 @@ from tgraph.core.building.inputs import check_choice
 from tgraph.core.direction import READ_PER_WRITE, DirectionPolicy, settles
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.subgraph import Mode
+from tgraph.core.subgraph import Mode, arc_weights, whole
 from tgraph.core.system import devices
 from tgraph.core.system.native import one_torch_thread
 from tgraph.deferred import attach
@@ -199,6 +200,8 @@ def _begun(
     """The state after INIT, or of a checkpoint."""
     name = type(program).__name__
     program = (recognised(program, graph, values, active, backend) if fuse else None) or program
+    if graph.storage.is_distributed:
+        program, graph = _with_own_weights(program, graph, values)
     if graph.layout is not None:
         values = graph.layout.spread_out(values)
         graph.layout.reserve(values, in_place=isinstance(program, Relaxation))
@@ -221,6 +224,22 @@ def _begun(
         if saved is not None and saved["policy"] is not None:
             state.policy.restore(saved["policy"])
     return state
+
+
+def _with_own_weights(program: Program, graph: Graph, values: Any) -> tuple[Program, Graph]:
+    """A Relaxation that runs alike on a graph whose own weights are those that it gives to arcs."""
+    if not isinstance(program, Relaxation) or program.edge == "copy" or not is_per_arc(program.weight_of(graph)):
+        return program, graph
+    weight, program = program.weight, copy.copy(program)
+    if isinstance(weight, Tensor):
+        arc_weights(whole(graph, graph.everything(), "push"), values, program.edge, weight)
+        if weight.dim() > 1:
+            raise ArgumentError(
+                f"weight: a graph that is spread over ranks takes one number for each arc, got {list(weight.shape)}; "
+                "run the program for each column"
+            )
+    program.weight = None
+    return program, graph.weighted_by(weight)
 
 
 def _run_several(state: State) -> int | None:

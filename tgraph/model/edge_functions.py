@@ -20,13 +20,14 @@ from tgraph.core.system import devices
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd.segments import take
 from tgraph.kernels.layout import by_rows, spreading
-from tgraph.kernels.layout.arcs import parts, receiving
-from tgraph.kernels.messages import across, promoted
+from tgraph.kernels.layout.arcs import parts, receive_in_transpose, receiving
+from tgraph.kernels.messages import across, is_per_arc, promoted
 from tgraph.kernels.operators.aggregation.aggregation import receivers_of, reduce_messages, reduced
 from tgraph.kernels.reductions import REDUCTIONS
 from tgraph.model.segments import SEGMENTS
 
 Data = Tensor | dict[str, Tensor]
+Weights = Tensor | float | dict[str, Tensor] | None
 ARCS = 1 << 18  # of a part
 
 
@@ -35,7 +36,7 @@ def aggregate(
     data: Data,
     reduce: str | Callable[..., Tensor],
     edge: str | Callable[..., Tensor],
-    weights: Tensor | float | None,
+    weights: Weights,
     dtype: torch.dtype | None,
     numbers: Tensor | None = None,
 ) -> Received:
@@ -47,6 +48,8 @@ def aggregate(
     if sub.mode == "push" and sub.is_whole:
         sub = whole(sub.graph, sub.active, "pull", sub.backend)
     reduction = REDUCTIONS.get(reduce) if isinstance(reduce, str) else None
+    if reduction is not None and isinstance(edge, str) and isinstance(data, Tensor):
+        data = promoted(data, reduction, edge)
     whole_rows = reduction is None and sub.mode == "push"  # a receiver's messages come from several rows
 
     def received(part: Subgraph) -> Received:
@@ -77,14 +80,9 @@ def aggregate(
 
 
 def _on_ranks(
-    sub: Subgraph, data: Data, reduce: Any, edge: Any, weights: Tensor | float | None, dtype: torch.dtype | None
+    sub: Subgraph, data: Data, reduce: Any, edge: Any, weights: Weights, dtype: torch.dtype | None
 ) -> Received:
     """The same on the arcs of this rank: own vertices receive, from these and from the mirrors of others."""
-    if isinstance(weights, Tensor) and weights.dim():
-        raise ArgumentError(
-            "weights: a tensor [m] is in the order of all arcs, and a graph that is spread over ranks has those of one "
-            "rank; let the data of the arcs be the weights of the graph"
-        )
     layout = spreading.layout_of(receiving(sub))
     layout.check_whole_rows()
     _, received = layout.local_arcs
@@ -97,6 +95,9 @@ def _on_ranks(
     if not sub.active.is_everything:
         active = received.select(local(sub.active.mask.to(torch.uint8)).bool())
     held = {name: local(each) for name, each in data.items()} if isinstance(data, dict) else local(data)
+    if edge != "copy" and (isinstance(weights, dict) or is_per_arc(weights)):
+        number = layout.numbers_of_local_arcs(receive_in_transpose(sub))
+        weights = tree_map(lambda each: take(each, number), weights)
     part = Subgraph(received, active, "pull", None, received.selection(), mirrored=False)
     values = aggregate(part, held, reduce, edge, weights, dtype, layout.numbers).values
     return Received(tree_map(lambda each: layout.spread(each[: layout.part.num_own]), values))
@@ -176,8 +177,8 @@ def _at(data: Data, index: Tensor) -> Any:
 
 def _arc_data(part: Subgraph, weights: Any) -> Any:
     """The given data of the arcs of a part, by name for several, or else the graph's weights, None without any."""
-    if isinstance(weights, (list, tuple)):
-        return {name: part.arc_data(name) for name in weights}
+    if isinstance(weights, dict):
+        return {name: part.arc_data(each) for name, each in weights.items()}
     if isinstance(weights, Tensor) and weights.dim():
         return part.arc_data(weights)
     return part.weights() if weights is None else weights

@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
 from types import FunctionType, MethodType
-from typing import Any, NoReturn, overload
+from typing import Any, NoReturn, cast, overload
 
 import torch
 from torch import Tensor
@@ -26,6 +26,7 @@ from torch import Tensor
 from tgraph.core.building import memory
 from tgraph.core.columns import NONE
 from tgraph.core.csr import Csr
+from tgraph.core.derived_graphs import with_weights
 from tgraph.core.dispatch import LAYOUT
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
@@ -38,6 +39,7 @@ from tgraph.kernels.autograd import differentiable, eager
 from tgraph.kernels.call import Call
 from tgraph.kernels.layout import aggregation as layout
 from tgraph.kernels.layout import by_rows, spreading
+from tgraph.kernels.messages import is_per_arc
 from tgraph.kernels.operators.changes import are_vertices
 from tgraph.kernels.operators.values import differs, write_changed
 from tgraph.kernels.reductions import REDUCTIONS, Reduction, check_edge_operation, reduction_of
@@ -182,6 +184,8 @@ def aggregate(
     bool, the sum and product of integers and bools int64, the mean of integers is floating. Differentiable in
     floating data and weights, as often as one likes, where torch.compile(fullgraph=True) traces it too: for a Graph.
     Of a graph that is spread over ranks the data may be that of the rank's own vertices, [k, ...]; so is the result.
+    `weights` are then in the order of the arcs of the graph that was spread, or of the file, and the same on all ranks;
+    the gradient by them is that of the arcs of a rank, and the sum over the ranks that of all.
     Raises ArgumentError for data of another length, unknown names, weights that are missing or do not fit, and for
     integers whose messages or sums do not fit their dtype; not where torch.compile or a transform traces it.
 
@@ -196,12 +200,17 @@ def aggregate(
     """
     if backend is not None:
         check_backend(backend)
+    graph = sub if isinstance(sub, Graph) else sub.graph
     if isinstance(weights, str):
-        weights = (sub if isinstance(sub, Graph) else sub.graph).arc_columns.number(weights, "weights")
-    if isinstance(weights, (list, tuple)) and isinstance(edge, str):
-        raise ArgumentError(f"weights: edge={edge!r} takes the data of one column, got the names {list(weights)}")
+        weights = graph.arc_columns.number(weights, "weights")
+    if isinstance(weights, (list, tuple)):
+        if isinstance(edge, str):
+            raise ArgumentError(f"weights: edge={edge!r} takes the data of one column, got the names {list(weights)}")
+        weights = cast(Any, {name: graph.arc_columns.number(name, "weights") for name in weights})
     if type(reduce) is not str or reduce not in REDUCTIONS or not isinstance(edge, str) or not isinstance(data, Tensor):
         return _by_function(sub, data, reduce, edge, weights, dtype, backend)
+    if is_per_arc(weights) and graph.storage.is_distributed and edge != "copy":
+        sub, weights = _with_own_weights(sub, data, edge, weights)
     if isinstance(sub, Graph) and sub.layout is not None and sub.layout.is_distributed:
         with sub.layout.calling("aggregate"):
             received = spreading.layout_of(sub).aggregate(sub, data, reduce, edge, weights, dtype)
@@ -244,6 +253,19 @@ def _aggregate(
     return given.values if isinstance(sub, Graph) else _received(given, selected, reduction_of(reduce))
 
 
+def _with_own_weights(
+    sub: Subgraph | Graph, data: Tensor, edge: str, weights: Tensor
+) -> tuple[Subgraph | Graph, Tensor | None]:
+    """The same arcs of a graph that is spread over processes with weights [m] of their own, in which messages cross;
+    weights of several columns, or that record a gradient, are left to `edge_functions`."""
+    arc_weights(_selected(sub, None), data, edge, weights)
+    if weights.dim() > 1 or weights.dtype == torch.bool or needs_grad(weights):
+        return sub, weights
+    if isinstance(sub, Graph):
+        return with_weights(sub, weights), None
+    return replace(sub, graph=with_weights(sub.graph, weights)), None
+
+
 def _by_backend(selected: Subgraph, call: Call, run: Any, refused: dict[str, str]) -> Received:
     """The result of a call by `run`, or by a backend of decoded graphs, with gradients where these are recorded."""
     if run is None:
@@ -275,6 +297,8 @@ def _by_function(
         _check_data(selected.graph, data)
         if edge != "copy":
             arc_weights(selected, data, edge, weights)
+    elif is_per_arc(weights) and len(weights) != selected.graph.num_arcs:
+        raise ArgumentError(f"weights: expected [{selected.graph.num_arcs}, ...], got {list(weights.shape)}")
     for each in data.values() if isinstance(data, dict) else (data,):
         _check_data(selected.graph, each)
     given = edge_functions.aggregate(selected, data, reduce, edge, weights, dtype)

@@ -39,8 +39,14 @@ def aggregate(
     linear, take the arcs of this rank as one graph, which is cached. To be called by all ranks, in the same order.
     Raises ArgumentError as `tgraph.aggregate` does.
     """
-    if not isinstance(data, Tensor) or isinstance(weights, Tensor):
+    if not isinstance(data, Tensor):
         return None
+    if isinstance(weights, Tensor):
+        if isinstance(data, Sharded) or not _is_own(data, layout.ownership):
+            return None
+        spread: Any = from_local(data, layout.ownership)
+        received: Any = operators.aggregate(graph, spread, reduce, edge=edge, weights=weights, dtype=dtype)
+        return received.to_local()
     if isinstance(data, Sharded):
         if not needs_grad(data):
             return None
@@ -50,7 +56,7 @@ def aggregate(
     if not _is_own(data, held):
         return None
     if not needs_grad(data):
-        received: Any = operators.aggregate(graph, Sharded(data, held), reduce, edge=edge, weights=weights, dtype=dtype)
+        received = operators.aggregate(graph, Sharded(data, held), reduce, edge=edge, weights=weights, dtype=dtype)
         return received.to_local()
     reduction = reduction_of(reduce)
     check_edge_operation(edge)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import copy
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from tgraph.core.csr import Csr
 from tgraph.core.derived import computed_once
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows, offset_of
@@ -90,8 +92,22 @@ class Part:
 
     def reweighted(self, function: Callable[[Tensor], Tensor]) -> Part:
         """The same arcs with a function of their weights, or of ones, in place of these."""
-        graphs = [weights.reweighted(graph, function) for graph in self.graphs]
-        return Part(self.ownership, self.mirrors, *graphs)
+        return self.with_weights([weights.reweighted(graph, function).weights for graph in self.graphs])
+
+    def with_weights(self, given: Sequence[Tensor | None], directed: bool = False) -> Part:
+        """The same arcs in memory with other weights, [e] or none for each of the `graphs`; `directed` where those of
+        the two arcs of an edge differ. Nothing is sent."""
+        same = copy.copy(self)
+        graphs = [
+            Graph.of_storage(
+                Csr.unchecked(graph.offset, graph.neighbors, None, graph.num_vertices, weights),
+                directed=graph.directed or (directed and graph is self.inside),
+            )
+            for graph, weights in zip(self.graphs, given, strict=True)
+        ]
+        same.inside, same.outside, *cut = graphs
+        same.cut = cut[0] if cut else None
+        return same
 
     @property
     def graphs(self) -> tuple[Graph, ...]:

@@ -13,7 +13,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from tgraph.distributed.ranks.ownership import Ownership
-from tgraph.distributed.ranks.transport import begin, exchange
+from tgraph.distributed.ranks.transport import begin, carried, exchange
 from tgraph.primitives import bitmaps
 
 # Encodings of the changed slots of a message: none, numbers, a bit for each slot, or all slots.
@@ -66,7 +66,7 @@ class Channel:
         self.bytes_sent += sent.nbytes
         if received is None:
             received = sent.new_empty((sum(self.receiving), *sent.shape[1:]))
-        given, taken = (each.view(torch.uint8) if each.dtype == torch.bool else each for each in (sent, received))
+        given, taken = carried(sent), carried(received)
         work = begin(
             dist.all_to_all_single,
             *(taken, given, self.receiving, self.sending),

@@ -11,7 +11,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from tgraph.distributed.ranks.transport import exchange
+from tgraph.distributed.ranks.transport import carried, exchange
 
 # Bytes of a value which each rank sends to each other straight; larger ones are passed on from rank to rank. That takes
 # fewer bytes, and for small values several times as long.
@@ -186,8 +186,7 @@ def is_own(rows: Tensor, ownership: Ownership) -> Tensor:
 
 def gather(value: Tensor, ranks: int, group: Any = None) -> Tensor:
     """The values of all ranks of a group, of the same shape everywhere, stacked in their order: [ranks, ...]."""
-    sent = value.contiguous()
-    sent = sent.view(torch.uint8) if sent.dtype == torch.bool else sent  # a dtype that every transport carries
+    sent = carried(value.contiguous())
     whole = sent.new_empty((ranks, *sent.shape))
     others = (ranks - 1) * sent.nbytes
     if sent.nbytes > SMALL:

@@ -14,7 +14,14 @@ from torch import Tensor
 
 from tgraph.distributed.ranks import shared
 
+# Of the same size as dtypes that not every transport carries.
+_CARRIED = {torch.bool: torch.uint8, torch.int16: torch.float16, torch.uint16: torch.float16, torch.uint32: torch.int32}
 _recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
+
+
+def carried(values: Tensor) -> Tensor:
+    """The same memory as a tensor of a dtype that every transport carries."""
+    return values.view(_CARRIED.get(values.dtype, values.dtype))
 
 
 def begin(operation: Callable[..., Any], *arguments: Any, group: Any, sent: int, received: int) -> Any:

@@ -25,7 +25,12 @@ def layout_of(graph: Graph) -> Layout:
 
 def receiving(sub: Subgraph) -> Graph:
     """The graph whose rows receive: those that a pull holds, and the transpose of those that a push holds."""
-    return sub.graph.transpose_detached() if (sub.mode == "pull") == sub.mirrored else sub.graph
+    return sub.graph.transpose_detached() if receive_in_transpose(sub) else sub.graph
+
+
+def receive_in_transpose(sub: Subgraph) -> bool:
+    """Whether these are the rows of the transpose."""
+    return (sub.mode == "pull") == sub.mirrored
 
 
 def edge_of(call: Call) -> str:

@@ -335,8 +335,16 @@ class BlockFile:
         return graph
 
     def with_columns(self, graph: Graph) -> Graph:
-        """The graph of this file, just opened, with its columns, which are read when they are first used."""
-        return named_data.attached(graph, self._tensors, self._tensor, self.path)
+        """The graph of this file, just opened, with its columns, which are read when they are first used, by opening
+        the file again once it is closed."""
+
+        def load(name: str) -> Tensor:
+            if self._file >= 0:
+                return self._tensor(name)
+            with BlockFile(self.path) as file:
+                return file._tensor(name)
+
+        return named_data.attached(graph, self._tensors, load, self.path)
 
 
 def _entries_error(offset: Tensor, neighbors: Tensor, num_vertices: int) -> str | None:
