@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import tgraph as tg
 from tgraph.engine import by_rows
@@ -27,9 +29,9 @@ def small_graphs_are_read(request: pytest.FixtureRequest, monkeypatch: pytest.Mo
 def rounds(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The sizes of the frontiers of rounds that a kernel did."""
     seen: list[int] = []
-    whole = by_rows.RowSteps.round
+    whole = by_rows.RowSteps.rounds
     monkeypatch.setattr(
-        by_rows.RowSteps, "round", lambda self, x, active: (seen.append(len(active)), whole(self, x, active))[1]
+        by_rows.RowSteps, "rounds", lambda self, x, *given: (seen.append(len(given[0])), whole(self, x, *given))[1]
     )
     return seen
 
@@ -143,6 +145,76 @@ def test_reductions_of_a_kernel(kind: Any, reduce: str, edge: str, rounds: list[
     found = tg.run(program, graph, mode="push")
     assert bool(rounds) == ("by a kernel" in request.node.name)
     torch.testing.assert_close(found.values, tg.run(program, graph, mode="push", fuse=False).values, rtol=0, atol=0)
+
+
+def expressions(leaves: tuple[str, ...], is_real: bool) -> st.SearchStrategy[str]:
+    """Functions of `leaves` in the operations that kernels have."""
+    number = st.sampled_from(["3", "-2", "40"])
+    numbers = st.recursive(
+        st.sampled_from(leaves),
+        lambda each: st.one_of(
+            st.builds("torch.{}({}, {})".format, st.sampled_from(["minimum", "maximum"]), each, each),
+            st.builds("({} {} {})".format, each, st.sampled_from("+-*" if is_real else "+-"), number),
+            st.builds("({} - {})".format, each, each),
+            st.builds("torch.where({}, {}, {})".format, truths(each, is_real), each, each),
+        ),
+        max_leaves=5,
+    )
+    return numbers
+
+
+def truths(each: st.SearchStrategy[str], is_real: bool) -> st.SearchStrategy[str]:
+    compared = st.builds("({} {} {})".format, each, st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), each)
+    kinds = ["isinf", "isnan", "isfinite"] if is_real else []
+    known = [st.builds("torch.{}({})".format, st.sampled_from(kinds), each)] if kinds else []
+    one = st.one_of(compared, *known)
+    return st.one_of(one, st.builds("~{}".format, one), st.builds("({} {} {})".format, one, st.sampled_from("&|"), one))
+
+
+class Chosen(From):
+    """Any functions, of values that may be infinite or NaN."""
+
+    rounds = 4
+
+    def __init__(self, first: torch.Tensor, sent: str, become: str, reduce: str):
+        self.first, self.reduce = first, reduce
+        self.sent = eval(f"lambda x: {sent}", {"torch": torch})
+        self.become = eval(f"lambda old, new: {become}", {"torch": torch})
+
+    def init(self, graph: tg.Graph) -> Any:
+        return self.first.clone(), graph.select(torch.arange(0, graph.num_vertices, 3))
+
+    def compute(self, sub, x, active):
+        return tg.update(x, active, tg.aggregate(sub, self.sent(x), self.reduce), self.become)
+
+
+@settings(max_examples=min(30, settings().max_examples), deadline=None)
+@given(st.data(), st.booleans(), st.sampled_from(["min", "max"]), st.integers(0, 99))
+def test_any_functions(data: st.DataObject, is_real: bool, reduce: str, seed: int) -> None:
+    sent, become = (data.draw(expressions(each, is_real)) for each in (("x",), ("old", "new")))
+    generator = torch.Generator().manual_seed(seed)
+    ends = torch.randint(70, (2, 150), generator=generator)
+    graph = tg.Graph.from_edges(*ends, num_vertices=80, directed=bool(seed % 2))
+    values = torch.tensor([torch.inf, -torch.inf, torch.nan, 0, 1, 5, 9, 50] if is_real else [0, 1, 5, 9, 50])
+    chosen = torch.randint(2 if seed % 3 else len(values), (80,), generator=generator)
+    program = Chosen(values[len(values) - 1 - chosen], sent, become, reduce)
+    for mode in ("pull", "push"):
+        found = [tg.run(program, graph, mode=mode, fuse=fuse).values for fuse in (True, False)]
+        torch.testing.assert_close(*found, rtol=0, atol=0, equal_nan=True)
+
+
+def test_a_row_of_very_many_arcs_and_rounds_that_are_left() -> None:
+    many = 1 << 17
+    star = tg.Graph.from_edges(torch.arange(1, many), torch.zeros(many - 1, dtype=torch.long), num_vertices=many)
+    first = torch.arange(many, dtype=torch.float32).flip(0)
+    program = Chosen(first, "x - 1", "torch.where(new < old, new, old)", "min")
+    found = [tg.run(program, star, mode="pull", fuse=fuse).values for fuse in (True, False)]
+    assert torch.equal(*found) and found[0][0] == 0
+    path = tg.generators.path(50)
+    program = Chosen(torch.arange(50.0), "x - 0.5", "torch.maximum(new, old)", "max")
+    program.rounds = 7
+    runs = [tg.run(program, path, fuse=fuse) for fuse in (True, False)]
+    assert runs[0].iterations == runs[1].iterations == 7 and torch.equal(runs[0].values, runs[1].values)
 
 
 @pytest.mark.parametrize("kind", [Payload, Sent])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, NamedTuple
 
 from torch import Tensor
@@ -92,6 +93,13 @@ class DirectionPolicy:
             pulling = size * beta >= self.num_vertices or size >= self._last_size
         self.direction = "pull" if pulling else "push"
         return self.direction
+
+    @property
+    def most_pushed(self) -> int:
+        """Arcs of a frontier of some vertices up to which it is pushed, after a push, where `reads` are known."""
+        if self.fixed is not None or self.reads is None:
+            return sys.maxsize if self.fixed == "push" else 0
+        return max((self.unexplored - 1) // self.reads, self.num_vertices // THRESHOLDS.floor)
 
     def state(self) -> dict[str, Any]:
         """State of the policy, for a checkpoint."""

@@ -110,7 +110,8 @@ class Frontier:
         if self._ids is None:
             if self._mask is None:
                 return torch.arange(self.graph.num_vertices, device=self.graph.device)
-            if self._count is None or type(self._mask) is not Tensor:  # spread over processes
+            is_spread = type(self._mask) is not Tensor  # over processes
+            if self._count is None or is_spread or devices.waits_are_free(self._mask):
                 self._ids = self._mask.nonzero().flatten()
             else:  # the size is known: no need to wait for it again
                 vertices = torch.arange(self.graph.num_vertices, device=self.graph.device)

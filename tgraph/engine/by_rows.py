@@ -5,8 +5,9 @@
 
 computes `depth + 1` for all n vertices in each round, as it is written. COMPUTE is read once as an expression
 (`symbols.py`). In a round from few vertices, functions of the vertex data row by row are evaluated at their rows: by a
-kernel that does the whole round in one call where there is one, and else by torch, into a tensor [n] of which
-`aggregate` reads these rows.
+kernel that does whole rounds where there is one, several in one call, and else by torch, into a tensor [n] of which
+`aggregate` reads these rows. In a pull of a minimum or maximum the kernel reads the arcs of those vertices alone whose
+value the best message may change, and of each until it has received that.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tgraph.core.dispatch import BACKENDS, Choice, is_available, is_watched, not
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Scratch
-from tgraph.core.subgraph import Subgraph
+from tgraph.core.subgraph import Mode, Subgraph
 from tgraph.core.system.library import is_plain
 from tgraph.engine import symbols
 from tgraph.engine.row_code import code_of
@@ -60,16 +61,17 @@ class RowSteps:
     def compile(self, graph: Graph, values: Tensor) -> None:
         """Let a kernel do whole rounds, if there is one for them."""
         found, weights = self.received, self.received.weights
-        if found.sums_in is not None or values.dim() != 1 or not is_available("native"):
+        if found.sums_in is not None or values.dim() != 1 or graph.layout is not None or not is_available("native"):
             return
-        code = code_of(self.sent, self.new, values.dtype)
-        if weights is None and found.edge != "copy":
-            weights = graph.weights
-        if code is None or (weights is None and found.edge != "copy"):
+        number = weights if isinstance(weights, (int, float)) else None
+        code = code_of(self.sent, found.edge, number, self.new, values.dtype)
+        weights = graph.weights if number is None and found.edge != "copy" else None
+        edge = "copy" if weights is None else found.edge
+        if code is None or (edge != found.edge and number is None):
             return
-        arguments = graph, values, reduction_of(found.reduce), found.edge, weights, code, Scratch(graph.num_vertices)
-        if refusal("native", "rowround", *arguments) is None:
-            self.kernel = BACKENDS["native"].operators["rowround"].run(*arguments)
+        arguments = graph, values, reduction_of(found.reduce), edge, weights, code, Scratch(graph.num_vertices)
+        if refusal("native", "rowrounds", *arguments) is None:
+            self.kernel = BACKENDS["native"].operators["rowrounds"].run(*arguments)
 
     def _aggregates(self, expression: Expression) -> set[Aggregate]:
         """The aggregates of which an expression is a function of rows, which reads constants at the vertices given."""
@@ -119,23 +121,26 @@ class RowSteps:
         by_torch = graph.num_vertices >= LEAST_VERTICES and made.sent is not made.variable
         return made if made.kernel is not None or by_torch else None
 
-    def is_round(self, active: Frontier, values: Any) -> bool:
-        """Whether the kernel may do a push from these vertices."""
+    def is_round(self, active: Frontier, values: Any, mode: Mode) -> bool:
+        """Whether the kernel may do a round from these vertices."""
         return (
             self.kernel is not None
             and not active.is_everything
-            and active.measure()[1] <= MOST_ARCS
+            and (self.kernel.pulls if mode == "pull" else active.measure()[1] <= MOST_ARCS)
             and is_plain(values)
             and values.is_contiguous()
             and self._is_alike(values)
         )
 
-    def round(self, values: Tensor, active: Frontier) -> tuple[Tensor, Frontier]:
-        """The result of COMPUTE after a push, by the kernel."""
+    def rounds(self, values: Tensor, active: Frontier, mode: Mode, most: int, most_arcs: int) -> tuple[Frontier, int]:
+        """The vertices that are active after rounds by the kernel, which overwrite the values, and how many these were:
+        at most `most`, one in a pull, in a push from at most `most_arcs` arcs each but for the first."""
         if is_watched():
             noted(Choice("aggregate", BACKENDS["native"]))
-        ids, arcs = self.kernel.step(values, active.ids, active.num_arcs)
-        return values, Frontier(active.graph, ids=ids, count=(len(ids), arcs))
+        if mode == "pull":
+            return self.kernel.pull(values, active), 1
+        following: tuple[Frontier, int] = self.kernel.push(values, active, most, min(most_arcs, MOST_ARCS))
+        return following
 
     def _is_alike(self, values: Any) -> bool:
         """Whether vertex data is like that at first, and nothing that torch does would be seen."""

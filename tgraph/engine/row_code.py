@@ -72,8 +72,14 @@ class _Writer:
         return result
 
 
-def code_of(sent: Expression, new: Expression, dtype: torch.dtype) -> Code | None:
-    """The code of messages `sent` and of `new` values of a dtype, None where there is none."""
+EDGES = {"add": "add", "mul": "mul", "min": "minimum", "max": "maximum"}
+
+
+def code_of(sent: Expression, edge: str, weight: float | None, new: Expression, dtype: torch.dtype) -> Code | None:
+    """The code of messages `sent`, along arcs that all have a `weight` if there is one, and of `new` values of a dtype;
+    None where there is none."""
+    if weight is not None and edge != "copy" and not dtype.is_floating_point:
+        return None  # sums of integers are checked
     numbers: list[float] = []
     constants: list[Tensor] = []
     writers = [_Writer(dtype, numbers, constants) for _ in range(2)]
@@ -82,6 +88,8 @@ def code_of(sent: Expression, new: Expression, dtype: torch.dtype) -> Code | Non
             if each.like.dtype != dtype:
                 return None
             last = writer.write(each)
+            if weight is not None and edge != "copy" and each is sent:
+                last = writer._step(EDGES[edge], last, writer.write(weight))
             if last != len(writer.steps) - 1:
                 return None
     except (NotAnExpression, ValueError, RuntimeError):

@@ -284,8 +284,8 @@ def _run_rounds(state: State, advance: Advance, keeper: Keeper | None) -> int:
             before, versions = ownership.before_step(state.program, before)
         if compiles:
             devices.end_round(device)
-        changed = _iterate(state)
-        advance(1, len(changed))
+        begun, changed = state.iterations, _iterate(state)
+        advance(state.iterations - begun, len(changed))
         if everything and _meets_tolerance(state, before, versions):
             return 0
         state.active = changed if state.order is None else state.order.next(state.values, changed)
@@ -306,13 +306,14 @@ def _iterate(state: State) -> Frontier:
 
 
 def _step(state: State) -> tuple[Mode, Frontier]:
-    """TENSORIZE and COMPUTE once; the direction and the new frontier."""
+    """TENSORIZE and COMPUTE once, or several times in one call; the direction and the new frontier."""
     program, graph, policy = state.program, state.graph, cast(DirectionPolicy, state.policy)
     mode = policy.choose(state.active)
-    if state.by_rows is not None and mode == "push" and state.by_rows.is_round(state.active, state.values):
-        values = state.values if state.is_own else _writable(state, mode)
-        state.values, changed = state.by_rows.round(values, state.active)
-        state.iterations += 1
+    if state.by_rows is not None and state.by_rows.is_round(state.active, state.values, mode):
+        state.values = state.values if state.is_own else _writable(state, "push")
+        most = state.left if state.trace is None else 1
+        changed, rounds = state.by_rows.rounds(state.values, state.active, mode, most, policy.most_pushed)
+        state.iterations += rounds
         return mode, changed
     sub = program.tensorize(graph, state.active, mode)
     sub.backend, sub.scratch = state.backend, state.scratch
@@ -337,15 +338,15 @@ def _step(state: State) -> tuple[Mode, Frontier]:
 
 def _fuse(state: State) -> None:
     """Let rounds be computed by affine steps, or by rows, where COMPUTE is known to be one."""
-    found = Fused.of(state.program, state.graph, state.values, state.backend)
-    if isinstance(found, Fused):
-        state.fused = found
+    found: Fused | str = "by rows, while few vertices are active"
     if not state.active.is_everything:
         state.by_rows = RowSteps.of(state.program, state.graph, state.values, state.backend)
+    if state.by_rows is None:
+        found = Fused.of(state.program, state.graph, state.values, state.backend)
+    if isinstance(found, Fused):
+        state.fused, found = found, "by affine steps"
     if state.trace is not None and not isinstance(state.program, Relaxation):
-        state.trace.conditions.computed = found if isinstance(found, str) else "by affine steps"
-        if state.by_rows is not None:
-            state.trace.conditions.computed = "by rows, while few vertices are active"
+        state.trace.conditions.computed = found
 
 
 def _run_loop(state: State, advance: Advance, keeper: Keeper | None) -> int:

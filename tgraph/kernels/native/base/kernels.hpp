@@ -14,6 +14,7 @@ void bind_aggregate(Module& module);
 void bind_pages(Module& module);
 void bind_attention(Module& module);
 void bind_relax(Module& module);
+void bind_row_pull(Module& module);
 void bind_row_rounds(Module& module);
 void bind_rings(Module& module);
 void bind_bitmaps(Module& module);

@@ -5,8 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Scratch
+from tgraph.core.system.pages import fresh
 from tgraph.kernels.native.aggregation.arcs import number_of
 from tgraph.kernels.native.base.support import compiled, implements, refuses_data
 from tgraph.kernels.native.relaxation.relaxation import DTYPES
@@ -15,6 +17,7 @@ from tgraph.kernels.operators.relaxation.row_rounds import Code
 from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction
 
 REDUCTIONS = ("sum", "min", "max")
+WORK = 1 << 22  # arcs after which rounds return, for signals: some 20 milliseconds
 
 
 def refuses(
@@ -22,7 +25,7 @@ def refuses(
     values: Tensor,
     reduction: Reduction,
     edge: str,
-    weights: Tensor | float | None,
+    weights: Tensor | None,
     code: Code,
     *_: object,
 ) -> str | None:
@@ -35,13 +38,13 @@ def refuses(
         return f"it has no {reduction.name!r}"
     if not values.is_floating_point() and (reduction.name == "sum" or edge != "copy"):
         return "sums of integers are checked, which it does not"
-    if isinstance(weights, Tensor) and (weights.dtype != values.dtype or weights.shape != (graph.num_arcs,)):
+    if weights is not None and (weights.dtype != values.dtype or weights.shape != (graph.num_arcs,)):
         return "it takes weights [m] of the dtype of the values"
     return refuses_data(values)
 
 
-@implements(declared.RowRound, refuses)
-class RowRound:
+@implements(declared.RowRounds, refuses)
+class RowRounds:
     """See the declaration."""
 
     def __init__(
@@ -50,32 +53,47 @@ class RowRound:
         values: Tensor,
         reduction: Reduction,
         edge: str,
-        weights: Tensor | float | None,
+        weights: Tensor | None,
         code: Code,
         scratch: Scratch,
     ):
         graph.ensure_valid()
         dtype, empty = values.dtype, torch.empty(0, dtype=values.dtype, device="cpu")
-        per_arc = weights.detach().contiguous() if isinstance(weights, Tensor) else None
-        self._kernel = getattr(compiled(), "row_round_" + str(dtype).removeprefix("torch."))
-        self._arguments = (
-            graph.neighbors,
-            graph.offset,
-            per_arc,
-            number_of(0 if weights is None or per_arc is not None else weights, dtype),  # type: ignore[arg-type]
-            list(EDGE_OPERATIONS).index(edge),
-            REDUCTIONS.index(reduction.name),
-            number_of(reduction.identity(dtype), dtype),
+        per_arc = None if weights is None else weights.detach().contiguous()
+        name = str(dtype).removeprefix("torch.")
+        self._push, self._pull = (getattr(compiled(), f"row_{each}_{name}") for each in ("rounds", "pull"))
+        self._graph, self._weights, self._scratch = graph, per_arc, scratch
+        self._edge = list(EDGE_OPERATIONS).index(edge)
+        self._reduction, self._identity = REDUCTIONS.index(reduction.name), number_of(reduction.identity(dtype), dtype)
+        self._functions = (
             torch.tensor(code.steps, dtype=torch.int64, device="cpu").view(-1),
             code.sent,
             torch.tensor(code.numbers, dtype=dtype, device="cpu"),
             torch.stack(code.constants).view(-1) if code.constants else empty,
         )
-        self._size, self._table = graph.num_vertices, scratch.slots(torch.int32)
+        self.pulls = per_arc is None and reduction.name != "sum"
+        self._messages: Tensor | None = None
 
-    def step(self, values: Tensor, active: Tensor, arcs: int) -> tuple[Tensor, int]:
+    def push(self, values: Tensor, active: Frontier, most_rounds: int, most_arcs: int) -> tuple[Frontier, int]:
         """See the declaration."""
-        following = torch.empty(min(arcs, self._size), dtype=torch.int64, device="cpu")
-        changed, arcs = self._kernel(*self._arguments, active, values, self._table, following)
+        graph, table = self._graph, self._scratch.slots(torch.int32)
+        following = torch.empty(
+            min(max(most_arcs, active.num_arcs), graph.num_vertices), dtype=torch.int64, device="cpu"
+        )
+        arcs = graph.neighbors, graph.offset, self._weights, self._edge, self._reduction, self._identity
+        limits = most_rounds, most_arcs, WORK
+        changed, leaving, rounds = self._push(*arcs, *self._functions, active.ids, values, table, *limits, following)
         torch.autograd.graph.increment_version(values)
-        return following.narrow(0, 0, changed), arcs
+        return Frontier(graph, ids=following.narrow(0, 0, changed), count=(changed, leaving)), rounds
+
+    def pull(self, values: Tensor, active: Frontier) -> Frontier:
+        """See the declaration."""
+        graph, n = self._graph, self._graph.num_vertices
+        if self._messages is None:
+            self._messages = fresh((n,), values.dtype)
+        turned = graph.transpose_unchecked()
+        changed = torch.empty(n, dtype=torch.bool, device="cpu")
+        arcs = turned.neighbors, turned.offset, graph.offset, self._reduction
+        count = self._pull(*arcs, *self._functions, active.mask, values, self._messages, changed)
+        torch.autograd.graph.increment_version(values)
+        return Frontier(graph, mask=changed, count=count)

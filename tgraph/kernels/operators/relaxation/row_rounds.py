@@ -7,6 +7,7 @@ from typing import NamedTuple
 from torch import Tensor
 
 from tgraph.core.dispatch import optional_operator
+from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Scratch
 from tgraph.kernels.reductions import Reduction
@@ -15,6 +16,7 @@ from tgraph.kernels.reductions import Reduction
 READ = ("number", "values", "constant", "received")
 FUNCTIONS = ("copy", "add", "sub", "mul", "div", "minimum", "maximum", "neg", "abs", "where")
 TRUTH = ("eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_not")
+TRUTH += ("isnan", "isinf", "isfinite")
 OPERATIONS = (*READ, *FUNCTIONS, *TRUTH)
 REGISTERS = 48
 
@@ -33,10 +35,10 @@ class Code(NamedTuple):
 
 
 @optional_operator
-class RowRound:
-    """A round from few vertices in one call.
+class RowRounds:
+    """Rounds in one call each.
 
-    values : [n], like those of each round. weights : of the stored arcs, [m], or a number for all.
+    values : [n], like those of each round. weights : of the stored arcs, [m], unless the edge operation is "copy".
     """
 
     def __init__(
@@ -45,12 +47,19 @@ class RowRound:
         values: Tensor,
         reduction: Reduction,
         edge: str,
-        weights: Tensor | float | None,
+        weights: Tensor | None,
         code: Code,
         scratch: Scratch,
     ): ...
 
-    def step(self, values: Tensor, active: Tensor, arcs: int) -> tuple[Tensor, int]:
-        """Overwrites `values` at vertices that the `active` ones reach over that many arcs: those that changed, int64,
-        in the order in which they are first reached, and the number of their arcs."""
+    pulls: bool  # whether there is a `pull`
+
+    def push(self, values: Tensor, active: Frontier, most_rounds: int, most_arcs: int) -> tuple[Frontier, int]:
+        """Overwrites `values` at vertices that the `active` ones reach, in at least one round and at most
+        `most_rounds`, from at most `most_arcs` arcs each: those that changed in the last one, in the order in which
+        they are first reached, and the number of rounds."""
+        raise NotImplementedError
+
+    def pull(self, values: Tensor, active: Frontier) -> Frontier:
+        """The same for one round in which every vertex looks at its arcs, in the order of the vertices."""
         raise NotImplementedError
