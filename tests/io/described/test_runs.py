@@ -133,5 +133,6 @@ def test_the_same_as_one_by_one(tmp_path_factory, name, data):
         one_by_one = outcome(path)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tgraph.io.described.number_rows._FEWEST", 0)
+        patch.setattr("tgraph.io.described.graph._MANY", 1)
         patch.setattr(runs, "_FEW", 1)
         assert outcome(path) == one_by_one

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
+import numpy as np
+
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
@@ -96,10 +98,9 @@ def _matrix(found: Described, rows: Rows, n: int, embedded: bool) -> None:
 def _many(found: Described, text: str) -> bool:
     """Add the edges of lines of numbers alone; False, and nothing, for others."""
     rows = number_rows(text.replace(",", " "))
-    names = list(found.vertices)
-    if rows is None or min(rows[0].min(), rows[1].min()) < 1 or max(rows[0].max(), rows[1].max()) > len(names):
+    if rows is None or min(rows[0].min(), rows[1].min()) < 1 or max(rows[0].max(), rows[1].max()) > len(found.vertices):
         return False
-    edges = found.add_edges(*([names[i - 1] for i in ends.tolist()] for ends in rows[:2]))
+    edges = found.add_rows(np.stack(rows[:2], 1) - 1)
     if rows[2] is not None:
         found.of_edges.put_columns(edges, {"weight": (slice(None), Column(rows[2]))})
     return True

@@ -21,12 +21,14 @@ from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.io.columns import Column, columns_of, scattered
 from tgraph.io.edges import Ids, Rules, check_declared
+from tgraph.io.text.columns import joined
 from tgraph.io.text.names import WEIGHTS
 from tgraph.kernels.operators.dicts import MISSING, objects, packed
 
 Id = int | str
 Field = tuple[str, Sequence[str | None], Callable[[str], Any]]  # name, texts of many rows, what gives their values
 _BLOCK = 1 << 16  # rows
+_MANY = 1 << 9  # edges
 _DEFAULT = 2  # the direction of an edge that does not say it
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,18}")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?(inf|infinity|nan)", re.IGNORECASE)
@@ -79,7 +81,8 @@ class Described:
         self.vertices: dict[Any, int] = {}
         self.of_vertices, self.of_edges = Table(), Table()
         self._ends, self._one_way = array("q"), bytearray()
-        self._undeclared: dict[Id, None] = {}
+        self._later: list[tuple[int, Any, Any]] = []  # first row, sources and targets of edges by ids of text
+        self._undeclared: dict[Id, int] = {}  # and where in `_ends` each is named first
 
     def __len__(self) -> int:
         """The number of edges."""
@@ -102,17 +105,25 @@ class Described:
 
     def add_edges(self, sources: Sequence[Id], targets: Sequence[Id], ways: Iterable[bool | None] = ()) -> np.ndarray:
         """Add many edges: their rows. `ways` : the direction of each, or nothing."""
+        if not self.implied and len(sources) >= _MANY and type(sources[0]) is str:
+            import pyarrow as pa
+
+            self._later.append((len(self), *(pa.array(names, pa.large_string()) for names in (sources, targets))))
+            return self.add_rows(np.zeros(2 * len(sources), dtype=np.int64), ways)
         for known in (self.vertices.__getitem__, self._row):
             names = chain.from_iterable(zip(sources, targets, strict=True))
             try:
-                rows = np.fromiter(map(known, names), np.int64, 2 * len(sources))
-                break
+                return self.add_rows(np.fromiter(map(known, names), np.int64, 2 * len(sources)), ways)
             except KeyError:  # they may be declared later, or by this
                 continue
+        raise AssertionError("every id has a row by now")
+
+    def add_rows(self, ends: np.ndarray, ways: Iterable[bool | None] = ()) -> np.ndarray:
+        """Add many edges between rows of vertices, int64 [2 k], source and target in turn: the rows of the edges."""
         first = len(self)
-        self._ends.frombytes(rows.tobytes())
+        self._ends.frombytes(ends.tobytes())
         self._one_way.extend(_DEFAULT if way is None else way for way in ways)
-        self._one_way.extend(bytes([_DEFAULT]) * (first + len(sources) - len(self)))
+        self._one_way.extend(bytes([_DEFAULT]) * (len(self._ends) // 2 - len(self)))
         return np.arange(first, len(self))
 
     def add(self, fields: Sequence[Field], *ends: Sequence[Id], ways: Iterable[bool | None] = ()) -> bool:
@@ -138,14 +149,34 @@ class Described:
         if name not in self.vertices:
             self.vertices[name] = len(self.vertices)
             if not self.implied:
-                self._undeclared[name] = None
+                self._undeclared[name] = len(self._ends)
         return self.vertices[name]
+
+    def _look_up(self) -> None:
+        """Find the rows of ends that were left for later, all at once: pyarrow's table of ids is faster than a dict."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        declared = pa.array([name for name in self.vertices if name not in self._undeclared], pa.large_string())
+        row = np.array([row for name, row in self.vertices.items() if name not in self._undeclared], dtype=np.int64)
+        whole = np.array(self._ends, dtype=np.int64)
+        for side in (0, 1):
+            names = pa.chunked_array([each[1 + side] for each in self._later], pa.large_string())
+            edges = np.concatenate([np.arange(first, first + len(held)) for first, held, _ in self._later])
+            found = joined(pc.fill_null(pc.index_in(names, declared), -1))
+            for place in np.flatnonzero(found < 0)[:1].tolist():
+                self._undeclared.setdefault(names[place].as_py(), 2 * int(edges[place]) + side)
+            whole[2 * edges + side] = row[found] if len(row) else 0
+        self._ends = array("q", whole.tobytes())
 
     @cached_property
     def vertex_columns(self) -> dict[str, Column]:
         """The data of the vertices, in the order of `vertices`. Raises FileFormatError for one that is not declared."""
+        if self._later:
+            self._look_up()
         if self._undeclared:
-            problem = f"an edge names the vertex {str(next(iter(self._undeclared)))[:60]!r}, which is not declared"
+            name = min(self._undeclared, key=self._undeclared.__getitem__)
+            problem = f"an edge names the vertex {str(name)[:60]!r}, which is not declared"
             raise FileFormatError(self.path, problem, "declare it, or correct the edge")
         place = self._by_row(np.arange(len(self.vertices)))
         return self.of_vertices.columns(place, len(place))

@@ -131,7 +131,11 @@ class _Parser:
         if lowest < (self._n is not None) or (self._n is not None and highest > self._n):
             return 0
         self.found.implied = self._n is None
-        edges = self.found.add_edges(src.tolist(), dst.tolist(), itertools.repeat(_EDGES[section], len(src)))
+        ways = itertools.repeat(_EDGES[section], len(src))
+        if self._n is None:
+            edges = self.found.add_edges(src.tolist(), dst.tolist(), ways)
+        else:
+            edges = self.found.add_rows(np.stack((src, dst), 1) - 1, ways)
         if weights is not None:
             self.found.of_edges.put_columns(edges, {"weight": (slice(None), Column(weights))})
         return len(text)
@@ -141,10 +145,11 @@ class _Parser:
         rest = found.pop()[-1] if found and found[-1][-1] else ""
         places = [each.split() for *_, each, _ in found]
         numbers = np.array([int(each[0]) for each in found])
-        if len({len(each) for each in places}) != 1 or numbers.min() < 1 or numbers.max() > n:
+        wide = set(map(len, places))
+        if len(wide) != 1 or numbers.min() < 1 or numbers.max() > n:
             return 0
         try:
-            columns = [packed(list(map(float, values))) for values in zip(*places, strict=True)]
+            columns = [packed([float(each[axis]) for each in places]) for axis in range(wide.pop())]
         except ValueError:
             return 0
         labels = packed([quoted or plain for _, quoted, plain, *_ in found])
