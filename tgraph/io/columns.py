@@ -81,6 +81,26 @@ def columns_of(dicts: list[dict[Any, Any]], names: Iterable[Any] | None) -> dict
     }
 
 
+def scattered(pieces: list[tuple[np.ndarray, Column]], count: int) -> Column:
+    """A column [count] of pieces, each with the rows of its values, int64 [k]; what comes last counts."""
+    arrays = [each.values if isinstance(each.values, np.ndarray) else each.values.numpy() for _, each in pieces]
+    kinds = {each.dtype for each in arrays}
+    kind = kinds.pop() if len(kinds) == 1 else np.dtype(object)
+    whole = np.full(count, MISSING, dtype=object) if kind.hasobject else np.zeros(count, dtype=kind)
+    there = np.zeros(count, dtype=bool)
+    for (rows, column), values in zip(pieces, arrays, strict=True):
+        if column.present is not None:
+            rows, values = rows[column.present.numpy()], values[column.present.numpy()]
+        elif values.dtype.hasobject:
+            held = np.fromiter((value is not MISSING for value in values), bool, len(values))
+            rows, values = (rows, values) if held.all() else (rows[held], values[held])
+        whole[rows] = values
+        there[rows] = True
+    if kind.hasobject:
+        return Column(whole)
+    return Column(torch.from_numpy(whole), None if there.all() else torch.from_numpy(there))
+
+
 def _has_nan(values: Tensor | np.ndarray) -> bool:
     """Whether floats have a NaN, whose identity as an object matters in networkx's dicts."""
     return isinstance(values, Tensor) and values.is_floating_point() and bool(values.isnan().any())

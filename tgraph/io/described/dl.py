@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
+import numpy as np
+
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.byte_stream import create_bytes
+from tgraph.io.columns import Column
 from tgraph.io.described.graph import Described, as_number, reader
+from tgraph.io.described.number_rows import number_rows
 from tgraph.io.described.rows import rows_of
 from tgraph.io.described.source import text_of
 from tgraph.io.text.banners import refuse_others
@@ -58,7 +62,10 @@ def read(path: PathLike, encoding: str | None = None) -> Described:
         for name in names or map(str, range(1, n + 1)):
             found.vertex(name, {})
     line = text.count("\n", 0, head.end())
-    rows = [(line + i, _words(each)) for i, each in enumerate(text[head.end() :].split("\n"), 1) if each.strip()]
+    body = text[head.end() :]
+    if kind == "edgelist1" and not embedded and _many(found, body):
+        return found
+    rows = [(line + i, _words(each)) for i, each in enumerate(body.split("\n"), 1) if each.strip()]
     {"fullmatrix": _matrix, "edgelist1": _edges, "nodelist1": _neighbours}[kind](found, rows, n, embedded)
     if len(found.vertices) > n:
         raise FileFormatError(path, f"{len(found.vertices)} labels of {n} vertices", "correct n=", 1)
@@ -86,6 +93,17 @@ def _matrix(found: Described, rows: Rows, n: int, embedded: bool) -> None:
             _fail(found, line, word)
         if weight != 0:
             found.edge(names[i // n], names[i % n], {"weight": weight})
+
+
+def _many(found: Described, text: str) -> bool:
+    """Add the edges of lines of numbers alone; False, and nothing, for others."""
+    rows = number_rows(text.replace(",", " "))
+    if rows is None or min(rows[0].min(), rows[1].min()) < 1 or max(rows[0].max(), rows[1].max()) > len(found.vertices):
+        return False
+    edges = found.add_rows(np.stack(rows[:2], 1) - 1)
+    if rows[2] is not None:
+        found.of_edges.put_columns(edges, {"weight": (slice(None), Column(rows[2]))})
+    return True
 
 
 def _edges(found: Described, rows: Rows, n: int, embedded: bool) -> None:

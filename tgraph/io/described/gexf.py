@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
@@ -11,11 +12,13 @@ from tgraph.files import PathLike
 from tgraph.files.byte_stream import create_bytes
 from tgraph.io.described.graph import Described, as_number, drop, reader
 from tgraph.io.described.rows import Values, rows_of
-from tgraph.io.described.source import NOT_XML, Refused, read_xml, typed
+from tgraph.io.described.source import NOT_XML, TYPES, Refused, typed
+from tgraph.io.described.xml import Texts, read_xml
 from tgraph.io.text.banners import refuse_others
 
 _TYPES = {"int": "long", "float": "double", "bool": "boolean", "text": "string"}
 _OWN = {"node": ("id",), "edge": ("source", "target", "type")}
+_WAYS = {"directed": True, "undirected": False, "mutual": False}
 _PICTURE = ("color", "position", "size", "thickness", "shape")  # of the namespace viz
 
 
@@ -36,16 +39,20 @@ def read(path: PathLike, encoding: str | None = None) -> Described:
     """
     refuse_others(path, "gexf")
     parser = _Parser(path)
-    read_xml(path, encoding, parser.start, parser.end)
+    read_xml(path, encoding, parser)
     if not parser.graphs:
         raise FileFormatError(path, "GEXF without a graph", "check that it is the right file")
     found = parser.found
-    drop(found.vertices.values(), "label", map(str, found.vertices))
-    drop([data for *_, data, _ in found.edges], "id", map(str, range(len(found.edges))))
+    drop(found.vertex_columns, "label", found.vertices)
+    drop(found.edge_columns, "id", map(str, range(len(found))))
     return found
 
 
 class _Parser:
+    parents: Mapping[str, str] = {"node": "nodes", "edge": "edges"}
+    child = r'<attvalue\s+(?:for|id)="{key}"\s+value={value}"\s*(?:/>|></attvalue>)'
+    mark, wrap = '"', "attvalues"
+
     def __init__(self, path: PathLike):
         self.found = Described(path, directed=False)
         self.graphs = 0
@@ -96,8 +103,22 @@ class _Parser:
         if tag == "node":
             self.found.vertex(own["id"], self._data, line)
         else:
-            way = {"directed": True, "undirected": False, "mutual": False}.get(own.get("type", ""))
-            self.found.edge(own["source"], own["target"], self._data, way)
+            self.found.edge(own["source"], own["target"], self._data, _WAYS.get(own.get("type", "")))
+
+    def many(self, tag: str, own: dict[str, Texts], data: dict[str, Texts]) -> bool:
+        ends: list[Any] = [own.pop(name, (None,)) for name in (("id",) if tag == "node" else ("source", "target"))]
+        declared = self._declared[tag]
+        if any(None in each for each in ends) or not data.keys() <= declared.keys():
+            return False
+        ways = [_WAYS.get(way or "") for way in own.pop("type", ())] if tag == "edge" else []
+        texts: list[Any] = [(name, held, as_number if name == "weight" else str) for name, held in own.items()]
+        for name, attribute in declared.items():
+            default = attribute.get("default")
+            held = data.get(name, [None] * len(ends[0]))
+            held = held if default is None else [default if text is None else text for text in held]
+            if name in data or default is not None:
+                texts.append((attribute.get("title", name), held, TYPES.get(attribute.get("type", "string"), str)))
+        return self.found.add(texts, *ends, ways=ways)
 
 
 def _plain(name: str, value: str) -> Any:

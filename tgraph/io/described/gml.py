@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
+from itertools import chain, groupby
+from operator import itemgetter
+from typing import Any, NoReturn
 
 from tgraph.core.graph import Graph
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.byte_stream import create_bytes
-from tgraph.io.described.graph import Described, flattened, reader
+from tgraph.io.described.graph import Described, Field, flattened, reader
 from tgraph.io.described.rows import rows_of
+from tgraph.io.described.runs import Runs
 from tgraph.io.described.source import text_of
 from tgraph.io.text.banners import refuse_others
 
+_BLANK = r"(?:\s|#[^\n]*(?:\n|\Z))*"
 _TOKEN = re.compile(
-    r"(?P<blank>\s+|#[^\n]*)|(?P<key>[A-Za-z_][\w.-]*)|(?P<text>\"[^\"]*\")|(?P<list>\[)|(?P<end>\])"
-    r"|(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]INF)"
+    _BLANK + r"(?:(?P<key>[A-Za-z_][\w.-]*)|(?P<text>\"[^\"]*\")|(?P<list>\[)|(?P<end>\])"
+    r"|(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]INF)|(?P<over>\Z))"
 )
 _WORDS = {"nan": float("nan"), "inf": float("inf")}
 _KEY = re.compile(r"[A-Za-z][0-9A-Za-z_]*")
+_DEEPEST = 100
+_ENDS = {"node": ("id",), "edge": ("source", "target")}
+_VALUE = r"(\"[^\"&]*\"|[-+.0-9eE]+)"  # most of them
 
 
 @reader
@@ -38,32 +46,116 @@ def read(path: PathLike, encoding: str | None = None) -> Described:
     'Mr. Hi'
     """
     refuse_others(path, "gml")
-    text = text_of(path, encoding)
-    graphs = [value for key, value, _ in _lists(path, text) if key.lower() == "graph"]
-    if len(graphs) != 1:
-        raise FileFormatError(path, f"{len(graphs)} graphs in the file", "it must have one: graph [ ... ]")
-    if not isinstance(graphs[0], list):
-        raise FileFormatError(path, "graph is followed by a value", "write graph [ ... ]")
-    found = Described(path, directed=any(key == "directed" and value == 1 for key, value, _ in graphs[0]))
-    for kind, entries, line in graphs[0]:
-        if kind not in ("node", "edge"):
-            continue
-        data = _dict(entries) if isinstance(entries, list) else {}
-        for name in ("id",) if kind == "node" else ("source", "target"):
-            if not isinstance(data.get(name), (int, str)):
-                raise FileFormatError(path, f"a {kind} without {name}", f"give each {kind} a whole number", line=line)
-        if kind == "node":
-            found.vertex(data.pop("id"), data, line)
-        else:
-            found.edge(data.pop("source"), data.pop("target"), data)
+    found = _Parser(path, text_of(path, encoding)).graph()
     found.name_by("label")
     return found
+
+
+class _Parser:
+    def __init__(self, path: PathLike, text: str):
+        self.found = Described(path, directed=False)
+        self._text, self._at = text, 0
+        self._runs = {kind: Runs(partial(_spelled_list, kind)) for kind in ("node", "edge")}
+        self._odd = 0  # where elements need not be looked for as runs again
+
+    def graph(self) -> Described:
+        graphs = 0
+        while key := self._key(0):
+            graphs += key[0].lower() == "graph"
+            if key[0].lower() != "graph":
+                self._value(*key, 1)
+            elif self._token()[0] != "list":
+                raise FileFormatError(self.found.path, "graph is followed by a value", "write graph [ ... ]")
+            else:
+                while entry := self._key(1):
+                    self._entry(*entry)
+        if graphs != 1:
+            raise FileFormatError(self.found.path, f"{graphs} graphs in the file", "it must have one: graph [ ... ]")
+        return self.found
+
+    def _entry(self, key: str, begin: int) -> None:
+        if key in self._runs and begin >= self._odd and self._runs[key].are_tried():
+            columns, count, self._odd = self._runs[key].find(self._text, begin)
+            if count and self._take(key, columns):
+                self._at = self._odd
+                return
+        value = self._value(key, begin, 2)
+        if key == "directed":
+            self.found.directed |= value == 1
+        if key not in self._runs:
+            return
+        names = _names(value) if isinstance(value, list) else None
+        if names and begin >= self._odd:
+            self._runs[key].learn(names)
+        data = _dict(value) if isinstance(value, list) else {}
+        for name in _ENDS[key]:
+            if not isinstance(data.get(name), (int, str)):
+                self._fail(begin, f"a {key} without {name}", f"give each {key} a whole number")
+        if key == "edge":
+            self.found.edge(data.pop("source"), data.pop("target"), data)
+        else:
+            known = data["id"] in self.found.vertices
+            self.found.vertex(data.pop("id"), data, self._line(begin) if known else None)
+
+    def _take(self, kind: str, columns: dict[tuple[str, ...], Sequence[str]]) -> bool:
+        """Add many vertices or edges, unless something about them is odd."""
+        held = {"_".join(names): texts for names, texts in columns.items()}
+        try:
+            ends = [list(map(int, held.pop(name))) for name in _ENDS[kind]]
+        except (ValueError, KeyError):  # an id that is text, or missing
+            return False
+        return self.found.add([_field(name, texts) for name, texts in held.items()], *ends)
+
+    def _key(self, depth: int) -> tuple[str, int] | None:
+        """(the next key of a list at this depth, where it begins), None at the end of the list."""
+        kind, token, begin = self._token()
+        if kind == "key":
+            return token, begin
+        if kind != ("end" if depth else "over"):
+            if kind == "over":
+                self._fail(begin, "a list is not closed: the file is truncated")
+            self._fail(begin, f"{token[:60]!r} stands where a key is expected")
+        return None
+
+    def _value(self, key: str, begin: int, depth: int) -> Any:
+        """A number, a text, or a list of (key, value, where it begins)."""
+        kind, token, at = self._token()
+        if kind == "list":
+            if depth > _DEEPEST:
+                self._fail(at, f"lists are nested more than {_DEEPEST} times")
+            held = []
+            while entry := self._key(depth):
+                held.append((*entry, self._value(*entry, depth + 1)))
+            return held
+        if kind == "over":
+            self._fail(begin, f"{key!r} has no value: the file is truncated")
+        if kind == "end" or (kind == "key" and token.lower() not in _WORDS):
+            self._fail(at, f"{token[:60]!r} stands where a value of {key!r} is expected")
+        return _value(kind, token)
+
+    def _token(self) -> tuple[str, str, int]:
+        """(kind, text, where it begins) of the next token."""
+        match = _TOKEN.match(self._text, self._at)
+        if match is None:
+            at = re.compile(_BLANK).match(self._text, self._at).end()  # type: ignore[union-attr]
+            self._fail(at, f"{self._text[at : at + 40]!r} is no key, number, text or bracket")
+        kind = str(match.lastgroup)
+        self._at = match.end()
+        return kind, match[kind], match.start(kind)
+
+    def _line(self, at: int) -> int:
+        return self._text.count("\n", 0, at) + 1
+
+    def _fail(
+        self, at: int, problem: str, remedy: str = "correct the file, or write it anew by networkx.write_gml"
+    ) -> NoReturn:
+        raise FileFormatError(self.found.path, problem, remedy, self._line(at))
 
 
 def _dict(entries: list[Any]) -> dict[str, Any]:
     """A list of keys and values as a dict, flat; a repeated key has the list of its values."""
     held: dict[str, Any] = {}
-    for key, value, _ in entries:
+    for key, _, value in entries:
         value = _dict(value) if isinstance(value, list) else value
         if key in held:
             value = [*(held[key] if isinstance(held[key], list) else [held[key]]), value]
@@ -71,44 +163,36 @@ def _dict(entries: list[Any]) -> dict[str, Any]:
     return flattened(held.items())
 
 
-def _lists(path: PathLike, text: str) -> list[Any]:
-    """[(key, value, line), ...], where a value is a number, a text or such a list."""
-    top: list[Any] = []
-    open_lists, key = [top], None
-    begin = 0
-    for kind, token, line in _tokens(path, text):
-        if key is None and kind == "key":
-            key, begin = token, line
-        elif kind == "end" and key is None and len(open_lists) > 1:
-            open_lists.pop()
-        elif key is None or (kind == "key" and token.lower() not in _WORDS) or kind == "end":
-            expected = "a key" if key is None else f"a value of {key!r}"
-            _fail(path, line, f"{token[:60]!r} stands where {expected} is expected")
+def _names(entries: list[Any], within: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    """The keys of the values in a list, each with those of the lists around it."""
+    held = [_names(value, (*within, key)) if isinstance(value, list) else [(*within, key)] for key, _, value in entries]
+    return list(chain.from_iterable(held))
+
+
+def _spelled_list(key: str, fields: dict[tuple[str, ...], bool], depth: int = 0) -> str:
+    """The regular expression of a list of such values; of none where it repeats a key."""
+    lists = [(name, list(held)) for name, held in groupby(fields, itemgetter(depth))]
+    alone = all(len(held) == 1 for _, held in lists if depth + 1 in map(len, held))
+    if not alone or len(dict(lists)) < len(lists) or len({"_".join(names) for names in fields}) < len(fields):
+        return "(?!)" + "()" * len(fields)
+    spelled = ""
+    for name, held in lists:
+        if len(held[0]) == depth + 1:
+            each = rf"{re.escape(name)}\s+{_VALUE}\s+"
         else:
-            value = [] if kind == "list" else _value(kind, token)
-            open_lists[-1].append((key, value, begin))
-            if kind == "list":
-                if len(open_lists) > 100:
-                    _fail(path, line, "lists are nested more than 100 times")
-                open_lists.append(value)
-            key = None
-    if len(open_lists) > 1 or key is not None:
-        _fail(path, begin, f"the list of {key or top[-1][0]!r} is not closed: the file is truncated")
-    return top
+            each = _spelled_list(name, {names: fields[names] for names in held}, depth + 1) + r"\s*"
+        spelled += each if any(fields[names] for names in held) else f"(?:{each})?"
+    return rf"{key}\s*\[\s*{spelled}\]"
 
 
-def _tokens(path: PathLike, text: str) -> Iterator[tuple[str, str, int]]:
-    """(kind, text, line) of each token."""
-    at, line = 0, 1
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        if match is None:
-            _fail(path, line, f"{text[at : at + 40]!r} is no key, number, text or bracket")
-        assert match is not None and match.lastgroup is not None
-        if match.lastgroup != "blank":
-            yield match.lastgroup, match[0], line
-        line += match[0].count("\n")
-        at = match.end()
+def _field(name: str, texts: Sequence[str]) -> Field:
+    """A field of a run, where what is missing is empty."""
+    begins = {text[:1] for text in texts}
+    held: Sequence[str | None] = [text or None for text in texts] if "" in begins else texts
+    if begins == {'"'}:
+        return name, held, itemgetter(slice(1, -1))
+    whole = '"' not in begins and all(text.lstrip("+-").isdigit() for text in texts if text)
+    return name, held, int if whole else lambda text: _value("text" if text[0] == '"' else "number", text)
 
 
 def _value(kind: str, token: str) -> Any:
@@ -117,10 +201,6 @@ def _value(kind: str, token: str) -> Any:
     if kind == "key":
         return _WORDS[token.lower()]
     return int(token) if token.lstrip("+-").isdigit() and len(token) < 4000 else float(token)
-
-
-def _fail(path: PathLike, line: int, problem: str) -> None:
-    raise FileFormatError(path, problem, "correct the file, or write it anew by networkx.write_gml", line)
 
 
 def write(graph: Graph, path: PathLike) -> None:

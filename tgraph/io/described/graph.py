@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,90 +19,222 @@ from tgraph.core.columns import as_column
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
-from tgraph.io.columns import Column, columns_of
+from tgraph.io.columns import Column, columns_of, scattered
 from tgraph.io.edges import Ids, Rules, check_declared
+from tgraph.io.text.columns import joined
 from tgraph.io.text.names import WEIGHTS
+from tgraph.kernels.operators.dicts import MISSING, objects, packed
 
 Id = int | str
+Field = tuple[str, Sequence[str | None], Callable[[str], Any]]  # name, texts of many rows, what gives their values
+_BLOCK = 1 << 16  # rows
+_MANY = 1 << 9  # edges
+_DEFAULT = 2  # the direction of an edge that does not say it
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,18}")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?(inf|infinity|nan)", re.IGNORECASE)
 
 
-@dataclass
+class Table:
+    """Data of numbered rows by name. They come row by row, as dicts, or many rows at a time, as columns."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, list[tuple[np.ndarray, Column]]] = {}
+        self._rows, self._dicts = array("q"), list[dict[str, Any]]()  # that are in no part yet
+
+    def put(self, row: int, data: dict[str, Any]) -> None:
+        """Add the data of a row."""
+        if data:
+            self._rows.append(row)
+            self._dicts.append(data)
+            if len(self._dicts) == _BLOCK:
+                self._close()
+
+    def put_columns(self, rows: np.ndarray, columns: Mapping[str, tuple[slice | list[int], Column]]) -> None:
+        """Add columns for `rows`, int64 [k]: the places of their values among these, and the values."""
+        self._close()
+        for name, (places, column) in columns.items():
+            if len(column):
+                self._parts.setdefault(name, []).append((rows[places], column))
+
+    def columns(self, place: np.ndarray, count: int) -> dict[str, Column]:
+        """The columns [count], with row i at place[i]; what came last counts."""
+        self._close()
+        parts = {name: [(place[rows], each) for rows, each in held] for name, held in self._parts.items()}
+        return {name: scattered(held, count) for name, held in parts.items()}
+
+    def _close(self) -> None:
+        rows, dicts = np.array(self._rows, dtype=np.int64), self._dicts
+        self._rows, self._dicts = array("q"), []
+        for name, column in columns_of(dicts, None).items():
+            self._parts.setdefault(name, []).append((rows, column))
+
+
 class Described:
     """What a file says. `directed` : the direction of edges that do not say it themselves. `implied` : whether an edge
-    may name vertices that are not declared."""
+    may name vertices that are not declared.
 
-    path: PathLike
-    directed: bool
-    implied: bool = False
-    vertices: dict[Id, dict[str, Any]] = field(default_factory=dict)
-    edges: list[tuple[Id, Id, dict[str, Any], bool]] = field(default_factory=list)
+    vertices : the row of each id, in the order of declaration; of_vertices, of_edges : their data.
+    """
+
+    def __init__(self, path: PathLike, directed: bool, implied: bool = False):
+        self.path, self.directed, self.implied = path, directed, implied
+        self.vertices: dict[Any, int] = {}
+        self.of_vertices, self.of_edges = Table(), Table()
+        self._ends, self._one_way = array("q"), bytearray()
+        self._later: list[tuple[int, Any, Any]] = []  # first row, sources and targets of edges by ids of text
+        self._undeclared: dict[Id, int] = {}  # and where in `_ends` each is named first
+
+    def __len__(self) -> int:
+        """The number of edges."""
+        return len(self._one_way)
 
     def vertex(self, name: Id, data: dict[str, Any], line: int | None = None) -> None:
         """Declare a vertex. Raises FileFormatError for one that is declared already."""
-        if name in self.vertices and not self.implied:
+        if name in self._undeclared:
+            del self._undeclared[name]
+            self.vertices[name] = self.vertices.pop(name)
+        elif name in self.vertices and not self.implied:
             raise FileFormatError(self.path, f"two vertices are called {name!r}", "give each its own id", line=line)
-        self.vertices.setdefault(name, {}).update(data)
+        self.of_vertices.put(self.vertices.setdefault(name, len(self.vertices)), data)
 
     def edge(self, source: Id, target: Id, data: dict[str, Any], directed: bool | None = None) -> None:
         """Add an edge; `directed` : its own direction."""
-        if self.implied:
-            self.vertices.setdefault(source, {})
-            self.vertices.setdefault(target, {})
-        self.edges.append((source, target, data, self.directed if directed is None else directed))
+        self.of_edges.put(len(self), data)
+        self._ends.extend((self._row(source), self._row(target)))
+        self._one_way.append(_DEFAULT if directed is None else directed)
+
+    def add_edges(self, sources: Sequence[Id], targets: Sequence[Id], ways: Iterable[bool | None] = ()) -> np.ndarray:
+        """Add many edges: their rows. `ways` : the direction of each, or nothing."""
+        if not self.implied and len(sources) >= _MANY and type(sources[0]) is str:
+            import pyarrow as pa
+
+            self._later.append((len(self), *(pa.array(names, pa.large_string()) for names in (sources, targets))))
+            return self.add_rows(np.zeros(2 * len(sources), dtype=np.int64), ways)
+        for known in (self.vertices.__getitem__, self._row):
+            names = chain.from_iterable(zip(sources, targets, strict=True))
+            try:
+                return self.add_rows(np.fromiter(map(known, names), np.int64, 2 * len(sources)), ways)
+            except KeyError:  # they may be declared later, or by this
+                continue
+        raise AssertionError("every id has a row by now")
+
+    def add_rows(self, ends: np.ndarray, ways: Iterable[bool | None] = ()) -> np.ndarray:
+        """Add many edges between rows of vertices, int64 [2 k], source and target in turn: the rows of the edges."""
+        first = len(self)
+        self._ends.frombytes(ends.tobytes())
+        self._one_way.extend(_DEFAULT if way is None else way for way in ways)
+        self._one_way.extend(bytes([_DEFAULT]) * (len(self._ends) // 2 - len(self)))
+        return np.arange(first, len(self))
+
+    def add(self, fields: Sequence[Field], *ends: Sequence[Id], ways: Iterable[bool | None] = ()) -> bool:
+        """Add many vertices, with such ids, or edges, with such sources and targets, with the values of their fields;
+        or nothing, and False, where a vertex is known already, two fields have one name, or a text has no value."""
+        try:
+            columns = {name: _converted(texts, convert) for name, texts, convert in fields}
+        except (ValueError, KeyError):
+            return False
+        if len(columns) < len(fields):
+            return False
+        if len(ends) == 2:
+            self.of_edges.put_columns(self.add_edges(*ends, ways), columns)
+            return True
+        rows = np.arange(len(self.vertices), len(self.vertices) + len(ends[0]))
+        if len(set(ends[0])) < len(rows) or not self.vertices.keys().isdisjoint(ends[0]):
+            return False
+        self.vertices.update(zip(ends[0], rows.tolist(), strict=True))
+        self.of_vertices.put_columns(rows, columns)
+        return True
+
+    def _row(self, name: Id) -> int:
+        if name not in self.vertices:
+            self.vertices[name] = len(self.vertices)
+            if not self.implied:
+                self._undeclared[name] = len(self._ends)
+        return self.vertices[name]
+
+    def _look_up(self) -> None:
+        """Find the rows of ends that were left for later, all at once: pyarrow's table of ids is faster than a dict."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        declared = pa.array([name for name in self.vertices if name not in self._undeclared], pa.large_string())
+        row = np.array([row for name, row in self.vertices.items() if name not in self._undeclared], dtype=np.int64)
+        whole = np.array(self._ends, dtype=np.int64)
+        for side in (0, 1):
+            names = pa.chunked_array([each[1 + side] for each in self._later], pa.large_string())
+            edges = np.concatenate([np.arange(first, first + len(held)) for first, held, _ in self._later])
+            found = joined(pc.fill_null(pc.index_in(names, declared), -1))
+            for place in np.flatnonzero(found < 0)[:1].tolist():
+                self._undeclared.setdefault(names[place].as_py(), 2 * int(edges[place]) + side)
+            whole[2 * edges + side] = row[found] if len(row) else 0
+        self._ends = array("q", whole.tobytes())
+
+    @cached_property
+    def vertex_columns(self) -> dict[str, Column]:
+        """The data of the vertices, in the order of `vertices`. Raises FileFormatError for one that is not declared."""
+        if self._later:
+            self._look_up()
+        if self._undeclared:
+            name = min(self._undeclared, key=self._undeclared.__getitem__)
+            problem = f"an edge names the vertex {str(name)[:60]!r}, which is not declared"
+            raise FileFormatError(self.path, problem, "declare it, or correct the edge")
+        place = self._by_row(np.arange(len(self.vertices)))
+        return self.of_vertices.columns(place, len(place))
+
+    @cached_property
+    def edge_columns(self) -> dict[str, Column]:
+        """The data of the edges."""
+        return self.of_edges.columns(np.arange(len(self)), len(self))
+
+    def _by_row(self, numbers: np.ndarray) -> np.ndarray:
+        """Numbers in the order of the rows, given in that of `vertices`."""
+        moved = np.empty(len(self.vertices), dtype=np.int64)
+        moved[np.fromiter(self.vertices.values(), np.int64, len(self.vertices))] = numbers
+        return moved
 
     def name_by(self, key: str) -> None:
         """Take the values of `key` as the ids where every vertex has another one; else the key stays a column."""
-        names = [str(data[key]) for data in self.vertices.values() if data.get(key) is not None]
-        if len(set(names)) < len(self.vertices):
-            return
-        known = dict(zip(self.vertices, names, strict=True))
-        self.vertices = dict(zip(names, self.vertices.values(), strict=True))
-        for data in self.vertices.values():
-            del data[key]
-        self.edges = [(self._known(known, u), self._known(known, v), *rest) for u, v, *rest in self.edges]
+        column = self.vertex_columns.get(key)
+        values = [] if column is None else column.tolist()
+        names = [str(value) for value in values if value is not None and value is not MISSING]
+        if column is not None and len(set(names)) == len(self.vertices):
+            self.vertices = dict(zip(names, self.vertices.values(), strict=True))
+            del self.vertex_columns[key]
 
-    def _known(self, known: dict[Any, Any], name: Id) -> Any:
-        if name not in known:
-            problem = f"an edge names the vertex {str(name)[:60]!r}, which is not declared"
-            raise FileFormatError(self.path, problem, "declare it, or correct the edge")
-        return known[name]
+    def edges(self, place: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(sources, targets, whether each is directed), where the vertices are at `place`, in their order."""
+        ends = self._by_row(place)[np.array(self._ends, dtype=np.int64)].reshape(-1, 2)
+        ways = np.array(self._one_way, dtype=np.uint8)
+        return ends[:, 0], ends[:, 1], np.where(ways == _DEFAULT, self.directed, ways == 1)
 
-    def number(self, ids: Ids) -> tuple[list[int], list[int], list[dict[str, Any]], Any]:
-        """(sources, targets, data of the vertices, their original ids or None), as `ids` of `tgraph.read` says."""
+    def number(self, ids: Ids) -> tuple[np.ndarray, int, Any]:
+        """(the vertex that each is in the graph, the number of these, their original ids or None), as `ids` of
+        `tgraph.read` says."""
         names = list(self.vertices)
-        integers = all(_INTEGER.fullmatch(str(name)) and abs(int(name)) < 2**63 for name in names)
+        place = np.arange(len(names))
+        integers = all(type(name) is int or _INTEGER.fullmatch(name) for name in names)
+        integers = integers and all(abs(int(name)) < 2**63 for name in names)
         if ids in ("keep", "compact") and not integers:
             odd = next(name for name in names if not _INTEGER.fullmatch(str(name)))
             raise ArgumentError(f"ids: {self.path} has the id {odd!r}, which ids={ids!r} cannot take")
-        if ids == "text" or not integers:
-            place = dict(zip(names, range(len(names)), strict=True))
-            labels = np.array([str(name) for name in names], dtype=object)
-            if len(set(labels)) < len(labels):
-                raise FileFormatError(self.path, "an integer and a text are the same id", "give each vertex its own id")
-            return *self._ends(place), list(self.vertices.values()), labels
-        numbers = {name: int(name) for name in names}
-        if len(set(numbers.values())) < len(numbers):
+        labels: list[Any] = [str(name) for name in names] if ids == "text" or not integers else list(map(int, names))
+        if len(set(labels)) < len(labels):
             raise FileFormatError(self.path, "an integer and a text are the same id", "give each vertex its own id")
+        if ids == "text" or not integers:
+            return place, len(names), objects(labels)
+        numbers = np.array(labels, dtype=np.int64)
         if ids == "keep":
-            if min(numbers.values(), default=0) < 0:
-                problem = f"the id {min(numbers.values())} is negative"
-                raise FileFormatError(self.path, problem, 'ids="compact" relabels ids 0..n-1')
-            count = max(numbers.values(), default=-1) + 1
-            check_declared(self.path, count, len(self.edges), None)
-            rows: list[dict[str, Any]] = [{} for _ in range(count)]
-            for name, number in numbers.items():
-                rows[number] = self.vertices[name]
-            return *self._ends(numbers), rows, None
-        names.sort(key=int)
-        place = dict(zip(names, range(len(names)), strict=True))
-        originals = torch.tensor([int(name) for name in names], dtype=torch.int64, device="cpu")
-        identity = bool((originals == torch.arange(len(names), device="cpu")).all())
-        return *self._ends(place), [self.vertices[name] for name in names], None if identity else originals
-
-    def _ends(self, place: dict[Any, int]) -> tuple[list[int], list[int]]:
-        return [self._known(place, u) for u, *_ in self.edges], [self._known(place, v) for _, v, *_ in self.edges]
+            if min(labels, default=0) < 0:
+                raise FileFormatError(
+                    self.path, f"the id {min(labels)} is negative", 'ids="compact" relabels ids 0..n-1'
+                )
+            count = max(labels, default=-1) + 1
+            check_declared(self.path, count, len(self), None)
+            return numbers, count, None
+        order = numbers.argsort(kind="stable")
+        place[order] = np.arange(len(names))
+        identity = bool((numbers[order] == np.arange(len(names))).all())
+        return place, len(names), None if identity else torch.from_numpy(numbers[order])
 
 
 def graph_of(
@@ -120,24 +254,24 @@ def graph_of(
 
     Raises FileFormatError for an edge of a vertex that is not declared, and for weights that are not numbers.
     """
-    src, dst, rows, vertices = found.number(ids)
-    data, ways = [each for *_, each, _ in found.edges], {way for *_, way in found.edges} or {found.directed}
-    if len(ways) == 2 and directed is not False:
-        back = [i for i, (*_, way) in enumerate(found.edges) if not way and src[i] != dst[i]]
-        src, dst = src + [dst[i] for i in back], dst + [src[i] for i in back]
-        data = data + [data[i] for i in back]
-    of_edges, of_vertices = columns_of(data, None), columns_of(rows, None)
+    of_vertices, of_edges = found.vertex_columns, found.edge_columns
+    place, count, vertices = found.number(ids)
+    src, dst, one_way = found.edges(place)
+    of_vertices = {name: scattered([(place, each)], count) for name, each in of_vertices.items()}
+    mixed = bool(one_way.any() and not one_way.all())
+    if mixed and directed is not False:
+        back = np.flatnonzero(~one_way & (src != dst))
+        src, dst = np.concatenate((src, dst[back])), np.concatenate((dst, src[back]))
+        both = torch.from_numpy(np.concatenate((np.arange(len(one_way)), back)))
+        of_edges = {name: each.take(both) for name, each in of_edges.items()}
     name, values = _weights(found, of_edges, weight, weights)
-    of_edges.pop(name, None)
+    of_edges = {each: column for each, column in of_edges.items() if each != name}
     chosen = _chosen(found.path, columns, of_edges, of_vertices)
-    one_way = directed if directed is not None else True in ways
-    rules = Rules(one_way, multi, self_loops, "keep", len(rows), vertices, listed_once=ways == {False})
-    graph = rules.build(
-        np.array(src, dtype=np.int64),
-        np.array(dst, dtype=np.int64),
-        values,
-        {name: _values(each) for name, each in of_edges.items() if name in chosen},
-    )
+    if directed is None:
+        directed = bool(one_way.any()) if len(one_way) else found.directed
+    once = not one_way.any() if len(one_way) else not found.directed
+    rules = Rules(directed, multi, self_loops, "keep", count, vertices, listed_once=once)
+    graph = rules.build(src, dst, values, {name: _values(each) for name, each in of_edges.items() if name in chosen})
     return graph.with_columns(vertices={name: _values(each) for name, each in of_vertices.items() if name in chosen})
 
 
@@ -200,6 +334,8 @@ def as_number(text: str) -> Any:
     >>> as_number("7"), as_number("7."), as_number("007"), as_number("x")
     (7, 7.0, 7, 'x')
     """
+    if text.isdigit() and text.isascii() and len(text) < 4000:
+        return int(text)
     if not _NUMBER.fullmatch(text):
         return text
     if text.lstrip("+-").isdigit():
@@ -207,17 +343,27 @@ def as_number(text: str) -> Any:
     return float(text)
 
 
-def drop(dicts: Collection[dict[str, Any]], key: str, usual: Iterable[str]) -> None:
-    """Remove a `key` whose values are the `usual` ones in all of the dicts."""
-    if all(data.get(key) == value for data, value in zip(dicts, usual, strict=True)):
-        for data in dicts:
-            del data[key]
+def _converted(texts: Sequence[str | None], convert: Callable[[str], Any]) -> tuple[slice | list[int], Column]:
+    """(the places of the texts that are not missing, their values)"""
+    places: slice | list[int] = slice(None)
+    if None in texts:
+        places = [i for i, text in enumerate(texts) if text is not None]
+        texts = [text for text in texts if text is not None]
+    return places, Column(packed(list(map(convert, texts))))  # type: ignore[arg-type]
+
+
+def drop(columns: dict[str, Column], key: str, usual: Iterable[Any]) -> None:
+    """Remove a column `key` of the `usual` values alone."""
+    if key in columns and columns[key].tolist() == list(usual):
+        del columns[key]
 
 
 def flattened(pairs: Iterable[tuple[str, Any]], prefix: str = "") -> dict[str, Any]:
     """Nested dicts as one, with the names joined by underscores."""
-    flat: dict[str, Any] = {}
-    waiting = [(prefix + name, value) for name, value in pairs]
+    flat = {prefix + name: value for name, value in pairs}
+    if dict not in map(type, flat.values()):
+        return flat
+    waiting, flat = list(flat.items()), {}
     while waiting:
         name, value = waiting.pop(0)
         if isinstance(value, dict):

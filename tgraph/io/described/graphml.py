@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -11,7 +12,8 @@ from tgraph.files import PathLike
 from tgraph.files.byte_stream import create_bytes
 from tgraph.io.described.graph import Described, reader
 from tgraph.io.described.rows import Values, rows_of
-from tgraph.io.described.source import NOT_XML, Refused, read_xml, typed
+from tgraph.io.described.source import NOT_XML, TYPES, Refused, typed
+from tgraph.io.described.xml import Texts, read_xml
 from tgraph.io.text.banners import refuse_others
 
 _TYPES = {"int": "long", "float": "double", "bool": "boolean", "text": "string"}
@@ -36,13 +38,17 @@ def read(path: PathLike, encoding: str | None = None) -> Described:
     """
     refuse_others(path, "graphml")
     parser = _Parser(path)
-    read_xml(path, encoding, parser.start, parser.end)
+    read_xml(path, encoding, parser)
     if not parser.graphs:
         raise FileFormatError(path, "GraphML without a graph", "check that it is the right file")
     return parser.found
 
 
 class _Parser:
+    parents: Mapping[str, str] = {"node": "graph", "edge": "graph"}
+    child = r'<data\s+key="{key}"\s*{value}</data>'
+    mark, wrap = ">", ""
+
     def __init__(self, path: PathLike):
         self.found = Described(path, directed=True)
         self.graphs = 0
@@ -88,6 +94,20 @@ class _Parser:
             source, target, way = _needed(own, "source", tag), _needed(own, "target", tag), own.get("directed")
             others = {name: value for name, value in own.items() if name not in ("source", "target", "directed")}
             self.found.edge(source, target, others | self._data, None if way is None else way == "true")
+
+    def many(self, tag: str, own: dict[str, Texts], data: dict[str, Texts]) -> bool:
+        ends: list[Any] = [own.pop(name, (None,)) for name in (("id",) if tag == "node" else ("source", "target"))]
+        if any(None in each for each in ends) or not data.keys() <= self._keys.keys():
+            return False
+        ways = [None if way is None else way == "true" for way in own.pop("directed", ())]
+        texts: list[Any] = [] if tag == "node" else [(name, held, str) for name, held in own.items()]
+        for name, key in self._keys.items():
+            default = key.get("default") if key.get("for", "all") in (tag, "all") else None
+            held = data.get(name, [None] * len(ends[0]))
+            held = held if default is None else [default if text is None else text for text in held]
+            if "attr.name" in key and (name in data or default is not None):
+                texts.append((key["attr.name"], held, TYPES.get(key.get("attr.type", "string"), str)))
+        return self.found.add(texts, *ends, ways=ways)
 
     def _closed(self, tag: str) -> tuple[str, dict[str, str]]:
         element, self._element = self._element, None

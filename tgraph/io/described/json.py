@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
+
 from tgraph.core.graph import Graph
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.byte_stream import create_bytes
+from tgraph.io.columns import Column, columns_of
 from tgraph.io.described.graph import Described, flattened, reader
 from tgraph.io.described.rows import rows_of
 from tgraph.io.described.source import text_of
@@ -80,13 +83,38 @@ def _links(found: Described, nodes: Any, links: list[Any]) -> None:
         key = "id" if not isinstance(node, dict) else kinds[i][0] if kinds[i] else None
         names.append(i if key is None else _id(found, data.pop(key)))
         found.vertex(names[-1], flattened(data.items()))
-    ends = [_taken(found, link) for link in links]
-    outside = [end for pair in ends for end in pair[:2] if end not in found.vertices]
-    by_place = outside and all(type(end) is int and 0 <= end < len(names) for pair in ends for end in pair[:2])
-    for source, target, data in ends:
-        if by_place and names:
-            source, target = names[source], names[target]
-        found.edge(source, target, data)
+    sources, targets, columns = _taken_alike(links) or _taken_each(found, links)
+    ends = {*sources, *targets}
+    if names and not ends <= found.vertices.keys() and all(type(end) is int and 0 <= end < len(names) for end in ends):
+        sources, targets = [names[end] for end in sources], [names[end] for end in targets]
+    rows = found.add_edges(sources, targets)
+    found.of_edges.put_columns(rows, {name: (slice(None), each) for name, each in columns.items()})
+
+
+Taken = tuple[list[Any], list[Any], dict[str, Column]]  # sources, targets, further data of edges
+
+
+def _taken_each(found: Described, links: list[Any]) -> Taken:
+    each = [_taken(found, link) for link in links]
+    return (
+        [source for source, *_ in each],
+        [target for _, target, _ in each],
+        columns_of([data for *_, data in each], None),
+    )
+
+
+def _taken_alike(links: list[Any]) -> Taken | None:
+    """The same of edges that are plain objects; None for others."""
+    if not all(type(link) is dict for link in links):
+        return None
+    columns = columns_of(links, None)
+    ends = next((ends for ends in _ENDS if columns.keys() >= {*ends}), None)
+    if ends is None or "directed" in columns:
+        return None
+    sources, targets = (columns.pop(end).tolist() for end in ends)
+    nested = any(dict in map(type, each.values) for each in columns.values() if isinstance(each.values, np.ndarray))
+    plain = {type(end) for end in (*sources, *targets)} in ({str}, {int})
+    return (sources, targets, columns) if plain and not nested else None
 
 
 def _taken(found: Described, link: Any) -> tuple[Any, Any, dict[str, Any]]:
@@ -122,8 +150,7 @@ def _pairs(found: Described, pairs: list[Any]) -> None:
     if any(isinstance(each, dict) and ("group" in each or "data" in each) for each in pairs):
         _cytoscape(found, {"elements": pairs})
         return
-    for source, target, data in [_taken(found, pair) for pair in pairs]:
-        found.edge(source, target, data)
+    _links(found, None, pairs)
 
 
 def _cytoscape(found: Described, value: dict[str, Any]) -> None:

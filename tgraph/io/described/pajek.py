@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.byte_stream import create_bytes
+from tgraph.io.columns import Column
 from tgraph.io.described.graph import Described, as_number, drop, reader
+from tgraph.io.described.number_rows import number_rows
 from tgraph.io.described.rows import rows_of
 from tgraph.io.described.source import text_of
 from tgraph.io.text.banners import refuse_others
+from tgraph.kernels.operators.dicts import packed
 
 _WORD = re.compile(r'"([^"]*)"|(\S+)')
 _UNSAFE = re.compile(r'["\\\r\n\0]')
 _NAMES = re.compile(r"[^\s\"\d.+-][^\s\"]*")
 _EDGES = {"arcs": True, "edges": False, "arcslist": True, "edgeslist": False, "links": False, "bipartite": False}
+_SECTION = re.compile(r"^[ \t]*\*", re.MULTILINE)
+_VERTEX = re.compile(  # the usual line of one
+    r'[ \t]*([0-9]+)[ \t]+(?:"([^"\n]*)"|([^\s"]+))((?:[ \t]+-?[0-9]*\.?[0-9]+){0,3})[ \t]*\n|([\s\S]+)'
+)
 _VERTICES = re.compile(r"^[ \t]*\*vertices", re.IGNORECASE | re.MULTILINE)
 Word = tuple[str, bool]  # and whether it was in quotes
 
@@ -41,109 +52,177 @@ def read(path: PathLike, encoding: str | None = None) -> Described:
     (True, ['ann', 'bob', 'eve'], [5, 7])
     """
     refuse_others(path, "pajek")
-    found = Described(path, directed=False)
-    section, row, rows = "", 0, 0
-    n: int | None = None  # None: any whole numbers
-    text = text_of(path, encoding)
-    for line, words in _lines(text):
-        head = words[0][0].lower()
-        if head.startswith("*"):
-            section, row = head[1:], 0
-            if section == "vertices":
-                if found.vertices:
-                    raise FileFormatError(path, "a second network", "write each to a file of its own", line)
-                n = _vertices(found, words, line) if len(words) > 1 else None
-                rows = n - sum(data.get("mode") == 2 for data in found.vertices.values()) if n is not None else 0
-            elif section in _EDGES:
-                found.implied = n is None
-                found.directed = found.directed or _EDGES[section]
-            elif section not in ("matrix", "network"):
-                raise FileFormatError(path, f"the section {head!r} is no part of a network", "leave it out", line)
-        elif section == "vertices":
-            _describe(found, words, n, line)
+    return _Parser(path, text_of(path, encoding)).network()
+
+
+class _Parser:
+    def __init__(self, path: PathLike, text: str):
+        self.found = Described(path, directed=False)
+        self._text = text
+        self._n: int | None = None  # None: any whole numbers
+        self._rows = self._row = 0  # of a matrix, and the present one
+        self._by_section: dict[str, Callable[[list[Word], int], None]] = {
+            "vertices": self._describe,
+            "matrix": self._matrix,
+        }
+        self._by_section |= {section: partial(self._edges, section) for section in _EDGES}
+
+    def network(self) -> Described:
+        begins = [match.start() for match in _SECTION.finditer(self._text)]
+        self._preamble(self._text[: begins[0] if begins else None])
+        line = self._text.count("\n", 0, begins[0]) + 1 if begins else 1
+        for begin, end in itertools.pairwise([*begins, len(self._text)]):
+            head, _, body = self._text[begin:end].partition("\n")
+            section = self._begun(_words(head), line)
+            taken = self._many(body, section) if section in self._by_section else len(body)
+            for number, words in _lines(body[taken:], line + 1 + body.count("\n", 0, taken)):
+                self._by_section[section](words, number)
+            line += body.count("\n") + 1
+        drop(self.found.vertex_columns, "label", map(str, self.found.vertices))
+        self.found.name_by("label")
+        return self.found
+
+    def _preamble(self, text: str) -> None:
+        """Lines before the first section: a note, or all links of Infomap."""
+        taken = self._many(text, "arcs")
+        for line, words in _lines(text[taken:], 1 + text.count("\n", 0, taken)):
+            if all(isinstance(as_number(word), int) for word, _ in words[:2]):
+                self.found.implied = True
+                self._edges("arcs", words, line)
+            elif _VERTICES.search(self._text) is None:
+                problem = "the line *Vertices is missing"
+                raise FileFormatError(self.found.path, problem, "begin the file with *Vertices n", line)
+
+    def _begun(self, words: list[Word], line: int) -> str:
+        """The section that a line begins."""
+        section, self._row = words[0][0].lower()[1:], 0
+        if section == "vertices":
+            if self.found.vertices:
+                raise FileFormatError(self.found.path, "a second network", "write each to a file of its own", line)
+            if len(words) > 1:
+                self._declare(words, line)
         elif section in _EDGES:
-            _edges(found, section, words, n, line)
-        elif section == "matrix":
-            row += 1
-            last = n or 0
-            first = rows if rows < last else 0  # of two modes: from the one to the other
-            if row > rows or len(words) > last - first:
-                problem = f"more than {last - first} numbers" if row <= rows else f"more than {rows} rows"
-                raise FileFormatError(path, problem, f"a matrix here is {rows} x {last - first}", line)
-            for column, (word, _) in enumerate(words, first + 1):
-                value = _weight(path, word, line)
-                if value != 0:
-                    found.edge(row, column, {"weight": value}, first == 0)
-        elif section != "network" and all(isinstance(as_number(word), int) for word, _ in words[:2]):
-            found.implied = True
-            _edges(found, "arcs", words, None, line)
-        elif section != "network" and _VERTICES.search(text) is None:
-            raise FileFormatError(path, "the line *Vertices is missing", "begin the file with *Vertices n", line)
-    drop(found.vertices.values(), "label", map(str, found.vertices))
-    found.name_by("label")
-    return found
+            self.found.implied = self._n is None
+            self.found.directed |= _EDGES[section]
+        elif section not in ("matrix", "network"):
+            problem = f"the section {words[0][0].lower()!r} is no part of a network"
+            raise FileFormatError(self.found.path, problem, "leave it out", line)
+        return section
+
+    def _declare(self, words: list[Word], line: int) -> None:
+        counts = [as_number(word) for word, _ in words[1:3]]
+        if not all(isinstance(count, int) and 0 <= count < 2**28 for count in counts):
+            raise FileFormatError(self.found.path, "*Vertices without their number", "write *Vertices n", line)
+        self._n, self._rows = counts[0], min(counts)
+        self.found.add([], range(1, self._n + 1))
+        if len(counts) > 1:
+            modes = packed([1] * self._rows + [2] * (self._n - self._rows))
+            self.found.of_vertices.put_columns(np.arange(self._n), {"mode": (slice(None), Column(modes))})
+
+    def _many(self, text: str, section: str) -> int:
+        """Take as much of a section as looks alike: where that ends, 0 where it does not."""
+        if section == "vertices" and self._n is not None:
+            return self._describe_many(text, self._n)
+        rows = number_rows(text) if section in ("arcs", "edges") else None
+        if rows is None:
+            return 0
+        src, dst, weights = rows
+        lowest, highest = min(src.min(), dst.min()), max(src.max(), dst.max())
+        if lowest < (self._n is not None) or (self._n is not None and highest > self._n):
+            return 0
+        self.found.implied = self._n is None
+        ways = itertools.repeat(_EDGES[section], len(src))
+        if self._n is None:
+            edges = self.found.add_edges(src.tolist(), dst.tolist(), ways)
+        else:
+            edges = self.found.add_rows(np.stack((src, dst), 1) - 1, ways)
+        if weights is not None:
+            self.found.of_edges.put_columns(edges, {"weight": (slice(None), Column(weights))})
+        return len(text)
+
+    def _describe_many(self, text: str, n: int) -> int:
+        found = _VERTEX.findall(text)
+        rest = found.pop()[-1] if found and found[-1][-1] else ""
+        places = [each.split() for *_, each, _ in found]
+        numbers = np.array([int(each[0]) for each in found])
+        wide = set(map(len, places))
+        if len(wide) != 1 or numbers.min() < 1 or numbers.max() > n:
+            return 0
+        try:
+            columns = [packed([float(each[axis]) for each in places]) for axis in range(wide.pop())]
+        except ValueError:
+            return 0
+        labels = packed([quoted or plain for _, quoted, plain, *_ in found])
+        held = {"label": labels} | dict(zip("xyz", columns, strict=False))
+        columns_of_run = {name: (slice(None), Column(values)) for name, values in held.items()}
+        self.found.of_vertices.put_columns(numbers - 1, columns_of_run)
+        return len(text) - len(rest)
+
+    def _vertex(self, word: str, line: int) -> int:
+        number, n = as_number(word), self._n
+        if not isinstance(number, int) or (number < 0 if n is None else not 0 < number <= n):
+            problem = f"{word[:60]!r} is no {'whole number' if n is None else f'vertex 1..{n}'}"
+            raise FileFormatError(self.found.path, problem, "correct the line, or *Vertices", line)
+        return number
+
+    def _describe(self, words: list[Word], line: int) -> None:
+        number = self._vertex(words[0][0], line)
+        if self._n is None:
+            self.found.vertex(number, {}, line)
+        data: dict[str, Any] = {"label": words[1][0]} if len(words) > 1 else {}
+        rest = words[2:]
+        for axis in "xyz":
+            if rest and not isinstance(as_number(rest[0][0]), str):
+                data[axis] = float(rest.pop(0)[0])
+        if len(rest) % 2:
+            data["shape"] = rest.pop(0)[0]
+        self.found.of_vertices.put(self.found.vertices[number], data | _pairs(rest))
+
+    def _edges(self, section: str, words: list[Word], line: int) -> None:
+        directed = _EDGES[section]
+        if section.endswith("list"):
+            source, *targets = (abs(self._vertex(word.lstrip("-"), line)) for word, _ in words)
+            for target in targets:
+                self.found.edge(source, target, {}, directed)
+            return
+        if len(words) < 2:
+            problem = "an edge with one end"
+            raise FileFormatError(self.found.path, problem, "a line holds source, target and weight", line)
+        source, target = (self._vertex(word, line) for word, _ in words[:2])
+        rest = words[2:]
+        data = {}
+        if rest and (len(rest) % 2 or not isinstance(as_number(rest[0][0]), str)):
+            data["weight"] = _weight(self.found.path, rest.pop(0)[0], line)
+        self.found.edge(source, target, data | _pairs(rest), directed)
+
+    def _matrix(self, words: list[Word], line: int) -> None:
+        """A row of a matrix; of two modes from the one to the other."""
+        self._row += 1
+        first = self._rows if self._rows < (self._n or 0) else 0
+        wide = (self._n or 0) - first
+        if self._row > self._rows or len(words) > wide:
+            problem = f"more than {wide} numbers" if self._row <= self._rows else f"more than {self._rows} rows"
+            raise FileFormatError(self.found.path, problem, f"a matrix here is {self._rows} x {wide}", line)
+        for column, (word, _) in enumerate(words, first + 1):
+            value = _weight(self.found.path, word, line)
+            if value != 0:
+                self.found.edge(self._row, column, {"weight": value}, first == 0)
 
 
-def _lines(text: str) -> Iterator[tuple[int, list[Word]]]:
-    for number, line in enumerate(text.split("\n"), 1):
-        words = [(match[1] or match[2] or "", match[2] is None) for match in _WORD.finditer(line)]
+def _words(line: str) -> list[Word]:
+    return [(match[1] or match[2] or "", match[2] is None) for match in _WORD.finditer(line)]
+
+
+def _lines(text: str, first: int) -> Iterator[tuple[int, list[Word]]]:
+    for number, line in enumerate(text.split("\n"), first):
+        words = _words(line)
         if words and not words[0][0].startswith(("%", "#")):
             yield number, words
-
-
-def _vertices(found: Described, words: list[Word], line: int) -> int:
-    counts = [as_number(word) for word, _ in words[1:3]]
-    if not counts or not all(isinstance(count, int) and 0 <= count < 2**28 for count in counts):
-        raise FileFormatError(found.path, "*Vertices without their number", "write *Vertices n", line)
-    for number in range(1, counts[0] + 1):
-        found.vertex(number, {} if len(counts) == 1 else {"mode": 1 if number <= counts[1] else 2})
-    return int(counts[0])
-
-
-def _vertex(path: PathLike, word: str, n: int | None, line: int) -> int:
-    number = as_number(word)
-    if not isinstance(number, int) or (number < 0 if n is None else not 0 < number <= n):
-        problem = f"{word[:60]!r} is no {'whole number' if n is None else f'vertex 1..{n}'}"
-        raise FileFormatError(path, problem, "correct the line, or *Vertices", line)
-    return number
-
-
-def _describe(found: Described, words: list[Word], n: int | None, line: int) -> None:
-    number = _vertex(found.path, words[0][0], n, line)
-    if n is None:
-        found.vertex(number, {}, line)
-    data = found.vertices[number]
-    if len(words) > 1:
-        data["label"] = words[1][0]
-    rest = words[2:]
-    for axis in "xyz":
-        if rest and not isinstance(as_number(rest[0][0]), str):
-            data[axis] = float(rest.pop(0)[0])
-    if len(rest) % 2:
-        data["shape"] = rest.pop(0)[0]
-    data |= _pairs(rest)
 
 
 def _pairs(words: list[Word]) -> dict[str, Any]:
     spelled = [word if quoted else as_number(word) for word, quoted in words]
     return dict(zip(map(str, spelled[::2]), spelled[1::2], strict=False))
-
-
-def _edges(found: Described, section: str, words: list[Word], n: int | None, line: int) -> None:
-    directed = _EDGES[section]
-    if section.endswith("list"):
-        source, *targets = (abs(_vertex(found.path, word.lstrip("-"), n, line)) for word, _ in words)
-        for target in targets:
-            found.edge(source, target, {}, directed)
-        return
-    if len(words) < 2:
-        raise FileFormatError(found.path, "an edge with one end", "a line holds source, target and weight", line)
-    source, target = (_vertex(found.path, word, n, line) for word, _ in words[:2])
-    rest = words[2:]
-    data = {}
-    if rest and (len(rest) % 2 or not isinstance(as_number(rest[0][0]), str)):
-        data["weight"] = _weight(found.path, rest.pop(0)[0], line)
-    found.edge(source, target, data | _pairs(rest), directed)
 
 
 def _weight(path: PathLike, word: str, line: int) -> int | float:

@@ -184,7 +184,7 @@ def _arrays(table: pyarrow.Table, layout: LineLayout, form: Form, seen: Watched)
             if form is not Form.EXACT:
                 _check_labels(arrays[-1], layout)
         else:
-            arrays.append(_joined(table.column(str(i))))
+            arrays.append(joined(table.column(str(i))))
         if kind == "id" and form is not Form.EXACT:
             _check_range(arrays[-1], layout)
         if kind in ("number", "real") and arrays[-1].dtype == np.float64:
@@ -236,7 +236,7 @@ def _check_spelling(path: PathLike, layout: LineLayout, form: Form, seen: Watche
                         raise Odd
 
 
-def _joined(column: pyarrow.ChunkedArray) -> np.ndarray:
+def joined(column: pyarrow.ChunkedArray) -> np.ndarray:
     """One writable array, as torch requires, of a column without missing numbers, from its buffers: `to_numpy` would
     import pandas, which takes longer than a small file."""
     whole = np.empty(len(column), dtype=column.type.to_pandas_dtype())

@@ -74,7 +74,7 @@ def dict_column(dicts: list[Any], name: Any) -> tuple[Tensor | np.ndarray, Tenso
     if not dicts:
         return None
     try:
-        return _packed(list(map(itemgetter(name), dicts))), None
+        return packed(list(map(itemgetter(name), dicts))), None
     except KeyError:
         values = [each.get(name, MISSING) for each in dicts]
     absent = [value is MISSING for value in values]
@@ -82,7 +82,7 @@ def dict_column(dicts: list[Any], name: Any) -> tuple[Tensor | np.ndarray, Tenso
         return None
     kinds = set(map(type, values)) - {type(MISSING)}
     if len(kinds) == 1 and (kind := kinds.pop()) in DTYPES:
-        filled = _packed([kind() if value is MISSING else value for value in values])
+        filled = packed([kind() if value is MISSING else value for value in values])
         if isinstance(filled, Tensor):
             return filled, ~torch.tensor(absent)
     return objects(values), None
@@ -132,7 +132,8 @@ def dicts_of_columns(names: list[Any], columns: list[list[Any]], kind: type, mis
     ]
 
 
-def _packed(values: list[Any]) -> Tensor | np.ndarray:
+def packed(values: list[Any]) -> Tensor | np.ndarray:
+    """A tensor where all values are int, all float or all bool, else an array of objects."""
     kinds = set(map(type, values))
     if len(kinds) == 1 and (dtype := DTYPES.get(kinds.pop())):
         try:
