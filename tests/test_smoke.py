@@ -239,6 +239,7 @@ def test_streams(tmp_path):
     features = torch.ones(graph.num_vertices, 2)
     summed = tg.stream.aggregate(graph, features, tmp_path / "summed.npy")
     halved = tg.stream.apply(summed, lambda rows: rows / 2, tmp_path / "halved.npy")
+    assert tg.stream.Network([tg.nn.GCNConv(2, 1)], graph, tmp_path).backward(halved, lambda out, rows: out.sum()) < 1e9
     restored = tg.stream.permute(halved, torch.arange(graph.num_vertices).flip(0), tmp_path / "restored.npy")
     assert restored.shape == (graph.num_vertices, 2)
     edges.write_text("0 1\n1 2\n")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tgraph.engine.run import run
     from tgraph.engine.run_each import run_each
     from tgraph.engine.state import Run
+    from tgraph.engine.together import together
     from tgraph.engine.tracing.trace import Trace
     from tgraph.io import read, verify, write
     from tgraph.io.arrow import from_table
@@ -88,6 +89,7 @@ __all__ = [
     "run",
     "run_each",
     "sampling",
+    "together",
     "tune",
     "update",
     "verify",
@@ -145,6 +147,7 @@ _HOMES = {
     "run": "tgraph.engine.run",
     "run_each": "tgraph.engine.run_each",
     "sampling": "tgraph",
+    "together": "tgraph.engine.together",
     "tune": "tgraph.tuning.backends",
     "update": "tgraph.model.operators",
     "verify": "tgraph.io",

@@ -154,7 +154,48 @@ def test_graphs_without_vertices_or_arcs():
         assert tg.tune(empty, timer=Clock()).choices.keys() == {"sum", "max"}
 
 
-@pytest.mark.parametrize(("options", "words"), [({"columns": 0}, "columns"), ({"dtype": torch.int32}, "dtype")])
+def test_orders_and_layouts_for_an_operation(tmp_path):
+    """A graph in `sell` with slices of 8 takes half the time; the file keeps it, and the choice of a backend."""
+    seen = []
+
+    def operation(held):
+        sliced = held.layout is not None and held.layout.options().get("C") == 8
+        seen.append(0.5 if sliced else 1.0 if held.order is None else 0.8)
+        return tg.algorithms.pagerank(held)
+
+    def timer(step):
+        step()
+        return seen[-1] if seen else clock(step)
+
+    known, clock = graph(), Clock(native=2.0, sparse=1.0)
+    tg.tune(known, 8, timer=clock)
+    given = {"orders": ["degree"], "layouts": ["sell", "cbm"], "operation": operation}
+    found = tg.tune(known, 8, timer=timer, **given)
+    chosen = found.settings.chosen
+    assert (chosen.order, chosen.name, found.gain) == ("degree", "sell(C=8)", 2) and "cbm" in found.settings.refused
+    assert len(found.settings.measured) == 6 and "chosen: degree, sell(C=8), 2.00 times as fast" in str(found)
+    tg.write(found.graph, tmp_path / "fast.tg")
+    tg.write(known, tmp_path / "plain.tg")
+    (tmp_path / "tuned.json").unlink()
+    tuned.forget()  # as on another machine
+    plain, fast = tg.read(tmp_path / "plain.tg"), tg.read(tmp_path / "fast.tg")
+    assert fast.layout.options() == found.graph.layout.options() and torch.equal(fast.order, found.graph.order)
+    assert "sparse serves it (tgraph.tune" in tg.explain(plain, torch.ones(30, 8))
+    assert tg.tune(known, 8, timer=lambda step: 1.0, layouts=["coo"]).graph is known
+    with pytest.raises(ArgumentError, match="no order or layout"):
+        _ = tg.tune(known, 8).graph
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '{"x": 3}'])
+def test_a_damaged_note_in_a_file_is_ignored(text):
+    tuned.learn(text)
+    assert "native" in tg.explain(graph(), torch.ones(30))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"columns": 0}, "columns"), ({"dtype": torch.int32}, "dtype"), ({"layouts": ["x"]}, "'x' is not")],
+)
 def test_errors(options, words):
     with pytest.raises(ArgumentError, match=words):
         tg.tune(graph(), **options)

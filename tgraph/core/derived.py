@@ -19,6 +19,7 @@ __all__ = [
     "derived",
     "derived_tensor",
     "detached_cache_scope",
+    "is_computing",
     "is_kept",
 ]
 
@@ -33,6 +34,11 @@ def detached_cache_scope() -> AbstractContextManager[Any]:
     if torch.is_inference_mode_enabled() or torch._C._are_functorch_transforms_active():
         return _outside_of_transforms()
     return _lock
+
+
+def is_computing() -> bool:
+    """Whether this thread computes what others, which derive from the same or another object, may have to wait for."""
+    return _lock._is_owned()  # type: ignore[attr-defined]
 
 
 @contextmanager

@@ -112,7 +112,7 @@ class StreamedSnapshot(Streamed):
         """Add the vertex data to the memory for blocks."""
         copies = COPIES_IN_PLACE if in_place else COPIES
         taken = vertex_bytes(self.source, copies * nbytes(values)) - self.source.working_bytes
-        self.memory = self.pipeline.memory = budget_for(self._given[2] + taken)
+        self.memory = self.pipeline.memory = budget_for(self._given[2] + taken + self.pipeline.states)
         super().reserve(values, in_place)
 
     @property

@@ -98,11 +98,7 @@ def run(
         given = {"mode": mode, "backend": backend, "fuse": fuse, "trace": trace, "progress": progress}
         given |= {"max_iterations": max_iterations, "device": device, "memory": memory, "checkpoint": checkpoint}
         return attained.run_recorded(run, cast(Relaxation, program), graph, recorded, **given)
-    if device is not None or memory is not None:
-        if place is None:
-            attach("run.place")
-        assert place is not None, "tgraph.stream sets it"
-        graph = place(graph, memory, device)
+    graph = placed(graph, memory, device)
     # Programs with operations of their own may need torch's threads.
     alone = program.one_torch_thread or (fuse and is_likely(program, graph))
     one_thread = one_torch_thread(backend) if alone else _NOTHING
@@ -139,6 +135,16 @@ def run(
 
 _NOTHING: AbstractContextManager[Any] = nullcontext()
 _NOT_SHOWN: AbstractContextManager[Advance] = nullcontext(lambda steps, active: None)
+
+
+def placed(graph: Graph, memory: str | int | None, device: torch.device | str | None) -> Graph:
+    """The graph on a device and within a memory budget."""
+    if device is None and memory is None:
+        return graph
+    if place is None:
+        attach("run.place")
+    assert place is not None, "tgraph.stream sets it"
+    return place(graph, memory, device)
 
 
 @contextmanager

@@ -10,9 +10,11 @@ import torch
 
 from tgraph.core.graph import Graph
 from tgraph.core.system import native
-from tgraph.engine.run import Run, run
+from tgraph.engine.run import Run, placed, run
+from tgraph.engine.together import together
 from tgraph.errors import ArgumentError
 from tgraph.model.program import Program
+from tgraph.progress import is_wanted
 
 ARCS_WORTH_A_THREAD = 1 << 18  # on smaller graphs a program runs mostly in Python, where threads wait for each other
 
@@ -20,9 +22,10 @@ ARCS_WORTH_A_THREAD = 1 << 18  # on smaller graphs a program runs mostly in Pyth
 def run_each(programs: Iterable[Program], graph: Graph, **options: Any) -> list[Run]:
     """Run independent `programs`, and return the `Run` of each, in order.
 
-    On the CPU every core runs whole programs, where the graph is large and there are as many programs as cores: a
-    second core speeds up a search with small frontiers less than it does by running another search. `options` are
-    those of `tgraph.run`; with `trace` or `progress` the programs run one after the other.
+    Each block that is read of a streamed graph serves all programs that need it (`tgraph.together`). In memory, on the
+    CPU, every core runs whole programs, where the graph is large and there are as many programs as cores: a second
+    core speeds up a search with small frontiers less than it does by running another search. `options` are
+    those of `tgraph.run`; with `progress`, and in memory with `trace`, the programs run one after the other.
 
     Raises the errors of `tgraph.run`, for the first program that fails; ArgumentError for a checkpoint.
 
@@ -33,9 +36,14 @@ def run_each(programs: Iterable[Program], graph: Graph, **options: Any) -> list[
     """
     if options.get("checkpoint") is not None:
         raise ArgumentError("checkpoint: is of one run, these are several; pass each to tgraph.run with its own")
+    graph = placed(graph, options.pop("memory", None), options.pop("device", None))
     chosen, threads = list(programs), torch.get_num_threads()
-    watched = options.get("trace") or options.get("progress")
-    watched = watched or (graph.layout is not None and graph.layout.is_distributed)  # processes exchange in one order
+    spread = graph.layout is not None and graph.layout.is_distributed  # processes exchange in one order
+    if graph.storage.streams and not spread and not is_wanted(options.get("progress", False)):
+        with together() as calls:
+            noted = [calls(run, program, graph, **options) for program in chosen]
+        return [call.result() for call in noted]
+    watched = spread or options.get("trace") or options.get("progress")
     if watched or graph.device.type != "cpu" or len(chosen) < threads or graph.num_arcs < ARCS_WORTH_A_THREAD:
         return [run(program, graph, **options) for program in chosen]
     with ThreadPoolExecutor(threads, initializer=native.use_one_thread) as pool:

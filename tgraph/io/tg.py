@@ -2,12 +2,12 @@
 
 Tensors: offset int64 [n + 1], neighbors int32 or int64 [m], and optionally weights [m], vertices int64 [n], or
 vertex_text uint8 and vertex_text_offset int64 [n + 1] for labels, and order int64 [n] of a permuted graph. The metadata
-are format, version, directed and num_vertices. A graph in a layout (version 2) has the tensors of the layout in place
-of the first three, with the prefix "layout."; the metadata also have layout, its name, and options, in JSON. The data
-begin at a page boundary, so that any safetensors reader can map them. Every byte is covered by a checksum
-(`tgraph.files.checksummed`), which readers may ignore. A file of version 3 or 4 is partitioned into blocks; see
-`tgraph.stream.file.container`. A file with columns of arcs or vertices is of version 5, with the tensors of
-`tgraph.io.named_data`.
+are format, version, directed, num_vertices, and tuned, the measurements of `tgraph.tune` on it, if any. A graph in a
+layout (version 2) has the tensors of the layout in place of the first three, with the prefix "layout."; the metadata
+also have layout, its name, and options, in JSON. The data begin at a page boundary, so that any safetensors reader can
+map them. Every byte is covered by a checksum (`tgraph.files.checksummed`), which readers may ignore. A file of version
+3 or 4 is partitioned into blocks; see `tgraph.stream.file.container`. A file with columns of arcs or vertices is of
+version 5, with the tensors of `tgraph.io.named_data`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from tgraph.files import PathLike, checksummed
 from tgraph.files.checksummed import Contents, as_bytes, contents
 from tgraph.io import labels, named_data
 from tgraph.io.mapped import MappedGraph
+from tgraph.kernels import tuned
 
 VERSION, COLUMNS = 2, 5
 _LAYOUT = "layout."
@@ -78,6 +79,8 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     held = held if verify else None
     if weights is False:
         tensors.pop("weights", None)
+    if "tuned" in notes:
+        tuned.learn(notes["tuned"])
     try:
         if int(notes.get("version", "0")) not in (0, 1, VERSION, COLUMNS):
             raise FileFormatError(path, f"format version {notes['version']} is newer than {COLUMNS}", "upgrade tgraph")
@@ -206,6 +209,8 @@ def write(graph: Graph, path: PathLike) -> None:
     if columns:
         tensors, notes = tensors | columns, notes | {"version": str(COLUMNS)}
     notes |= {"directed": str(graph.directed).lower(), "num_vertices": str(graph.num_vertices)}
+    if measured := tuned.text_of(graph):
+        notes["tuned"] = measured
     checksummed.write(path, tensors, notes)
 
 

@@ -94,7 +94,7 @@ def find(name: str, call: Call, refused: Mapping[str, str] = MappingProxyType({}
             return noted(Choice(call.operation, BACKENDS[name], call))
         return Choice(call.operation, None, call, {name: reason})
     chosen = None if in_layout else BACKENDS.get(tuned.choice(call) or "")
-    if chosen is not None and refusal(chosen, call) is None:
+    if chosen is not None and refusal(chosen, call) is None and chosen.is_ordered(call):
         return noted(Choice(call.operation, chosen, call, tuned=True))
     choice = by_rule(call, refused)
     return choice if choice.backend is None else noted(choice)

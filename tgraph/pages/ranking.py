@@ -9,7 +9,7 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph.markup.page import Section, Table
-from tgraph.pages.study import Study
+from tgraph.pages.study import ROUGHLY, Study
 
 EXACT = 500  # vertices of a graph with paths counted from all of them
 SAMPLES, GROUPS = 32, 4  # sources of paths, and groups of them for the standard error
@@ -19,6 +19,8 @@ LISTED = 10
 def ranking(study: Study) -> Section:
     """The top vertices by degree, PageRank, betweenness, harmonic centrality and triangles."""
     graph, notes = study.graph, ["PageRank: damping 0.85, its sum is 1."]
+    if study.streams:
+        notes.append(f"PageRank ended with the first pass over the file that changed it by {ROUGHLY} in all, or less.")
     if graph.directed and not study.streams:
         tables = [_table(study, "In-degree", graph.in_degree), _table(study, "Out-degree", graph.out_degree)]
     else:

@@ -88,29 +88,38 @@ def report(graph: tg.Graph, *, title: str = "", seed: int = 0) -> Report:
     found: dict[str, Section] = {}
     seconds: dict[str, float] = {}
     missing: dict[str, str] = {}
-    for name in tg.progress.track(sorted(PARTS, key=USES_OTHERS.__contains__), "report", unit="sections"):
-        if name != "Size" and not graph.num_vertices:
-            continue
-        if study.streams and name not in STREAMED:
-            missing[name] = IN_MEMORY
-            continue
+
+    def make(name: str) -> None:
         start = time.perf_counter()
         try:
             found[name] = PARTS[name](study)
         except MemoryBudgetError as refusal:
             missing[name] = str(refusal)
         seconds[name] = time.perf_counter() - start
-    sections = [*(found[name] for name in PARTS if name in found), _made(seconds, missing)]
+
+    names = sorted(PARTS if graph.num_vertices else ["Size"], key=USES_OTHERS.__contains__)
+    if study.streams:
+        missing |= {name: IN_MEMORY for name in names if name not in STREAMED}
+        with tg.together() as calls:  # no result is needed by two of these
+            for name in STREAMED:
+                if name in names:
+                    calls(make, name)
+    else:
+        for name in tg.progress.track(names, "report", unit="sections"):
+            make(name)
+    sections = [*(found[name] for name in PARTS if name in found), _made(seconds, missing, study.streams)]
     kind = "A directed graph" if graph.directed else "An undirected graph"
     lead = f"{kind} of {graph.num_vertices:,} vertices and {graph.num_edges:,} edges."
     return Report(title or "A graph", lead, sections)
 
 
-def _made(seconds: dict[str, float], missing: dict[str, str]) -> Section:
+def _made(seconds: dict[str, float], missing: dict[str, str], streams: bool) -> Section:
     """The times of the sections, and the sections left out."""
     tables = [Table("Time", ("section", "ms"), [(name, 1e3 * took) for name, took in seconds.items()], bars=1)]
     if missing:
         tables.append(Table("Left out", ("section", "why"), list(missing.items())))
     lead = f"By tgraph {tg.__version__}, in {duration(sum(seconds.values()))}."
     notes = ["The time of shared results counts to the first section that needs them."]
+    if streams:
+        notes = ["The sections were made at the same time, and share what was read of the graph."]
     return Section("making", "How this was made", lead, tables=tables, notes=notes)

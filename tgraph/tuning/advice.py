@@ -8,10 +8,10 @@ from typing import Any, overload
 import torch
 
 from tgraph.core.graph import Graph
-from tgraph.tuning.backends import Timer
 from tgraph.tuning.findings import ModelAdvice
 from tgraph.tuning.layout_advice import DEFAULT_LAYOUTS, SAMPLE, Advice, advise_graph
 from tgraph.tuning.order_advice import DEFAULT_ORDERS
+from tgraph.tuning.timing import Timer
 
 
 @overload

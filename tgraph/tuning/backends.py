@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import statistics
-import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -14,16 +12,15 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph, whole
+from tgraph.core.system.text import table
 from tgraph.errors import ArgumentError
 from tgraph.kernels import BACKENDS, Backend, by_rule, refusal, tuned
 from tgraph.kernels.call import Call
 from tgraph.kernels.reductions import REDUCTIONS
+from tgraph.markup.labels import preformatted
 from tgraph.model.operators import aggregate
-
-MARGIN = 1.1  # a backend that is faster by this factor replaces the rule's choice; less is noise
-SECONDS, CALLS = 0.05, 3  # of a measurement, at least
-
-Timer = Callable[[Callable[[], object]], float]  # the seconds of a call of its argument
+from tgraph.tuning.settings import Settings, measured_settings
+from tgraph.tuning.timing import MARGIN, Timer, timer_on
 
 
 @dataclass(frozen=True)
@@ -32,6 +29,7 @@ class Tuned:
 
     choices : {"sum": backend, "max": backend}, the choices of backend="auto" from now on.
     milliseconds : {"sum": {backend: milliseconds of a call}, "max": ...} of all measured backends.
+    settings : the orders and layouts that were measured, None where none were asked for.
 
     >>> tuned = tg.tune(tg.generators.rmat(6), columns=8)
     >>> tuned.choices["sum"] in tuned.milliseconds["sum"]
@@ -40,6 +38,42 @@ class Tuned:
 
     choices: dict[str, str]
     milliseconds: dict[str, dict[str, float]]
+    settings: Settings | None = None
+
+    @property
+    def graph(self) -> Graph:
+        """The graph in the fastest order and layout, the given one where no other is clearly faster. `tgraph.write`
+        keeps both. Raises ArgumentError where none were asked for.
+
+        >>> tg.tune(tg.generators.path(9), layouts=["dcsr"]).graph.num_edges
+        8
+        """
+        return self._settings.graph
+
+    @property
+    def gain(self) -> float:
+        """How many times as fast the operation is on `graph` as on the one given.
+
+        >>> tg.tune(tg.generators.path(9), layouts=["dcsr"]).gain >= 1
+        True
+        """
+        return self._settings.chosen.gain
+
+    @property
+    def _settings(self) -> Settings:
+        if self.settings is None:
+            raise ArgumentError('tune: no order or layout was measured; name some, as in tune(graph, layouts=["sell"])')
+        return self.settings
+
+    def __str__(self) -> str:
+        rows = [("aggregate", "backend", "ms")]
+        for reduce, times in self.milliseconds.items():
+            for name, taken in times.items():
+                rows.append((reduce, name + " (chosen)" * (name == self.choices[reduce]), f"{taken:.3g}"))
+        return table(rows, left=(0, 1)) + ("" if self.settings is None else f"\n\n{self.settings}")
+
+    def _repr_html_(self) -> str:
+        return preformatted(self)
 
 
 def tune(
@@ -47,10 +81,14 @@ def tune(
     columns: int = 1,
     *,
     dtype: torch.dtype = torch.float32,
+    orders: Sequence[str] = (),
+    layouts: Sequence[str] = (),
+    operation: Callable[[Graph], object] | None = None,
     again: bool = False,
     timer: Timer | None = None,
 ) -> Tuned:
-    """Measure the fastest backends for sums and for maxima over a graph like this; backend="auto" then uses them.
+    """Measure the fastest backends for sums and for maxima over a graph like this; backend="auto" then uses them. Where
+    some are named, measure orders of its vertices and layouts of its arcs as well.
 
     Without it "auto" follows a rule: compiled kernels where the device has any, otherwise torch's operators. The choice
     holds for aggregates over all arcs (means and minima included), for graphs on the same device with numbers of
@@ -61,13 +99,21 @@ def tune(
     graph : the graph, on the device where it will be used.
     columns : of the vertex data, [n] or [n, columns].
     dtype : the dtype of the data.
+    orders : of the vertices, by the names of `Graph.reorder`. layouts : of the arcs, by the names of `Graph.to_format`,
+        each with several values of its options (`tgraph.tuning.settings.OPTIONS`), in the best order. The `graph` of
+        the result is in the fastest. A .tg file of it keeps both, and the choices; str() says what was gained.
+    operation : what is measured in them, a function of a graph; by default the sum over all arcs.
     again : measure even if a choice is stored.
     timer : a function that returns the seconds of a call of its argument, by default the median of a few.
 
-    Raises ArgumentError for no columns, or a dtype that is not floating.
+    Raises ArgumentError for no columns, a dtype that is not floating, and an unknown order or layout.
 
     >>> tg.tune(tg.generators.rmat(6), columns=8).choices
     {'sum': '...', 'max': '...'}
+    >>> tuned = tg.tune(tg.generators.rmat(6), orders=["degree"], layouts=["sell"], operation=tg.algorithms.pagerank)
+    >>> tg.write(tuned.graph, "tuned.tg")
+    >>> tg.read("tuned.tg").num_edges == tuned.graph.num_edges
+    True
     """
     if columns < 1:
         raise ArgumentError(f"columns: {columns} is not positive; data has at least one number for each vertex")
@@ -77,13 +123,19 @@ def tune(
     data = torch.ones(shape, dtype=dtype, device=graph.device)
     keys = {reduce: tuned.key(graph, reduce, columns, dtype) for reduce in ("sum", "max")}
     wanted = [reduce for reduce, key in keys.items() if again or key not in tuned.stored()]
+    timer = timer or timer_on(graph.device)
     if wanted:
-        timer = timer or timer_on(graph.device)
         _store({keys[reduce]: _measured(graph, data, reduce, timer) for reduce in wanted})
     found = {reduce: tuned.stored()[key] for reduce, key in keys.items()}
+    settings = None
+    if orders or layouts:
+        with torch.no_grad():
+            sums = operation or (lambda held: aggregate(held, data, "sum"))
+            settings = measured_settings(graph, orders, layouts, sums, timer)
     return Tuned(
         {reduce: measured.choice for reduce, measured in found.items()},
         {reduce: measured.milliseconds for reduce, measured in found.items()},
+        settings,
     )
 
 
@@ -112,25 +164,3 @@ def _store(measured: dict[str, tuned.Measured]) -> None:
             "set the environment variable TGRAPH_CACHE to a writable folder",
             stacklevel=3,
         )
-
-
-def timer_on(device: torch.device) -> Timer:
-    """A timer by the median of a few calls on a device."""
-    return lambda step: median_seconds(step, device)
-
-
-def median_seconds(step: Callable[[], object], device: torch.device) -> float:
-    """The seconds of a call: the median of a few, after a warm-up call."""
-
-    def seconds() -> float:
-        begin = time.perf_counter()
-        step()
-        if device.type != "cpu":
-            torch.accelerator.synchronize()
-        return time.perf_counter() - begin
-
-    seconds()
-    taken = [seconds()]
-    while len(taken) < CALLS or sum(taken) < SECONDS:
-        taken.append(seconds())
-    return statistics.median(taken)

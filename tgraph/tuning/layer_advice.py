@@ -22,12 +22,12 @@ from tgraph.nn.accelerated import accelerate
 from tgraph.nn.adjacency import Adjacency, GraphAdjacency
 from tgraph.nn.conv.layer import MessagePassing
 from tgraph.nn.edge_index import adjacency_of
-from tgraph.tuning.backends import Timer
 from tgraph.tuning.call_capture import Arguments, captured, layers_of, lazy_layers_of, on_graph, synthetic
 from tgraph.tuning.findings import LayerAdvice, ModelAdvice, numbers, size
 from tgraph.tuning.layout_advice import DEFAULT_LAYOUTS, LEVEL, SAMPLE, measured_layouts, sampled
 from tgraph.tuning.order_advice import DEFAULT_ORDERS, measured_orders
 from tgraph.tuning.profiler import Profile, Step, median, replayed
+from tgraph.tuning.timing import Timer
 
 RUNS = 3  # of each layer, after a warm-up
 

@@ -18,7 +18,7 @@ from tgraph.formats import LAYOUTS, known
 from tgraph.markup.labels import preformatted
 from tgraph.model.operators import aggregate
 from tgraph.progress import track
-from tgraph.tuning.backends import Timer, timer_on
+from tgraph.tuning.timing import Timer, timer_on
 
 SAMPLE, RANGES = 4_000_000, 4  # the largest number of arcs, and ranges of consecutive vertices in a sample
 LEVEL = 1.1  # slower than the fastest by at most this factor, the smallest layout is recommended

@@ -12,7 +12,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import MissingDependencyError
 from tgraph.formats.reordering import reorder
 from tgraph.model.operators import aggregate
-from tgraph.tuning.backends import Timer, timer_on
+from tgraph.tuning.timing import Timer, timer_on
 
 TURNS = 3  # measurements of every order, in turn, so that other processes disturb all of them
 

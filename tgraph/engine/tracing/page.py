@@ -144,9 +144,11 @@ def _blocks(trace: TraceData) -> Section:
     begin, end = min(first for first, _ in computing + loading), max(last for _, last in computing + loading)
     busy, reading, both = length(computing), length(loading), length([*computing, *loading])
     read, times = sum(visit.nbytes for visit in loads), {visit.block for visit in visits}
+    most = max(visit.calls for visit in visits)
+    shared = f"; read for up to {most} calls together" if most > 1 else ""
     facts = [
         Fact("Visits to blocks", f"{len(visits):,}", f"to {len(times):,} blocks"),
-        Fact("Loaded", f"{len(loads):,}", f"{in_bytes(read)}; the others were still in memory"),
+        Fact("Loaded", f"{len(loads):,}", f"{in_bytes(read)}; the others were still in memory{shared}"),
         Fact("Reading", duration(reading), f"{in_bytes(read / reading)}/s" if reading else ""),
         Fact("Computing", duration(busy), f"waited for reads {duration(both - busy)}"),
     ]

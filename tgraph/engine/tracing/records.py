@@ -51,13 +51,14 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Visit:
-    """One visit to a block of a streamed graph: its number, the bytes loaded (0 if it was still in memory), and the
-    intervals of loading and computing, by `time.perf_counter`."""
+    """One visit to a block of a streamed graph: its number, the bytes loaded (0 if it was still in memory), the
+    intervals of loading and computing, by `time.perf_counter`, and how many calls of `tgraph.together` it served."""
 
     block: int
     nbytes: int
     loading: Interval | None
     computing: Interval
+    calls: int = 1
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ def aggregate(
     weight = graph.weight_dtype if edge == "mul" else None
     dtype = features.dtype if weight is None else torch.promote_types(features.dtype, weight)
     check_target(path, dtype)
-    budget = _budget(graph, memory)
+    budget = budget_of(graph, memory)
     computed = torch.float32 if dtype in NARROW else dtype
     shape = (graph.num_vertices, features.shape[1])
     with torch.no_grad():
@@ -132,7 +132,8 @@ def aggregate(
     return FeatureFile(path)
 
 
-def _budget(graph: Graph, memory: str | int | None) -> int:
+def budget_of(graph: Graph, memory: str | int | None) -> int:
+    """The bytes of a budget, by default that of an opened graph. Raises ArgumentError where there is none."""
     if memory is not None:
         return parse_memory(memory)
     if isinstance(graph.layout, Streamed):

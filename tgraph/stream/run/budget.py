@@ -32,8 +32,13 @@ SMALL = 64 << 20
 def vertex_bytes(source: BlockFile, values: int = 0) -> int:
     """Bytes of the vertex data: the offsets of each section, the degrees, and the state of a run, at least `values`;
     and the workspace of a compressed block."""
-    n = source.num_vertices + 1
-    return source.working_bytes + 8 * (len(source.sections) + 1) * n + max(VERTEX_BYTES * n, values)
+    offsets = 8 * (len(source.sections) + 1) * (source.num_vertices + 1)
+    return source.working_bytes + offsets + state_bytes(source, values)
+
+
+def state_bytes(source: BlockFile, values: int = 0) -> int:
+    """Bytes of the state of a run, whose vertex data takes at least `values`."""
+    return max(VERTEX_BYTES * (source.num_vertices + 1), values)
 
 
 def runtime_bytes(memory: int) -> int:

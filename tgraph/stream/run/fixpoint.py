@@ -27,6 +27,7 @@ from tgraph.kernels.operators.relaxation.blocks import relax_block
 from tgraph.stream.file.block import Block
 from tgraph.stream.run.relax import Workspace
 from tgraph.stream.run.section import Section
+from tgraph.stream.run.sharing import Search
 
 ENDLESS = 2**62
 
@@ -72,7 +73,8 @@ class Fixpoint:
         any more, how many blocks were visited). `limit`, a number of synchronous rounds, does not apply."""
         self._done = []
         self._deadline = time.perf_counter() + max(seconds, SLICE)
-        self._section.pipeline.visit(self._choose, self._relax, self._value)
+        section = self._section
+        Search(section.name, self._choose, self._relax, self._value, self._needs).make(section.pipeline)
         return not bool(self._work.any()), len(self._done)
 
     def rounds(self) -> list[Round]:
@@ -115,6 +117,9 @@ class Fixpoint:
 
     def _places(self, blocks: Collection[int]) -> list[int]:
         return [self._place[block] for block in blocks if block in self._place]
+
+    def _needs(self, block: int) -> bool:
+        return block in self._place and bool(self._work[self._place[block]])
 
     def _value(self, block: int) -> float:
         """The cache priority of a block: the sooner it will be visited again, the higher."""

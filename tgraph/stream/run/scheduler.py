@@ -14,11 +14,13 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
 
 from tgraph.core.system import native
+from tgraph.engine import together
 from tgraph.engine.tracing.records import Visit
 from tgraph.errors import MemoryBudgetError
 from tgraph.stream.file.blocks import Block
@@ -111,7 +113,10 @@ class Pipeline:
         self.measure()
         self._loader = Loader()
         self._loaded_until = 0.0
-        self._recorders: list[list[Visit]] = []
+        self._recorders: list[tuple[Any, list[Visit]]] = []
+        self.served: list[Any] = []  # the calls of a `tgraph.together` that the last block served
+        self._fixed = self._runtime = 0
+        self._states = WeakKeyDictionary[Any, int]()  # bytes of the run of each of them
         self._copies: Any = None if device.type == "cpu" else torch.Stream(device)
 
     def measure(self) -> None:
@@ -123,10 +128,35 @@ class Pipeline:
             self.release()
             self.size = size
 
-    def reserve(self, nbytes: int, runtime: int = 0) -> None:
+    def reserve(self, nbytes: int, runtime: int = 0, state: int = 0) -> None:
         """Reserve bytes, and those of the runtime, outside the buffers. Raises MemoryBudgetError where the rest holds
-        no block."""
-        taken = nbytes + runtime
+        no block.
+
+        state : further bytes, of a run; in a call of `tgraph.together` beside those of the other calls, once they leave
+            buffers enough to load while blocks are computed on.
+        """
+        call = together.current()
+        if call is None:
+            nbytes += state
+            self._states.clear()
+        else:
+            self._states.pop(call, None)
+            needed = nbytes + runtime + state + min(AHEAD + 1, len(self._nonempty)) * self.size
+            call.wait_until(lambda: not self.states or needed + self.states <= self.memory, for_memory=True)
+            self._states[call] = state
+        self._fixed, self._runtime = nbytes, runtime
+        self.fit()
+
+    @property
+    def states(self) -> int:
+        """Bytes of the runs of a `tgraph.together` that go on."""
+        return sum(held for call, held in self._states.items() if call.goes_on)
+
+    def fit(self) -> None:
+        """As many buffers as there is memory for beside what is reserved for runs that go on. Raises MemoryBudgetError
+        where there is none for one."""
+        nbytes = self._fixed + self.states
+        taken = nbytes + self._runtime
         if taken + self.size > self.memory:
             what = "the data of the vertices" if taken > self.memory else "a block beside the data of the vertices"
             remedy = "give more" if taken > self.memory else "give more, or partition the graph into more blocks"
@@ -142,13 +172,14 @@ class Pipeline:
 
     @contextmanager
     def recording(self) -> Iterator[list[Visit]]:
-        """A list that every visit is added to while the `with` block lasts."""
+        """A list that every visit is added to while the `with` block lasts; in a call of `tgraph.together` those that
+        serve it."""
         visits: list[Visit] = []
-        self._recorders.append(visits)
+        self._recorders.append((together.current(), visits))
         try:
             yield visits
         finally:
-            self._recorders = [each for each in self._recorders if each is not visits]
+            self._recorders = [each for each in self._recorders if each[1] is not visits]
 
     def release(self) -> None:
         """Free all buffers, until the next visit."""
@@ -272,8 +303,10 @@ class Pipeline:
             counts.nbytes += nbytes
             counts.loading += max(loading[1] - max(loading[0], self._loaded_until), 0.0)
             self._loaded_until = max(loading[1], self._loaded_until)
-        for visits in self._recorders:
-            visits.append(Visit(block, nbytes, loading, computing))
+        visit = Visit(block, nbytes, loading, computing, max(len(self.served), 1))
+        for call, visits in self._recorders:
+            if call is None or not self.served or call in self.served:
+                visits.append(visit)
 
     # ---- called by the threads of the loader ------------------------------------------------------------------------
 

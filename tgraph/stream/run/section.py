@@ -11,6 +11,7 @@ from tgraph.core.rows import gather_stretches
 from tgraph.stream.file.block import Block
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.run.scheduler import Pipeline
+from tgraph.stream.run.sharing import Pass
 
 
 class Section:
@@ -61,13 +62,14 @@ class Section:
     def visit(self, work: Callable[[Block], None], in_order: bool = False) -> None:
         """Call work(block) once for every block with arcs, if `in_order` in the order of these, else cached ones
         first."""
-        self.pipeline.visit_all(self.blocks, work, in_order)
+        Pass(self.name, self.blocks, work, in_order).make(self.pipeline)
 
     def visit_rows(self, rows: Tensor, work: Callable[[Block], None]) -> None:
         """Call work(block) once for every block that holds arcs of any of the rows, int64 [k]; no other is read."""
         needed = torch.zeros(len(self.blocks), dtype=torch.bool, device=rows.device)
         needed[self.locate(rows)[1]] = True
-        self.pipeline.visit_all([self.blocks[place] for place in needed.nonzero().flatten().tolist()], work)
+        blocks = (self.blocks[place] for place in needed.nonzero().flatten().tolist())
+        Pass(self.name, blocks, work).make(self.pipeline)
 
     def locate(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """The blocks that hold arcs of the rows, int64 [k]: a pair (row, position in `blocks`) for each, as two tensors

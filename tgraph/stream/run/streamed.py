@@ -30,7 +30,7 @@ from tgraph.stream.file.blocks import BlockFile, empty_arcs
 from tgraph.stream.file.weights import WeightStatistics
 from tgraph.stream.memory import trim_heap
 from tgraph.stream.run.affine import as_result, values_from, values_of
-from tgraph.stream.run.budget import COPIES, COPIES_IN_PLACE, nbytes, runtime_bytes, vertex_bytes
+from tgraph.stream.run.budget import COPIES, COPIES_IN_PLACE, nbytes, runtime_bytes, state_bytes, vertex_bytes
 from tgraph.stream.run.fixpoint import Fixpoint
 from tgraph.stream.run.relax import relax_rows
 from tgraph.stream.run.scheduler import Counts, Pipeline
@@ -139,7 +139,7 @@ class Streamed(Uncompressed):
             self.pipeline.release()
             self.source.blocks(other)
             self.pipeline.measure()
-            self.pipeline.reserve(self.pipeline.reserved)
+            self.pipeline.fit()
         return Streamed(self.source, self.memory, self.device, other, self.pipeline)
 
     def row_offset(self) -> Tensor:
@@ -154,8 +154,9 @@ class Streamed(Uncompressed):
         """See `Layout.reserve`: blocks get the rest. Raises MemoryBudgetError where that holds no block."""
         copies = COPIES_IN_PLACE if in_place else COPIES
         trim_heap()  # temporaries of `init`
-        taken = vertex_bytes(self.source, copies * nbytes(values))
-        self.pipeline.reserve(taken, runtime_bytes(self.memory))
+        state = state_bytes(self.source, copies * nbytes(values))
+        resident = vertex_bytes(self.source) - state_bytes(self.source)
+        self.pipeline.reserve(resident, runtime_bytes(self.memory), state)
 
     @contextmanager
     def recording(self, trace: Trace) -> Iterator[None]:
