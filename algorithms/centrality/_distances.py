@@ -9,9 +9,8 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.paths._sources import refuse_ranks
 from tgraph.algorithms.paths.bfs import BFS, hops_from_each
-from tgraph.algorithms.paths.sssp import SSSP
+from tgraph.algorithms.paths.sssp import SSSP, lengths_from_each
 
 # Distances that are kept at once.
 AT_ONCE = 1 << 22
@@ -44,16 +43,13 @@ def groups(graph: tg.Graph, vertices: Tensor, batch: int | None = None, what: st
 
 def distances(graph: tg.Graph, sources: Tensor, weighted: bool, **options: Any) -> Tensor:
     """Distances [k, n] from k sources over the weights, or int32 in hops; -1 where unreached, inf for floats."""
-    if not weighted:
-        return hops_from_each(graph, sources, **options)
-    refuse_ranks(graph)
-    return torch.stack(list(each_distance(graph, sources, True, **options)))
+    return (lengths_from_each if weighted else hops_from_each)(graph, sources, **options)
 
 
 def each_distance(graph: tg.Graph, sources: Tensor, weighted: bool, **options: Any) -> Iterable[Tensor]:
     """The same, [n] for each source."""
-    if not weighted and not graph.storage.is_distributed:
-        return hops_from_each(graph, sources, **options)
+    if not graph.storage.is_distributed:
+        return distances(graph, sources, weighted, **options)
     programs = [(SSSP if weighted else BFS)(source) for source in sources.tolist()]
     return (run.values for run in tg.run_each(programs, graph, **options))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,6 +12,9 @@ from torch import Tensor
 import tgraph as tg
 
 _ONE = torch.ones((), dtype=torch.int32, device="cpu")  # torch makes a tensor of a number at each use
+
+# Arcs and vertices below which several searches end before a run would begin.
+SMALL_ARCS, SMALL_VERTICES = 1 << 18, 1 << 16
 
 Source = int | Tensor | np.ndarray | Sequence[int]
 
@@ -29,6 +33,13 @@ def minus_one_where(values: Tensor, unreached: int) -> Tensor:
     if values.numel() >= tg.primitives.values.LARGE and type(values) is Tensor:
         return tg.primitives.values.replace(values, unreached, -1)
     return values.add_(_ONE).clamp_(min=0).sub_(_ONE)
+
+
+def are_small(graph: tg.Graph, sources: Tensor, options: dict[str, Any]) -> bool:
+    """Whether searches from the sources are best made by one call of a kernel, and `options` of a run allow it."""
+    small = graph.num_arcs < SMALL_ARCS and graph.num_vertices < SMALL_VERTICES and graph.device.type == "cpu"
+    plain = graph.layout is None and len(sources) > 1 and options.keys() <= {"backend"}
+    return small and plain and options.get("backend", "auto") in ("auto", "native")
 
 
 def refuse_ranks(graph: tg.Graph) -> None:

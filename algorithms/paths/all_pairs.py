@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.paths._sources import Source, refuse_ranks
+from tgraph.algorithms.paths._sources import Source
 from tgraph.algorithms.paths.bellman_ford import potentials
 from tgraph.algorithms.paths.bfs import hops_from_each
-from tgraph.algorithms.paths.sssp import SSSP
+from tgraph.algorithms.paths.sssp import lengths_from_each
 
 
 def all_pairs(
@@ -44,18 +44,12 @@ def all_pairs(
         tg.primitives.weights.check(graph, "signed lengths", "shortest paths")
     if weighted and graph.weight_range[0] < 0:
         return _johnson(graph, chosen, block, options)
-    search = _over_weights if weighted else hops_from_each
+    search = lengths_from_each if weighted else hops_from_each
     return ((some, search(graph, some, **options)) for some in _split(chosen, block))
 
 
 def _split(sources: Tensor, block: int) -> tuple[Tensor, ...]:
     return sources.split(block) if len(sources) else ()
-
-
-def _over_weights(graph: tg.Graph, sources: Tensor, **options: Any) -> Tensor:
-    refuse_ranks(graph)
-    runs = tg.run_each([SSSP(source) for source in sources.tolist()], graph, **options)
-    return torch.stack([run.values for run in runs])
 
 
 def _johnson(graph: tg.Graph, sources: Tensor, block: int, options: dict[str, Any]) -> Iterator[tuple[Tensor, Tensor]]:
@@ -68,4 +62,4 @@ def _johnson(graph: tg.Graph, sources: Tensor, block: int, options: dict[str, An
     weights = weights.clamp_(min=0)  # of rounding
     lifted = tg.Graph(graph.offset, graph.neighbors, weights, directed=graph.directed)
     for some in _split(sources, block):
-        yield some, _over_weights(lifted, some, **options) - height[some, None] + height
+        yield some, lengths_from_each(lifted, some, **options) - height[some, None] + height

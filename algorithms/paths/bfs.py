@@ -13,12 +13,9 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.paths._sources import Source, is_one, minus_one_where, refuse_ranks, start_at
+from tgraph.algorithms.paths._sources import Source, are_small, is_one, minus_one_where, refuse_ranks, start_at
 
 UNREACHED = torch.iinfo(torch.int32).max
-
-# Arcs and vertices below which several searches share their passes over the arcs: they end before a run would begin.
-SMALL_ARCS, SMALL_VERTICES = 1 << 18, 1 << 16
 
 
 class BFS(tg.Relaxation):
@@ -80,16 +77,8 @@ def bfs(
 def hops_from_each(graph: tg.Graph, sources: Tensor, **options: Any) -> Tensor:
     """Hops from each of k sources to all vertices, int32 [k, n], -1 where unreached. `options` go to `tgraph.run`."""
     refuse_ranks(graph)
-    small = graph.num_arcs < SMALL_ARCS and graph.num_vertices < SMALL_VERTICES and graph.device.type == "cpu"
-    backend = options.get("backend", "auto")
-    if (
-        small
-        and len(sources) > 1
-        and graph.layout is None
-        and backend in ("auto", "native")
-        and options.keys() <= {"backend"}
-    ):
-        return tg.primitives.multi_source.hops(graph, sources, backend=backend)
+    if are_small(graph, sources, options):
+        return tg.primitives.multi_source.hops(graph, sources, **options)
     runs = tg.run_each([BFS(source) for source in sources.tolist()], graph, **options)
     return torch.stack([run.values for run in runs])
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.paths._sources import Source, is_one, minus_one_where, start_at
+from tgraph.algorithms.paths._sources import Source, are_small, is_one, minus_one_where, refuse_ranks, start_at
 
 UNREACHED = torch.iinfo(torch.int64).max
 
@@ -81,3 +81,12 @@ def sssp(
         return distance, tree(exact, sources)
     trees = [tree(column, start) for column, start in zip(exact.unbind(1), sources.split(1), strict=True)]
     return distance, torch.stack(trees, 1) if trees else torch.empty_like(distance, dtype=torch.int64)
+
+
+def lengths_from_each(graph: tg.Graph, sources: Tensor, **options: Any) -> Tensor:
+    """Distances of `sssp` from each of k sources to all vertices, [k, n]. `options` go to `tgraph.run`."""
+    refuse_ranks(graph)
+    if are_small(graph, sources, options):
+        return tg.primitives.multi_source.lengths(graph, sources, **options)
+    runs = tg.run_each([SSSP(source) for source in sources.tolist()], graph, **options)
+    return torch.stack([run.values for run in runs])

@@ -20,6 +20,7 @@ from tgraph.kernels.messages import across
 from tgraph.kernels.reductions import Reduction, check_edge_operation, reduction_of
 from tgraph.model.operators import neighbor_select, reconstruct, vertex_select
 from tgraph.primitives import weights as kinds
+from tgraph.primitives.paths.shortest_paths import bucket_width
 
 
 class Program:
@@ -267,9 +268,8 @@ class Relaxation(Program):
     def bucket_width(self, graph: Graph, values: Tensor) -> float | None:
         """The width of the buckets in which to relax `values`, None for no order.
 
-        Chosen so that a bucket holds enough work for one pass, little of which is repeated: the mean weight times 32
-        over the mean degree at the end of a random arc, where cuGraph's near-far search takes the mean degree; within a
-        factor of 32 of the mean weight. The compiled loops of the CPU take half of it.
+        By default that of `tgraph.primitives.shortest_paths.bucket_width`. The compiled loops of the CPU take half of
+        it.
 
         >>> graph = tg.Graph.from_edges([0, 1], [1, 2], [3.0, 2.0])
         >>> program = tg.algorithms.SSSP(0, delta=4.0)
@@ -283,7 +283,7 @@ class Relaxation(Program):
             return None
         if not graph.num_arcs or not graph.weight_range[0] >= 0 or not 0 < graph.mean_weight < math.inf:
             return None
-        return graph.mean_weight * min(max(32 / graph.mean_degree_met, 1 / 16), 32)
+        return bucket_width(graph)
 
     def best_weight(self, graph: Graph) -> float:
         """The weight of an arc that no other weight beats, for graphs with arcs.

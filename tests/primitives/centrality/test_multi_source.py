@@ -7,9 +7,13 @@ from hypothesis import strategies as st
 from strategies import graphs, grid, on_threads, random_graph, same_on_threads
 
 import tgraph as tg
+from tgraph.core.system import native
 from tgraph.errors import ArgumentError
+from tgraph.kernels import watched
 
 level_counts, hops = tg.primitives.multi_source.level_counts, tg.primitives.multi_source.hops
+lengths = tg.primitives.multi_source.lengths
+WEIGHTS = (None, torch.int16, torch.int32, torch.int64, torch.float32, torch.float64)
 
 
 def one_by_one(graph, sources):
@@ -27,6 +31,31 @@ def test_small_graphs(graph, data):
         assert torch.equal(level_counts(graph, sources, backend=backend), expected)
         for source, found in zip(sources, hops(graph, sources, backend=backend), strict=True):
             assert torch.equal(found, tg.algorithms.bfs(graph, source))
+
+
+@given(graphs(min_vertices=1, dtypes=WEIGHTS), st.data())
+def test_lengths_of_small_graphs(graph, data):
+    sources = data.draw(st.lists(st.integers(0, graph.num_vertices - 1), max_size=5))
+    if graph.num_arcs and graph.weight_dtype == torch.float64 and data.draw(st.booleans()):
+        graph = graph.weighted_by(graph.weights.index_fill(0, torch.tensor([graph.num_arcs // 2]), torch.inf))
+    for backend in ("auto", "portable"):
+        found = lengths(graph, sources, backend=backend)
+        assert found.shape == (len(sources), graph.num_vertices)
+        for source, row in zip(sources, found, strict=True):
+            assert torch.equal(row, tg.algorithms.sssp(graph, source))
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.float32])
+@pytest.mark.parametrize("spread", [1, 1e6])
+def test_lengths_have_the_bits_of_a_relaxation(dtype, spread):
+    graph = random_graph(900, 4500, seed=3, dtype=torch.float64)
+    graph = graph.weighted_by((graph.weights * graph.weights.new_tensor([1.0, spread]).repeat(2250)).to(dtype))
+    with watched() as choices:
+        found = same_on_threads(lambda: lengths(graph, range(0, 900, 30)))
+    backend = "native" if native.load() else "portable"
+    assert choices and all(choice.operator == "lengths" and choice.is_by(backend) for choice in choices)
+    runs = tg.run_each([tg.algorithms.SSSP(source) for source in range(0, 900, 30)], graph)
+    assert torch.equal(found, torch.stack([run.values for run in runs]))
 
 
 @pytest.mark.covering(1)
@@ -52,3 +81,5 @@ def test_a_long_way():
 def test_sources_out_of_range():
     with pytest.raises(ArgumentError, match=r"sources.*1200"):
         level_counts(grid(30, 40), [1200])
+    with pytest.raises(ArgumentError, match=r"weights: -1.0 at position 0"):
+        lengths(tg.Graph.from_edges([0], [1], [-1.0]), [0])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.kernels.operators.centrality import multi_source as operators
+from tgraph.primitives.paths.shortest_paths import bucket_width, check_sums, check_weights
 
 
 def level_counts(graph: Graph, sources: Any, *, backend: str = "auto") -> Tensor:
@@ -44,3 +46,30 @@ def hops(graph: Graph, sources: Any, *, backend: str = "auto") -> Tensor:
     graph = graph.decoded()
     chosen = graph.as_vertices(sources, "sources")
     return operators.count_hops.with_backend(backend)(graph, chosen)
+
+
+def lengths(graph: Graph, sources: Any, *, backend: str = "auto") -> Tensor:
+    """The distance of each vertex from each source over the weights, [k, n]: floating with inf where out of reach, or
+    int64 with -1 where weights are integers or missing.
+
+    `sources` and `backend` are those of `level_counts`. For graphs that fit the cache, as `hops`: each search is by one
+    thread. Raises ArgumentError for a source that is no vertex, a negative or NaN weight, and integer weights whose
+    sums int64 might not hold.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0])
+    >>> tg.primitives.multi_source.lengths(graph, [0, 1])
+    tensor([[0., 1., 3.],
+            [inf, 0., 2.]], dtype=torch.float64)
+    """
+    graph = graph.decoded()
+    chosen = graph.as_vertices(sources, "sources")
+    check_weights(graph)
+    check_sums(graph)
+    weights = graph.weights
+    if weights is None:
+        weights = torch.ones(graph.num_arcs, dtype=torch.int64, device=graph.device)
+    dtype = torch.promote_types(weights.dtype, torch.float32) if weights.is_floating_point() else torch.int64
+    width = bucket_width(graph) / 2 if graph.num_arcs else 1.0
+    if not dtype.is_floating_point:
+        width = max(1, round(width))
+    return operators.lengths.with_backend(backend)(graph, chosen, weights.detach().to(dtype), width or 1.0)

@@ -29,6 +29,7 @@ void bind_peel(Module& module);
 void bind_point_to_point(Module& module);
 void bind_parents(Module& module);
 void bind_bellman_ford(Module& module);
+void bind_lengths(Module& module);
 void bind_k_shortest(Module& module);
 void bind_max_flow(Module& module);
 void bind_walks(Module& module);

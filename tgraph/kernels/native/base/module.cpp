@@ -93,6 +93,7 @@ NB_MODULE(_native, python) {
     bind_point_to_point(module);
     bind_parents(module);
     bind_bellman_ford(module);
+    bind_lengths(module);
     bind_k_shortest(module);
     bind_max_flow(module);
     bind_walks(module);

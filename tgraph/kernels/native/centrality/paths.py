@@ -27,6 +27,13 @@ def count_hops(graph: Graph, sources: Tensor) -> Tensor:
     return distance
 
 
+@implements(multi_source_operators.lengths, refuses_wide_graph)
+def lengths(graph: Graph, sources: Tensor, weights: Tensor, width: float) -> Tensor:
+    distance = torch.empty((len(sources), graph.num_vertices), dtype=weights.dtype, device="cpu")
+    compiled().lengths(graph.offset, graph.neighbors, weights, width, sources, distance.view(-1))
+    return distance
+
+
 def refuses(graph: Graph, distance: Tensor, *others: object) -> str | None:
     """Why distances are not supported, None if they are."""
     if distance.dtype not in (torch.int64, torch.float64):

@@ -38,6 +38,23 @@ def count_hops(graph: Graph, sources: Tensor) -> Tensor:
     return distance
 
 
+@operator
+def lengths(graph: Graph, sources: Tensor, weights: Tensor, width: float) -> Tensor:
+    """See `tgraph.primitives.multi_source.lengths`; the weights [m] are of the dtype of the distances, as is the width
+    of a bucket, which changes the work alone."""
+    source, target = graph.to_edge_index().unbind(0)
+    unreached = torch.inf if weights.is_floating_point() else torch.iinfo(weights.dtype).max
+    distance = weights.new_full((len(sources), graph.num_vertices), unreached)
+    distance[torch.arange(len(sources), device=graph.device), sources] = 0
+    while True:
+        sent = distance.index_select(1, source)
+        sums = torch.where(sent == unreached, sent, sent + weights)
+        after = distance.scatter_reduce(1, target.expand_as(sums), sums, "amin")
+        if torch.equal(after, distance):
+            return distance if weights.is_floating_point() else distance.masked_fill_(distance == unreached, -1)
+        distance = after
+
+
 def _count(graph: Graph, sources: Tensor) -> Tensor:
     return torch.stack([front.sum(0, dtype=torch.int64) for front in _fronts(graph, sources)], dim=1)
 
