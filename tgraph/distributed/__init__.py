@@ -1,7 +1,7 @@
 """Graphs distributed over the processes of a torch.distributed group."""
 
 from tgraph.distributed.converting import convert
-from tgraph.distributed.data import by_row, reducing  # noqa: F401  operators of sharded data
+from tgraph.distributed.data import by_row, reducing, turned  # noqa: F401  operators of sharded data
 from tgraph.distributed.data.sharded import Sharded, from_local
 from tgraph.distributed.features import FeatureRows
 from tgraph.distributed.opening import gather, open, spread
