@@ -95,7 +95,7 @@ def louvain_levels(
 def named(group: Tensor, backend: str) -> Tensor:
     """Each group by its smallest vertex, int64 [n]."""
     group, first = tg.primitives.communities.number(group, backend=backend)
-    return first.index_select(0, group)
+    return first[group]
 
 
 def check(resolution: float, count: int | None, name: str) -> None:

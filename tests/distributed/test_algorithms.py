@@ -13,7 +13,7 @@ if __name__ == "__main__":
 
 import pytest
 import torch
-from ranks import on_ranks
+from ranks import nothing_is_wrong, on_ranks
 from test_smoke import ALGORITHMS, N, arguments
 from torch import Tensor
 
@@ -193,6 +193,24 @@ def test_algorithms_on_two_ranks() -> None:
     for name, by_call in first.items():
         assert "runs" not in by_call[""] or f"`{name}`" in said[0], name
         assert set(by_call[""]) <= {"runs", ""} or f"`{name}` (" in said[0] or f"`{name}`" in said[2], name
+
+
+def differing_labels() -> list[str]:
+    """Label propagation of graphs whose vertices swap labels, weigh nothing, and are alone; sweep after sweep."""
+    random, wrong = torch.Generator().manual_seed(1), []
+    for directed in (True, False):
+        ends, weights = torch.randint(0, 60, (2, 150), generator=random), torch.randint(0, 3, (150,), generator=random)
+        graph = tg.Graph.from_edges(*ends, weights.double(), num_vertices=64, directed=directed)
+        parts = spread(graph)
+        for seed, weighted in ((0, False), (5, True)):
+            one, other = (tg.algorithms.label_propagation(g, seed=seed, weighted=weighted) for g in (graph, parts))
+            if not torch.equal(one, other.full_tensor()):
+                wrong.append(f"{directed} {seed} {weighted}: {other.full_tensor()} is not {one}")
+    return wrong
+
+
+def test_labels_of_larger_graphs() -> None:
+    nothing_is_wrong(2, differing_labels)
 
 
 @pytest.mark.thorough

@@ -43,7 +43,23 @@ SAME = {
     "write rows": lambda x, d: _written(x, torch.tensor([1, 8]), torch.tensor([5.0, 6.0])),
     "write by mask": lambda x, d: _written(x, d == 1, 0.0),
     "gradient": lambda x, d: torch.autograd.grad((_tracked(y := x.clone()) ** 2).sum(), y)[0],
+    "gradient of a matrix": lambda x, d: _products(x, "first"),
+    "its second gradient": lambda x, d: _products(x, "second"),
+    "sum over the rows of a product": lambda x, d: x[:, None].t() @ (x[:, None] @ torch.ones(1, 3)),
 }
+
+
+def _products(x: Tensor, order: str) -> Tensor:
+    """The gradients of a loss by a matrix, a bias and a vector, or of the square of these, row after row."""
+    given = [torch.linspace(-1, 1, 6).view(2, 3), torch.linspace(0, 1, 3), torch.linspace(1, 2, 2)]
+    matrix, bias, vector = (each.clone().requires_grad_() for each in given)
+    rows = _tracked(torch.stack((x, x * x), 1).detach())
+    made = torch.nn.functional.linear(rows, matrix.t(), bias).square().sum() + (rows @ matrix).cos().sum()
+    if order == "second":
+        first = torch.autograd.grad(made, (matrix, bias), create_graph=True)
+        return torch.autograd.grad(sum(each.square().sum() for each in first), matrix)[0].flatten()
+    found = torch.autograd.grad(made + (rows @ vector).square().sum(), (matrix, bias, vector))
+    return torch.cat([each.flatten() for each in found])
 
 
 def _written(x: Tensor, index, value) -> Tensor:
@@ -86,6 +102,7 @@ def refuse() -> list[str]:
         lambda: torch.zeros(N).add_(values),
         lambda: values[torch.tensor([N])],
         lambda: Sharded(torch.zeros(N), held),
+        lambda: values[:, None].t() + 1,
     )
 
 
@@ -93,6 +110,7 @@ def test_what_cannot_be_done_names_the_remedy():
     for said in on_ranks(2, refuse):
         assert all("full_tensor()" in each for each in said[:4])
         assert "every rank has" in said[4] and "10 is none of the 10 rows" in said[5] and "expected the" in said[6]
+        assert said[7].startswith("torch.add: of the transpose")
 
 
 def gradients() -> tuple[Tensor, Tensor]:

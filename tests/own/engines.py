@@ -108,13 +108,11 @@ class Reason(NamedTuple):
 WEIGHTS = Reason("weights", "a CBM holds a binary matrix")
 AT_ONCE = Reason("all arcs at once", "to decode")
 SINGLE = Reason("single arcs", "needs single arcs of the whole graph")
-MATRIX = Reason("gradient of a matrix", "torch.t:")
-REASONS = (WEIGHTS, AT_ONCE, SINGLE, MATRIX)
+REASONS = (WEIGHTS, AT_ONCE, SINGLE)
 REFUSED = {
     ("triangles", "streamed"): AT_ONCE,
     ("SumProduct", "streamed"): AT_ONCE,
     ("triangles", "two ranks"): SINGLE,
-    ("Sage", "two ranks"): MATRIX,
 }
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor
 
 from tgraph.core.building import soundness
+from tgraph.core.graph import Graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,30 @@ class Quotient:
     def num_vertices(self) -> int:
         """The groups."""
         return len(self.offset) - 1
+
+
+class SpreadQuotient(Quotient):
+    """That of a graph which is spread over processes, each vertex a group: `graph` has the arcs both ways, whose
+    weights count where these are `weighted`, and vertex data is that of all processes. `offset`, `neighbors` and
+    `weights` raise LayoutError: no process has all arcs."""
+
+    graph: Graph
+    weighted: bool
+
+    def __init__(self, graph: Graph, weighted: bool, out_strength: Tensor, in_strength: Tensor | None, total: float):
+        given = {"graph": graph, "weighted": weighted, "out_strength": out_strength}
+        self.__dict__.update(given, in_strength=in_strength, total=total)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["graph"], name)
+
+    def ensure_valid(self) -> None:
+        """Nothing: a layout was checked when it was made."""
+
+    @property
+    def num_vertices(self) -> int:
+        """The vertices."""
+        return self.graph.num_vertices
 
 
 @dataclass(frozen=True)

@@ -172,8 +172,14 @@ def new(function: Any, ownership: Ownership, data: Sharded, size: Any, *rest: An
 def multiply(function: Any, ownership: Ownership, first: Tensor, second: Tensor) -> Sharded:
     """Rows times a matrix that every rank has."""
     if not isinstance(first, Sharded) or isinstance(second, Sharded):
-        raise NotByRowError(function, "sums over the rows of data that is spread over ranks; multiply and sum it")
+        raise NotByRowError(function, "sums over the rows of data that is spread over ranks; multiply by its t()")
     return Sharded(function(first.local, second), ownership)
+
+
+@implements(aten.addmm.default)
+def multiply_and_add(function: Any, ownership: Ownership, added: Tensor, first: Any, second: Any, **scale: Any) -> Any:
+    """The same, and something in addition."""
+    return scale.get("beta", 1) * added + scale.get("alpha", 1) * (first @ second)
 
 
 # ---- rows by number and by mask -------------------------------------------------------------------------------------

@@ -11,19 +11,23 @@ from torch import Tensor
 from tgraph.core.building.sorting import expand_rows
 from tgraph.core.dispatch import BACKENDS, LAYOUT, Operator
 from tgraph.core.graph import Graph
+from tgraph.distributed.data.sharded import Sharded
 from tgraph.kernels.layout.spreading import layout_of
+from tgraph.kernels.quotient import SpreadQuotient
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def on_ranks(operator: Operator[..., Any]) -> Callable[[F], F]:
     """A decorator that offers a function as the implementation of an `operator` for graphs that are spread over ranks,
-    the first of its arguments; all ranks call it. Data of vertices are `Sharded`."""
+    or data of their vertices, `Sharded`, the first of its arguments; all ranks call it."""
     return cast(Callable[[F], F], BACKENDS[LAYOUT].implements(operator, _refuses))
 
 
 def _refuses(first: Any, *others: Any, **named: Any) -> str | None:
-    is_spread = isinstance(first, Graph) and first.storage.is_distributed
+    is_spread = isinstance(first, (Sharded, SpreadQuotient)) or (
+        isinstance(first, Graph) and first.storage.is_distributed
+    )
     return None if is_spread else "the graph is not spread over ranks"
 
 

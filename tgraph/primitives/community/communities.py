@@ -13,7 +13,7 @@ from tgraph.core import random
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.kernels.operators.community import communities as operators
-from tgraph.kernels.quotient import Moves, Quotient
+from tgraph.kernels.quotient import Moves, Quotient, SpreadQuotient
 from tgraph.primitives import weights as kinds
 
 BATCHES = 32  # of a sweep: fewer have more neighbours choose at once, more leave less to each
@@ -31,6 +31,8 @@ def quotient(graph: Graph, *, weighted: bool = False, backend: str = "auto") -> 
     >>> quotient.out_strength, quotient.total
     (tensor([3., 1., 1., 1.], dtype=torch.float64), 6.0)
     """
+    if graph.storage.is_distributed:
+        return _spread(graph, weighted)
     weights = exact_weights(graph) if weighted else None
     if weights is not None and not 1e-90 < (unit := kinds.unit(graph)) < 1e90:
         weights = weights / unit  # expectations are products of sums
@@ -48,6 +50,20 @@ def quotient(graph: Graph, *, weighted: bool = False, backend: str = "auto") -> 
     both = Graph(offset, neighbors, weights).to_undirected(multi="keep")
     entering = strength(arcs.transpose(), None if weights is None else weights[arcs.transpose_permutation])
     return Quotient(both.offset, both.neighbors, both.weights, leaving, entering, float(leaving.sum()))
+
+
+def _spread(graph: Graph, weighted: bool) -> SpreadQuotient:
+    if weighted:
+        exact, unit = _exactly(graph), kinds.unit(graph)
+        scale = 1.0 if 1e-90 < unit < 1e90 else unit
+        graph = kinds.reweighted(graph, lambda weights: exact(weights) / scale)
+    all_alike = torch.zeros(graph.num_vertices, dtype=torch.int64, device=graph.device)
+    leaving = operators.sum_inside(graph, all_alike, weighted)
+    total = float(leaving.sum())
+    if not graph.directed:
+        return SpreadQuotient(graph, weighted, leaving, None, total)
+    entering = operators.sum_inside(graph.transpose(), all_alike, weighted)
+    return SpreadQuotient(graph.to_undirected(multi="keep"), weighted, leaving, entering, total)
 
 
 def move(
@@ -80,7 +96,8 @@ def move(
     batch : int64 [n], from 0: the batch of each vertex instead of the hash's, where no two neighbours share one. Of
         equal communities the one with the largest number is taken then.
     resolution, backend : see above, and a name of the registry.
-    The result depends on the `seed`, not on the number of threads. O(m) each sweep, in which all are visited.
+    The result depends on the `seed`, not on the number of threads. O(m) each sweep, in which all are visited. On ranks
+    this is label propagation alone, with resolution 0 and without `bound`.
 
     >>> from tgraph.primitives import communities
     >>> graph = communities.quotient(tg.generators.barbell(4, 0))
