@@ -15,7 +15,7 @@ from tgraph.kernels.reductions import Reduction
 # A number, values, a constant tensor, or what was received, at some rows; then functions of registers.
 READ = ("number", "values", "constant", "received")
 FUNCTIONS = ("copy", "add", "sub", "mul", "div", "minimum", "maximum", "neg", "abs", "where")
-TRUTH = ("eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_not")
+TRUTH: tuple[str, ...] = ("eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_not")
 TRUTH += ("isnan", "isinf", "isfinite")
 OPERATIONS = (*READ, *FUNCTIONS, *TRUTH)
 REGISTERS = 48
