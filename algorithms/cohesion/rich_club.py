@@ -21,17 +21,16 @@ def rich_club_coefficient(graph: tg.Graph) -> Tensor:
     >>> tg.algorithms.rich_club_coefficient(tg.generators.wheel(5)).round(decimals=3)
     tensor([0.8000, 0.8000, 0.8000], dtype=torch.float64)
     """
-    graph = tg.primitives.simple_graph.simple(graph)
-    degree = graph.out_degree
-    lower = torch.minimum(degree.repeat_interleave(degree, output_size=graph.num_arcs), degree[graph.neighbors])
-    if not graph.num_arcs:
+    tg.primitives.simple_graph.refuse_directed(graph)
+    n, degree = graph.num_vertices, tg.primitives.mutual.counts(graph)[1]
+    if not int(degree.sum()):
         return torch.zeros(0, dtype=torch.float64, device=graph.device)
-    vertices, arcs = _above(degree), _above(lower, len(torch.bincount(degree)))
+    counts = torch.bincount(degree)
+    joined = torch.zeros_like(counts)
+    for arcs in tg.primitives.edges.in_parts(graph):
+        key = torch.unique_consecutive((arcs.source * n + arcs.target)[arcs.source != arcs.target])
+        joined += torch.bincount(torch.minimum(degree[key // n], degree[key % n]), minlength=len(counts))
+    vertices, ends = (each.sum() - each.cumsum(0) for each in (counts, joined))  # above each degree
     some = vertices > 1
     pairs = vertices * (vertices - 1)
-    return arcs[some].to(torch.float64) / pairs[some]
-
-
-def _above(values: Tensor, size: int = 0) -> Tensor:
-    """How many of the values are larger than k, for each k."""
-    return len(values) - torch.bincount(values, minlength=size).cumsum(0)
+    return ends[some].to(torch.float64) / pairs[some]

@@ -21,7 +21,9 @@ def is_bipartite(graph: tg.Graph, *, backend: str = "auto") -> bool:
     >>> tg.algorithms.is_bipartite(tg.generators.cycle(4)), tg.algorithms.is_bipartite(tg.generators.cycle(5))
     (True, False)
     """
-    return not tg.primitives.coloring.has_odd_cycle(graph, backend=backend)
+    if graph.layout is None or graph.directed:
+        return not tg.primitives.coloring.has_odd_cycle(graph, backend=backend)
+    return _colored(graph, backend)[1] < 0
 
 
 def bipartite_color(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
@@ -38,7 +40,7 @@ def bipartite_color(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
         ...
     tgraph.errors.ArgumentError: graph: not bipartite, it has an odd cycle, of vertices 1, 0, 2; ...
     """
-    depth, conflict = tg.primitives.coloring.color_by_depth(_undirected(graph), backend=backend)
+    depth, conflict = _colored(_undirected(graph), backend)
     if conflict >= 0:
         cycle = odd_cycle(graph, backend=backend)
         shown = ", ".join(str(graph.ids(v)) for v in cycle[:8].tolist()) + (", ..." if len(cycle) > 8 else "")
@@ -57,8 +59,8 @@ def odd_cycle(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
     >>> tg.algorithms.odd_cycle(tg.generators.lollipop(3, 2))
     tensor([1, 0, 2])
     """
-    graph = _undirected(graph).decoded()
-    depth, conflict = tg.primitives.coloring.color_by_depth(graph, backend=backend)
+    graph = _undirected(graph)
+    depth, conflict = _colored(graph, backend)
     if conflict < 0:
         return depth.new_empty(0)
 
@@ -74,6 +76,34 @@ def odd_cycle(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
         left.append(neighbor(left[-1], level))
         right.append(neighbor(right[-1], level))
     return torch.tensor(left + right[-2::-1], device=graph.device)
+
+
+class _Depth(tg.Relaxation):
+    """Hops from the nearest of several vertices, int64 [n]."""
+
+    reduce, edge, weight = "min", "add", 1
+
+    def __init__(self, roots: Tensor):
+        self.roots = roots
+
+    def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
+        depth = torch.full((graph.num_vertices,), torch.iinfo(torch.int64).max, device=graph.device)
+        return depth.index_fill(0, self.roots, 0), graph.select(self.roots)
+
+
+def _colored(graph: tg.Graph, backend: str) -> tuple[Tensor, int]:
+    """As `color_by_depth`; a graph in a layout is searched there, and its arcs are looked at part by part."""
+    if graph.layout is None:
+        return tg.primitives.coloring.color_by_depth(graph, backend=backend)
+    vertex = torch.arange(graph.num_vertices, device=graph.device)
+    root = tg.algorithms.wcc(graph).to(torch.int64)
+    depth, conflicts = tg.run(_Depth(vertex[root == vertex]), graph).values, vertex[:0]
+    for arcs in tg.primitives.edges.in_parts(graph):
+        conflicts = torch.cat((conflicts, arcs.source[depth[arcs.source] == depth[arcs.target]]))
+        for rank in (root, depth, vertex):  # the least root, of these the least depth, of these the least vertex
+            of = rank.index_select(0, conflicts)
+            conflicts = conflicts[of == of.min()] if len(of) else conflicts
+    return depth, int(conflicts[0]) if len(conflicts) else -1
 
 
 def _undirected(graph: tg.Graph) -> tg.Graph:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch import Tensor
 
 import tgraph as tg
 from tgraph.algorithms.paths.bfs import bfs
@@ -30,15 +31,16 @@ def predecessors(graph: tg.Graph, source: int, *, weighted: bool = False, **opti
     """
     distance = (sssp if weighted else bfs)(graph, source, **options)
     assert isinstance(distance, torch.Tensor)
-    graph = graph.decoded()
-    before, after = graph.to_edge_index()
-    start, end = distance[before], distance[after]
-    weights = graph.weights if weighted else None
-    step = torch.ones_like(start) if weights is None else weights.to(distance.dtype)
-    tight = (start >= 0) & (end != torch.inf) & (start + step == end)
-    kept = None if weights is None else weights[tight]
-    columns = graph.arc_columns.take(tight.nonzero()[:, 0])
-    found = tg.Graph.from_edges(
-        after[tight], before[tight], kept, num_vertices=graph.num_vertices, vertices=graph.vertices, columns=columns
+    found: list[tuple[Tensor, ...]] = []
+    for before, after, weights, first, _ in tg.primitives.edges.in_parts(graph):
+        start, end = distance[before], distance[after]
+        step = weights.to(distance.dtype) if weighted and weights is not None else torch.ones_like(start)
+        tight = ((start >= 0) & (end != torch.inf) & (start + step == end)).nonzero()[:, 0]
+        each = () if not weighted or weights is None else (weights[tight],)
+        found.append((before[tight], after[tight].long(), tight + first, *each))
+    before, after, place, *kept = (torch.cat(each) for each in zip(*found, strict=True))
+    columns = graph.arc_columns.take(place)
+    reversed_ = tg.Graph.from_edges(
+        after, before, *kept, num_vertices=graph.num_vertices, vertices=graph.vertices, columns=columns
     )
-    return found.with_columns(vertices=graph.vertex_columns)
+    return reversed_.with_columns(vertices=graph.vertex_columns)

@@ -29,20 +29,22 @@ def quotient_graph(graph: tg.Graph, labels: Tensor, *, self_loops: bool = True) 
         got = list(labels.shape) if isinstance(labels, Tensor) else type(labels)
         raise tg.errors.ArgumentError(f"labels: expected one integer per vertex, [{graph.num_vertices}], got {got}")
     ids, group = labels.to(graph.device, torch.int64).unique(return_inverse=True)
-    arcs = graph.decoded()
-    first, second = arcs.to_edge_index()
-    once = torch.ones_like(first, dtype=torch.bool) if graph.directed else first <= second
-    weights = torch.ones_like(first) if arcs.weights is None else arcs.weights
-    return tg.Graph.from_edges(
-        group[first[once]],
-        group[second[once]],
-        weights[once],
-        num_vertices=len(ids),
-        directed=graph.directed,
-        multi="sum",
-        self_loops="keep" if self_loops else "drop",
-        vertices=ids,
-    )
+    options: dict[str, Any] = {"num_vertices": len(ids), "directed": graph.directed, "multi": "sum"}
+    options |= {"self_loops": "keep" if self_loops else "drop", "vertices": ids}
+
+    def merged(arcs: Any) -> tg.Graph:
+        once = torch.ones_like(arcs.source, dtype=torch.bool) if graph.directed else arcs.source <= arcs.target
+        weights = torch.ones_like(arcs.source) if arcs.weights is None else arcs.weights
+        return tg.Graph.from_edges(group[arcs.source[once]], group[arcs.target[once]], weights[once], **options)
+
+    found: list[Any] = list(map(merged, tg.primitives.edges.in_parts(graph)))
+    if len(found) > 1:
+        ends = [each.to_edge_index() for each in found]
+        once = [slice(None) if graph.directed else first <= second for first, second in ends]
+        first, second = torch.cat([each[:, kept] for each, kept in zip(ends, once, strict=True)], 1)
+        weights = torch.cat([each.weights[kept] for each, kept in zip(found, once, strict=True)])
+        found = [tg.Graph.from_edges(first, second, weights, **options)]
+    return found[0]
 
 
 def line_graph(graph: tg.Graph) -> tuple[tg.Graph, Tensor]:

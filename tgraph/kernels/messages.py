@@ -55,7 +55,7 @@ def messages_of(
     if not per_arc:
         data = across(data, edge, weights)
         if reduction.logical and edge != "copy":
-            data = (data != 0).to(torch.uint8)
+            data = (data != 0).view(torch.uint8)
         elif reduction.name == "mean" and not data.is_floating_point():
             data = data.to(torch.get_default_dtype())
         return Messages(columns_of(data), "copy", None, data.shape[1:], total)
@@ -70,7 +70,7 @@ def messages_of(
 def promoted(data: Tensor, reduction: Reduction, edge: str) -> Tensor:
     """The data in `sent_dtype`; for logical reductions as bytes, which are gathered instead of numbers."""
     if reduction.logical and edge == "copy":
-        return (data != 0).to(torch.uint8)
+        return (data if data.dtype == torch.bool else data != 0).view(torch.uint8)
     dtype = sent_dtype(data.dtype, reduction, edge)
     return data if data.dtype == dtype else data.to(dtype)
 

@@ -1,5 +1,5 @@
-"""An operation on the two ends of each edge (SDDMM) and the softmax over the edges of each target, to compose attention
-of other kinds than `tgraph.primitives.attention` has, which materialises neither.
+"""The arcs of a graph part by part. An operation on the two ends of each edge (SDDMM) and the softmax over the edges of
+each target, to compose attention of other kinds than `tgraph.primitives.attention` has, which materialises neither.
 
 Results have a row for each edge, in the order that `arcs.permutation` gives. Both are compositions of differentiable
 operators and work under torch.compile and torch.func. Sums add in the order of the arcs on every device.
@@ -7,17 +7,51 @@ operators and work under torch.compile and torch.func. Sums add in the order of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from tgraph.core.building import sorting
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd.segments import add_at, take
+from tgraph.kernels.layout.arcs import parts
 from tgraph.kernels.operators.aggregation.segments import scatter
 from tgraph.kernels.reductions import REDUCTIONS
+
+
+class Arcs(NamedTuple):
+    """Consecutive arcs: source int64 [e], target int32 or int64 [e], weights [e] or None; `first` says how many the
+    graph has before them, and `rows` which vertices they leave."""
+
+    source: Tensor
+    target: Tensor
+    weights: Tensor | None
+    first: int
+    rows: slice
+
+
+def in_parts(graph: Graph) -> Iterator[Arcs]:
+    """All arcs in their order: at once of a graph in CSR, and else by rows that are decoded some after others.
+
+    >>> graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2]).to_format("elias_fano")
+    >>> [(arcs.source.tolist(), arcs.target.tolist()) for arcs in tg.primitives.edges.in_parts(graph)]
+    [([0, 0, 1], [1, 2, 2])]
+    >>> graph.caches.keys()
+    dict_keys([])
+    """
+    if graph.layout is None or graph.storage.is_distributed:
+        graph = graph.decoded()
+        everything = slice(0, graph.num_vertices)
+        yield Arcs(sorting.expand_rows(graph.offset), graph.neighbors, graph.weights, 0, everything)
+        return
+    for rows, arcs in parts(graph, None, graph.layout.arcs_at_once):
+        offset, target, weights = graph.storage.rows(rows)
+        low = int(rows[0]) if len(rows) else 0
+        yield Arcs(sorting.expand_rows(offset) + low, target, weights, arcs.start, slice(low, low + len(rows)))
 
 
 def u_op_v(arcs: Csr | Graph, operation: str, source: Tensor, target: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -15,6 +16,7 @@ from tgraph.errors import ArgumentError
 from tgraph.kernels.operators.community import communities as operators
 from tgraph.kernels.quotient import Moves, Quotient, SpreadQuotient
 from tgraph.primitives import weights as kinds
+from tgraph.primitives.edges import in_parts
 
 BATCHES = 32  # of a sweep: fewer have more neighbours choose at once, more leave less to each
 
@@ -194,8 +196,21 @@ def inside(graph: Graph, group: Tensor, *, weighted: bool = False, backend: str 
     _check_range("group", group, graph.num_vertices)
     if len(group) != graph.num_vertices:
         raise ArgumentError(f"group: expected [{graph.num_vertices}], one for each vertex, got [{len(group)}]")
+    if graph.layout is not None and not graph.storage.is_distributed and backend == "auto":
+        return _inside_parts(graph, group, _exactly(graph) if weighted else None)
     arcs = kinds.reweighted(graph, _exactly(graph)) if weighted else graph.decoded()
     return operators.sum_inside.with_backend(backend)(arcs, group, weighted)
+
+
+def _inside_parts(graph: Graph, group: Tensor, exact: Callable[[Tensor], Tensor] | None) -> Tensor:
+    """As `inside`, of a graph in a layout, with exact weights if any."""
+    total = torch.zeros(graph.num_vertices, dtype=torch.float64, device=graph.device)
+    for source, target, weights, _, _ in in_parts(graph):
+        each = torch.ones_like(source, dtype=torch.float64) if exact is None else exact(cast(Tensor, weights))
+        if not graph.directed:
+            each = torch.where(source == target, 2 * each, each)
+        total.index_add_(0, source, each * (group[source] == group[target]))
+    return total
 
 
 def exact_weights(graph: Graph) -> Tensor:

@@ -106,6 +106,16 @@ def test_every_width(columns, dtype):
         agree(push(graph, torch.arange(20)), random_data((40, *columns), dtype), reduce, edge)
 
 
+@pytest.mark.parametrize("columns", COLUMNS)
+def test_every_width_of_bytes(columns):
+    """Numbers and truth, also of a row that is reduced by pieces."""
+    for graph in (random_graph(40, 300), hub_graph(40, 9000)):
+        for dtype, reduce in ((torch.bool, "any"), (torch.bool, "all"), (torch.uint8, "max"), (torch.uint8, "min")):
+            data = random_data((40, *columns), dtype)
+            agree(pull(graph, graph.select(range(0, 40, 2))), data, reduce)
+            agree(push(graph, torch.arange(20)), data, reduce)
+
+
 @pytest.mark.parametrize("edge", ["copy", "mul"])
 def test_mixed_dtypes(edge):
     graph = random_graph(12, 60, dtype=torch.float32)

@@ -89,10 +89,15 @@ def aggregate(
 # ---- without gradients ----------------------------------------------------------------------------------------------
 
 
+def _held(data: Tensor) -> Tensor:
+    """Messages as the kernels hold them; truth as the bytes that it is."""
+    return data.view(torch.uint8) if data.dtype == torch.bool else data.to(HELD_AS.get(data.dtype, data.dtype))
+
+
 def _as_received(values: Tensor, reduction: Reduction, dtype: torch.dtype) -> Tensor:
     """The result of the kernels in the dtype of the reduction."""
     if reduction.logical:
-        return values != 0
+        return values.view(torch.bool) if values.dtype == torch.uint8 else values != 0
     return values if values.dtype == dtype else values.to(dtype)
 
 
@@ -105,7 +110,7 @@ def _pull(sub: Subgraph, messages: Messages, reduction: Reduction) -> Tensor:
             data, active_mask = torch.where(active_mask[:, None], data, reduction.identity(data.dtype)), None
     values = kernels.pull(
         sub.selection,
-        data.to(HELD_AS[data.dtype]) if data.dtype in HELD_AS else data,
+        _held(data),
         KERNEL.get(reduction.name, reduction.name),
         messages.edge,
         messages.weights,
@@ -126,7 +131,7 @@ def _push(sub: Subgraph, messages: Messages, reduction: Reduction) -> tuple[Tens
         data, weights = data.float(), None if weights is None else weights.float()
     values, vertices = kernels.push(
         sub,
-        data.to(HELD_AS.get(dtype, data.dtype)),
+        _held(data),
         KERNEL.get(reduction.name, reduction.name),
         messages.edge,
         weights,

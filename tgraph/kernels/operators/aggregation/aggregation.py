@@ -52,7 +52,7 @@ def aggregated(
     data = promoted(data if dtype is None else data.to(dtype), reduction, edge)
     messages = across(sent_data(sub, data), edge, weights)
     if reduction.logical and edge != "copy":
-        messages = (messages != 0).to(torch.uint8)
+        messages = (messages != 0).view(torch.uint8)
     return reduced(reduce, sub, messages, reduction)
 
 

@@ -1,4 +1,4 @@
-// Kernels that reduce many columns of floating numbers: the inner loop of SpMM.
+// Kernels that reduce many columns: the inner loop of SpMM.
 #include "aggregation/segments/columns_reduce.hpp"
 
 namespace tgraph {
@@ -12,6 +12,12 @@ ReduceRows reduce_floats(Reduction reduction) {
         case Reduction::max: return &reduce_columns<Greater, Copy, A>;
         default: return &reduce_seldom<Times, A>;
     }
+}
+
+ReduceRows reduce_bytes(Reduction reduction) {
+    if (reduction == Reduction::min) return &reduce_columns<Lesser, Copy, uint8_t>;
+    if (reduction == Reduction::max) return &reduce_columns<Greater, Copy, uint8_t>;
+    throw std::invalid_argument("reduce: bytes are compared only");
 }
 
 ReduceRows reduce_int64(Reduction reduction) {
@@ -30,6 +36,7 @@ ReduceRows reduce_rows_kernel(Number number, Reduction reduction) {
         case Number::float32: return reduce_floats<float>(reduction);
         case Number::float64: return reduce_floats<double>(reduction);
         case Number::int64: return reduce_int64(reduction);
+        case Number::uint8: return reduce_bytes(reduction);
         default: break;
     }
     if (reduction == Reduction::min) return &reduce_seldom<Lesser, int32_t>;

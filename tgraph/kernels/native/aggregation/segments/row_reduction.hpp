@@ -28,7 +28,9 @@ struct Operands {
     int64_t row_bytes() const { return columns * size_of(stored); }
     char* result_of(int64_t row) const { return out + row * columns * size_of(result); }
     void start(void* sums) const {
-        if (size_of(number) == 4)
+        if (size_of(number) == 1)
+            std::memset(sums, identity[0], columns);
+        else if (size_of(number) == 4)
             std::fill_n(static_cast<uint32_t*>(sums), columns, std::bit_cast<std::array<uint32_t, 2>>(identity)[0]);
         else
             std::fill_n(static_cast<uint64_t*>(sums), columns, std::bit_cast<uint64_t>(identity));
@@ -54,6 +56,10 @@ Operands operands_of(const In<void>& data, int64_t columns, const In<void>& weig
                   static_cast<const char*>(data.data()), static_cast<const char*>(weights.data()), columns, heads, {},
                   static_cast<char*>(out.data())};
     std::memcpy(with.identity.data(), &identity, sizeof(identity));
+    if (stored == Number::uint8 && columns > 1) {  // as they are: they are only compared
+        with.number = stored;
+        with.identity[0] = static_cast<char>(identity);
+    }
     if (with.stored == stored) check_dtype<T>(data, "data");
     check_dtype<T>(out, "out");
     if (with.edge == Edge::copy) return with;
