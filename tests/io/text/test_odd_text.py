@@ -91,7 +91,7 @@ REFUSED = {  # name, content, line, words
     "a quote left open in a note": ("x.csv", 'source,target,n\n1,2,"a\n3,4,b\n', 2, ["columns"]),
     "two columns of a name": ("x.csv", "source,target,target\n1,2,3\n", None, ["two columns are called 'target'"]),
     "one column": ("x.csv", "source\n1\n", 1, ["one column", "delimiter="]),
-    "two columns of unknown names, or none": ("x.csv", "ann,bob\nbob,eve\n", None, ["no column is called", "source="]),
+    "two columns of unknown names, or none": ("x.csv", "ann,bob\njoe,eve\n", 1, ["header", "source=", "edgelist"]),
     "Latin-1": ("x.csv", "source,target\na,b\nth\xe9,c\n".encode("latin-1"), 3, ["is not UTF-8", "iconv"]),
     "Latin-1 in a list": ("x.el", b"a b\nth\xe9 c\n", 2, ["UTF-8"]),
     "UTF-16 without a mark": ("x.el", "1 2\n".encode("utf-16-le"), None, ["byte 0"]),
@@ -122,7 +122,6 @@ REFUSED = {  # name, content, line, words
     "a matrix of many digits": ("x.mtx", MTX.replace("33", "1" * 5000), 2, ["sizes"]),
     "METIS of many digits": ("x.graph", "1" * 5000 + " 1\n", 1, ["header"]),
     "DIMACS of many digits": ("x.gr", "p sp " + "1" * 5000 + " 1\n", 1, ["problem line"]),
-    "both directions of Gephi": ("x.csv", "Source,Target,Type\n1,2,Undirected\n1,3,Directed\n", 3, ["'Directed'"]),
     "a long line": ("x.mtx", "%%MatrixMarket matrix " + "x" * 10**6, 1, ["malformed"]),
 } | {
     f"{what} as {name}": (name, content, None, [word])

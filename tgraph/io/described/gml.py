@@ -23,7 +23,7 @@ from tgraph.io.text.banners import refuse_others
 _BLANK = r"(?:\s|#[^\n]*(?:\n|\Z))*"
 _TOKEN = re.compile(
     _BLANK + r"(?:(?P<key>[A-Za-z_][\w.-]*)|(?P<text>\"[^\"]*\")|(?P<list>\[)|(?P<end>\])"
-    r"|(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]INF)|(?P<over>\Z))"
+    r"|(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+](?i:inf))|(?P<over>\Z))"
 )
 _WORDS = {"nan": float("nan"), "inf": float("inf")}
 _KEY = re.compile(r"[A-Za-z][0-9A-Za-z_]*")
@@ -129,7 +129,7 @@ class _Parser:
             return held
         if kind == "over":
             self._fail(begin, f"{key!r} has no value: the file is truncated")
-        if kind == "end" or (kind == "key" and token.lower() not in _WORDS):
+        if kind == "end":
             self._fail(at, f"{token[:60]!r} stands where a value of {key!r} is expected")
         return _value(kind, token)
 
@@ -199,7 +199,7 @@ def _value(kind: str, token: str) -> Any:
     if kind == "text":
         return html.unescape(token[1:-1])
     if kind == "key":
-        return _WORDS[token.lower()]
+        return _WORDS.get(token.lower(), token)  # text without quotes, as Gephi and networkx read it
     return int(token) if token.lstrip("+-").isdigit() and len(token) < 4000 else float(token)
 
 

@@ -38,7 +38,8 @@ _BANNERS: tuple[tuple[str, str | None, str, str], ...] = (
     (r"PAR1", "parquet", "a Parquet file", _NAMED),
     (r"ARROW1|FEA1", "feather", "a Feather or Arrow file", _NAMED),
     (r"PK\x03\x04", "npz", "an archive, zip or npz", "unpack it, or call it .npz"),
-    (r"%PDF-|\x89HDF|\x7fELF|7z\xbc\xaf|SQLite format 3|\x80\x04\x95", None, "a binary file", "convert it"),
+    (r"\x80[\x02-\x05]", None, "a pickle of Python", "load it where you trust it, and convert the graph or dict in it"),
+    (r"%PDF-|\x89HDF|\x7fELF|7z\xbc\xaf|SQLite format 3", None, "a binary file", "convert it"),
 )
 _NO_TEXT: tuple[tuple[str, None, str, str], ...] = (
     (r"\xff\xfe|\xfe\xff", None, "text in UTF-16", "convert it to UTF-8, by: iconv -f UTF-16 -t UTF-8"),
