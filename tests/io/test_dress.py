@@ -98,7 +98,10 @@ def test_matrix_of_two_modes(tmp_path):
     [
         ("a.el", "0 1\n", {"comments": "ab"}, ["comments:", "'ab'"]),
         ("a.el", "0 1\n", {"encoding": "no-such"}, ["encoding:", "no-such"]),
-        ("a.el", "é 1\n", {"encoding": "ascii"}, ["not ascii"]),
+        ("a.el", "1 2\né 1\n", {"encoding": "ascii"}, ["line 2", "not ascii"]),
+        ("a.el", "1 2\n3 4\n".encode("utf-16")[:-1], {}, ["line 2", "truncated"]),
+        ("a.csv", "source,target\n" * 9**5 + "é,1\n", {"encoding": "ascii"}, [f"line {9**5 + 1}", "not ascii"]),
+        ("a.gml", "graph [\n]".encode("utf-16")[:-1], {}, ["line 2", "utf-16"]),
         ("a.el", "# 1\n", {"comments": "#"}, ["no line with an edge"]),
         ("a.net", "*vertices 5 3\n*matrix\n1 0 1\n", {}, ["line 3", "more than 2 numbers"]),
         ("a.net", "*vertices 2\n*matrix\n1 0\n0 1\n1 1\n", {}, ["line 5", "more than 2 rows"]),
@@ -117,7 +120,7 @@ def test_matrix_of_two_modes(tmp_path):
     ],
 )
 def test_refuses(file, text, options, words, tmp_path):
-    (tmp_path / file).write_text(text, encoding="utf-8")
+    (tmp_path / file).write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(TGraphError) as refusal:
         tg.read(tmp_path / file, **options)
     assert all(word in str(refusal.value) for word in words), refusal.value

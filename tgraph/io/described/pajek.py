@@ -107,7 +107,7 @@ class _Parser:
             self.found.directed |= _EDGES[section]
         elif section in _STATES:
             problem = f"the section {words[0][0].lower()!r}: several layers, or states, of a vertex"
-            raise FileFormatError(self.found.path, problem, "let Infomap write its network of states as *Links", line)
+            raise FileFormatError(self.found.path, problem, "keep one layer, as *Vertices and *Links", line)
         elif section not in ("matrix", "network"):
             problem = f"the section {words[0][0].lower()!r} is no part of a network"
             raise FileFormatError(self.found.path, problem, "leave it out", line)
