@@ -33,6 +33,7 @@ REFUSED = {  # name: (name of the file, content, line, words)
     "pajek section": ("a.net", "*Vertices 2\n*Partition x", 2, ["*partition"]),
     "json deep": ("a.json", "[" * 10**5, None, ["JSON"]),
     "json of else": ("a.json", '{"a": 1}', None, ["nodes"]),
+    "json of counts": ("a.json", '{"nodes": 3, "edges": 4}', None, ["nodes"]),
     "json of a bool": ("a.json", "[[true, 1]]", None, ["true"]),
     "two of graph6": ("a.g6", "A_\nA_\n", None, ["2 graphs", "split"]),
     "short graph6": ("a.g6", "D?", 1, ["truncated"]),

@@ -156,11 +156,10 @@ def _pairs(found: Described, pairs: list[Any]) -> None:
 
 def _is_cytoscape(value: dict[str, Any]) -> bool:
     """Whether these are the elements of Cytoscape: the first edge, or without edges the first vertex, is in "data"."""
-    name = "source" if value.get("edges") else "id"
-    first = next(iter(value.get("edges") or value.get("nodes") or ()), None)
-    return (
-        isinstance(first, dict) and name not in first and isinstance(first.get("data"), dict) and name in first["data"]
-    )
+    edges, nodes = (held if isinstance(held := value.get(name), list) else [] for name in ("edges", "nodes"))
+    name, first = "source" if edges else "id", next(iter(edges or nodes), None)
+    data = first.get("data") if isinstance(first, dict) and name not in first else None
+    return isinstance(data, dict) and name in data
 
 
 def _cytoscape(found: Described, value: dict[str, Any]) -> None:

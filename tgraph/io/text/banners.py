@@ -32,7 +32,7 @@ _BANNERS: tuple[tuple[str, str | None, str, str], ...] = (
     (r"\S+:(\s+\d+)+\s*$", "adjlist", "an adjacency list: a vertex, a colon, its neighbours", _NAMED),
     (r"\(.*,.*\)\s*,?\s*$", None, "tuples of Python", "write the ends of each edge without the brackets"),
     (r"[\[{]\s*[\[{\"'\d\]}]", "json", "JSON", _NAMED),
-    (r"\S+\s+(->|--)\s+\S+", None, "edges with arrows", "write the ends of each edge without the arrow"),
+    (r"\S+[ \t]+(->|--)[ \t]+\S+", None, "edges with arrows", "write the ends of each edge without the arrow"),
     (r"//\s", None, "a comment that begins with //", "skip=1 ignores the first line; comments begin with # or %"),
     (r"\x93NUMPY", None, "an array of numpy", "load it, and take tgraph.Graph.from_edges"),
     (r"PAR1", "parquet", "a Parquet file", _NAMED),
