@@ -115,7 +115,7 @@ REFUSED = {  # name, content, line, words
     "underscores later": ("x.el", "1 2\n1_0 2\n", 2, ["'1_0' is not an integer"]),
     "a sign": ("x.el", "+1 2\n", 1, ["'+1'"]),
     "a word as weight": ("x.wel", "1 2 true\n", 1, ["'true' is not a number"]),
-    "a decimal comma": ("x.csv", "source;target;weight\n1;2;1,5\n", 2, ["'1,5' is not a number"]),
+    "a decimal comma, or thousands": ("x.csv", 'source,target,weight\n1,2,"1,500"\n', 2, ["'1,500' is not a number"]),
     "a weight beyond float64": ("x.wel", "1 2 inf\n1 3 1e309\n", 2, ["beyond float64"]),
     "an id beyond int64": ("x.el", f"1 2\n1 {2**63}\n", 2, ["64-bit"]),
     "an id of many digits": ("x.el", "1" * 5000 + " 2\n", 1, ["64-bit"]),

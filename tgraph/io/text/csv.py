@@ -24,6 +24,7 @@ from tgraph.io.text.line_layout import BLANKS, INT64, LineLayout, check_delimite
 from tgraph.io.text.names import Columns, find_columns, further_columns, has_customary
 
 _ROWS = 1 << 12  # that tell whether the first line is a header
+_COMMA = re.compile(rb"[-+]?\d*,\d+")  # a fraction after a comma; three digits may be thousands
 _UNSAFE = re.compile(r"[\r\n\0]|^\ufeff|^\s|\s$")
 
 
@@ -66,7 +67,8 @@ def plan(
     file is an edge list, columns 1 and 2. The default `delimiter` is the one of , ; | and tab that yields known names,
     or is the most frequent, or blanks where there is none of these. Fields may be quoted with ", and surrounded by
     blanks. A column "type" with undirected or directed decides where `directed` is None; where both occur, the graph is
-    directed, with both arcs of undirected edges.
+    directed, with both arcs of undirected edges. The weights of all rows have a comma before their fractions where that
+    of the first has.
     Raises FileFormatError for a file without edges, or of another format, and ArgumentError for a missing column.
     """
     check_delimiter(delimiter)
@@ -113,6 +115,8 @@ def plan(
     column = names.index(found[2]) if found[2] else None
     asked = further_columns(path, names, (*found, said[0] if said else None), columns)
     further = tuple((name, names.index(name)) for name in map(str, asked))
+    value = values.get(found[2] or "", b"")
+    has_comma = _COMMA.fullmatch(value) and (delimiter != "," or len(value.rpartition(b",")[2]) != 3)
     more, wide = edgelist.further_kinds(further, fields, column)
     kinds = {names[i]: kind for i, kind in more.items()} | kinds
     layout = replace(
@@ -121,6 +125,7 @@ def plan(
         delimiter=delimiter,
         lowest=lowest,
         quoted=True,
+        decimal="," if has_comma else ".",
         wide=wide | edgelist.wide(column if column is not None and column < len(fields) else None, fields),
     )
     left = [name for name in names if name not in kinds]
