@@ -49,7 +49,8 @@ def write_samples(folder: Path) -> dict[str, tg.Graph]:
     kinds = {
         "list.txt": weighted, "words.csv": named, "numbers.csv": weighted, "words.parquet": named, "m.mtx": weighted,
         "m.graph": plain, "m.gr": tg.Graph.from_edges(src, dst, torch.arange(8) + 1), "g.e": weighted,
-        "words.npz": named,
+        "words.npz": named, "w.graphml": named, "w.gexf": named, "w.gml": named, "w.json": named, "w.dot": named,
+        "n.net": weighted, "n.dl": weighted, "n.lgl": plain, "n.adjlist": plain, "n.g6": plain, "n.s6": plain,
         "checked.tg": named, "layout.tg": weighted.to_format("sell"), "packed.txt.gz": weighted,
     }  # fmt: skip
     with warnings.catch_warnings():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -28,9 +29,8 @@ DTYPES = ["int64", "int32", "int16", "int8", "uint8", "float64", "float32", "flo
 
 def dressed(chance: random.Random) -> tuple[str, bytes, dict[str, Any], list[Edge]]:
     """(name, content, options, the edges that are meant) of a valid file."""
-    kind = chance.choice(("csv", "csv", "list", "list", "mtx", "gr", "graph"))
-    content, options, edges = {"csv": _csv, "list": _list, "mtx": _mtx, "gr": _gr, "graph": _metis}[kind](chance)
-    name = {"csv": "x.csv", "list": "x.el", "mtx": "x.mtx", "gr": "x.gr", "graph": "x.graph"}[kind]
+    name = chance.choice(("x.csv", "x.csv", "x.el", "x.el", *KINDS))
+    content, options, edges = KINDS[name](chance)
     data = _ended(content, chance).encode()
     if chance.random() < 0.2:
         data = b"\xef\xbb\xbf" + data
@@ -176,6 +176,70 @@ def _metis(chance: random.Random) -> tuple[list[str], dict[str, Any], list[Edge]
         lines += ["% 1 2"] * (chance.random() < 0.2)
         lines.append(_spaced(list(map(str, around[v])), chance))
     return lines, {}, [(u, v, None) for v in around for u in around[v]]
+
+
+def _net(chance: random.Random) -> tuple[list[str], dict[str, Any], list[Edge]]:
+    n, edges, rows = _numbered(chance, chance.choice(("none", "integer", "real")))
+    lines = [chance.choice(("% note", "*Network x", ""))] * chance.randrange(2) + [
+        _spaced(["*Vertices", str(n)], chance)
+    ]
+    labels = chance.random() < 0.5
+    lines += [_spaced([str(i), chance.choice((str(i), f'"{i}"'))], chance) for i in range(1, n + 1) if labels]
+    lines.append(chance.choice(("*Arcs", "*arcs", " *ARCS")))
+    for row in rows:
+        lines += [chance.choice(("% 1 2", "", "%"))] * (chance.random() < 0.2)
+        lines.append(_spaced(row, chance))
+    return lines, {"directed": True}, edges
+
+
+def _gml(chance: random.Random) -> tuple[list[str], dict[str, Any], list[Edge]]:
+    n, edges, rows = _numbered(chance, chance.choice(("none", "integer", "real")))
+    words = ["graph", "[", "directed", "1"]
+    for i in range(1, n + 1):
+        words += ["node", "[", "id", str(i), *chance.choice(([], ["graphics", "[", "x", ".5", "]"])), "]"]
+    spelled = {"inf": "+INF", "-inf": chance.choice(("-INF", "-Inf")), "nan": "NAN"}
+    for u, v, *weight in rows:
+        words += ["edge", "[", "source", u, "target", v]
+        words += [word for text in weight for word in ("weight", spelled.get(text, text))] + ["]"]
+    between = (" ", "\n") if chance.random() < 0.5 else (" ", "\n", "  ", "\t", "\n# a [ \n", "\n\n")
+    return "".join(word + chance.choice(between) for word in [*words, "]"]).split("\n"), {}, edges
+
+
+def _graphml(chance: random.Random) -> tuple[list[str], dict[str, Any], list[Edge]]:
+    weights = chance.choice(("none", "integer", "real"))
+    n, edges, rows = _numbered(chance, weights)
+    kind, dense = {"none": "string", "integer": "long", "real": "double"}[weights], chance.random() < 0.5
+    text = f'<graphml><key id="w" for="edge" attr.name="weight" attr.type="{kind}"/><graph edgedefault="directed">'
+
+    def own(name: str, value: str) -> str:
+        mark = '"' if dense else chance.choice(('"', "'"))
+        blank = " " if dense else chance.choice((" ", "\n", "  "))
+        return f"{blank}{name}={mark}{value if dense or chance.random() < 0.8 else f'&#{ord(value)};'}{mark}"
+
+    elements = [f"<node{own('id', str(i))}/>" for i in range(1, n + 1)]
+    for u, v, *weight in rows:
+        data = "".join(f"<data{own('key', 'w')}>{each}</data>" for each in weight)
+        plain = dense or chance.random() < 0.8
+        elements.append(
+            f"<edge{own('source', u)}{own('target', v)}>{data if plain else f'{data}<!-- <edge -->'}</edge>"
+        )
+    blank = "\n" if dense else chance.choice(("", " ", "\n", "\n<!-- <edge > -->\n"))
+    return f"{text}{blank.join(elements)}</graph></graphml>".split("\n"), {}, edges
+
+
+def _json(chance: random.Random) -> tuple[list[str], dict[str, Any], list[Edge]]:
+    n, edges, _ = _numbered(chance, chance.choice(("none", "integer")))
+    source, target = chance.choice((("source", "target"), ("from", "to"), ("u", "v")))
+    links = [{source: u, target: v} | ({} if value is None else {"weight": value}) for u, v, value in edges]
+    nodes, name = [{"id": i} for i in range(1, n + 1)], chance.choice(("links", "edges"))
+    value = {"directed": True, "nodes": chance.choice((nodes, list(range(1, n + 1)))), name: links}
+    return json.dumps(value, indent=chance.choice((None, 1))).split("\n"), {}, edges
+
+
+KINDS = {
+    "x.csv": _csv, "x.el": _list, "x.mtx": _mtx, "x.gr": _gr, "x.graph": _metis,
+    "x.net": _net, "x.gml": _gml, "x.graphml": _graphml, "x.json": _json,
+}  # fmt: skip
 
 
 def dress_fault(seed: int, number: int, folder: Path) -> str | None:

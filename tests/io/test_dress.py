@@ -9,6 +9,7 @@ from tgraph.errors import TGraphError
 PATH = [(0, 1, None), (1, 2, None)]
 NAMED = [("é", "b", 2), ("x #y", "c", 3)]
 LATIN = 'source,target,weight\né,b,2\n"x #y",c,3'
+MTX = "%%MatrixMarket matrix coordinate "
 READ = {
     "inline comments": ("a.el", "0 1 # x\n# y\n\t#z\n1\t2 #\n", {"comments": "#"}, PATH),
     "comments of one's own": ("a.el", "// x\n0 1 // #\n1 2\n", {"comments": "/"}, PATH),
@@ -25,6 +26,28 @@ READ = {
     "DIMACS in .dat": ("a.dat", "p max 3 2\na 1 2 5\na 2 3 6\n", {}, [(1, 2, 5), (2, 3, 6)]),
     "an edge list in .dat": ("a.dat", "0\t1\n1\t2\n", {}, PATH),
     "links in .net": ("a.net", "# Infomap\n0 1\n1 2\n", {}, PATH),
+    "NCOL, some weighted": ("a.ncol", "a b\nb c 12.3e5\n", {}, [("a", "b", 1.0), ("b", "c", 12.3e5)]),
+    "names without a header": ("a.tsv", "ann\tbob\nbob\teve\n", {}, [("ann", "bob", None), ("bob", "eve", None)]),
+    "names and weights": ("a.csv", "ann,bob,2\neve,ann,3\n", {}, [("ann", "bob", 2), ("eve", "ann", 3)]),
+    "directed or not": (
+        "a.csv",
+        "source,target,type,weight\n1,2,Directed,5\n2,3,undirected,6\n3,3,Undirected,7\n",
+        {},
+        [(1, 2, 5), (2, 3, 6), (3, 2, 6), (3, 3, 7)],
+    ),
+    "names, directed or not": (
+        "a.csv",
+        "source,target,type\na,b,undirected\na,c,directed\n",
+        {},
+        [("a", "b", None), ("b", "a", None), ("a", "c", None)],
+    ),
+    "decimal commas": (
+        "a.csv",
+        'source;target;weight\n1;2;0,5\n2;3;"-,25"\n3;4;2\n',
+        {},
+        [(1, 2, 0.5), (2, 3, -0.25), (3, 4, 2.0)],
+    ),
+    "complex": ("a.mtx", MTX + "complex general\n2 2 1\n1 2 0.5 1\n", {"weights": False}, [(1, 2, None)]),
     "sections without vertices": ("a.net", "*Arcs\n0 1\n1 2\n", {}, PATH),
     "vertices without number": ("a.net", '*Vertices\n0 "0"\n1 "1"\n2 "2"\n*Arcs\n0 1\n1 2\n', {}, PATH),
     "a preamble": ("a.net", "From a book\n*Vertices 3\n*Arcs\n1 2 4\n", {}, [(1, 2, 4)]),
@@ -42,10 +65,10 @@ def test_reads(name, tmp_path):
         assert found.directed and sorted(arcs(found)) == sorted(expected)
 
 
-MTX = "%%MatrixMarket matrix coordinate "
 UNDIRECTED = {
     "rectangular": ("a.mtx", MTX + "real general\n2 3 2\n1 3 0.5\n2 1 4\n", 5, [(1, 5, 0.5), (2, 3, 4)]),
     "rectangular array": ("a.mtx", "%%MatrixMarket matrix array real general\n2 3\n0\n4\n0\n0\n.5\n0\n", 5, 2),
+    "hermitian": ("a.mtx", MTX + "real hermitian\n2 2 1\n2 1 4\n", 2, [(1, 2, 4)]),
     "both triangles": ("a.mtx", MTX + "integer symmetric\n3 3 3\n1 2 4\n2 1 4\n3 3 7\n", 3, [(1, 2, 4), (3, 3, 7)]),
     "both, of a pattern": ("a.mtx", MTX + "pattern symmetric\n2 2 2\n1 2\n2 1\n", 2, [(1, 2, None)]),
     "real weights": ("a.graph", "3 2 1\n2 0.5\n1 0.5 3 4\n2 4\n", 3, [(1, 2, 0.5), (2, 3, 4)]),
@@ -81,11 +104,18 @@ def test_matrix_of_two_modes(tmp_path):
     [
         ("a.el", "0 1\n", {"comments": "ab"}, ["comments:", "'ab'"]),
         ("a.el", "0 1\n", {"encoding": "no-such"}, ["encoding:", "no-such"]),
-        ("a.el", "é 1\n", {"encoding": "ascii"}, ["not ascii"]),
+        ("a.el", "1 2\né 1\n", {"encoding": "ascii"}, ["line 2", "not ascii"]),
+        ("a.el", "1 2\n3 4\n".encode("utf-16")[:-1], {}, ["line 2", "truncated"]),
+        ("a.csv", "source,target\n" * 9**5 + "é,1\n", {"encoding": "ascii"}, [f"line {9**5 + 1}", "not ascii"]),
+        ("a.gml", "graph [\n]".encode("utf-16")[:-1], {}, ["line 2", "utf-16"]),
         ("a.el", "# 1\n", {"comments": "#"}, ["no line with an edge"]),
         ("a.net", "*vertices 5 3\n*matrix\n1 0 1\n", {}, ["line 3", "more than 2 numbers"]),
         ("a.net", "*vertices 2\n*matrix\n1 0\n0 1\n1 1\n", {}, ["line 5", "more than 2 rows"]),
         ("a.net", "GNU General Public License\n", {}, ["*Vertices is missing"]),
+        ("a.mtx", MTX + "complex general\n2 2 0\n", {}, ["line 1", "weights=False"]),
+        ("a.csv", "source;target;weight\n1;2;0,5\n2;3;1.5\n", {}, ["line 3", "'1.5' is not a number"]),
+        ("a.csv", "a,b\nc,d\n", {}, ["header", 'format="edgelist"']),
+        ("a.csv", "source,target,type\n1,2,directed\n2,3,both\n", {}, ["'both'", "directed="]),
         ("a.mtx", MTX + "real general\n2 3 1\n3 1 4\n", {}, ["the row 3", "rows 2"]),
         ("a.mtx", MTX + "real symmetric\n2 3 1\n1 1 4\n", {}, ["a symmetric matrix of 2 x 3"]),
         ("a.mtx", MTX + "real symmetric\n3 3 2\n1 2 4\n2 1 5\n", {}, ["both sides"]),
@@ -97,7 +127,7 @@ def test_matrix_of_two_modes(tmp_path):
     ],
 )
 def test_refuses(file, text, options, words, tmp_path):
-    (tmp_path / file).write_text(text, encoding="utf-8")
+    (tmp_path / file).write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(TGraphError) as refusal:
         tg.read(tmp_path / file, **options)
     assert all(word in str(refusal.value) for word in words), refusal.value

@@ -14,6 +14,7 @@ from tgraph.cli.reading import OPTION_OF
 from tgraph.cli.results.result import shown
 from tgraph.cli.results.vertices import COMPONENTS, DEPTHS, DISTANCES, HUBS, scores
 from tgraph.cli.saying import say
+from tgraph.core.system.text import counted
 from tgraph.engine.tracing.trace import plot
 from tgraph.progress import busy
 
@@ -49,9 +50,9 @@ def compare(graph: tg.Graph, picture: Path) -> str:
         for program, run in runs.items()
     ]
     traces = {type(program).__name__: run.trace for program, run in runs.items() if run.trace is not None}
-    edges = f"{graph.num_arcs:,} edges" + ("" if graph.directed else ", each direction counted")
+    edges = counted(graph.num_arcs, "edge") + ("" if graph.directed else ", each direction counted")
     with busy("draw"):
-        plot(traces, picture, title=f"{graph.num_vertices:,} vertices, {edges}")
+        plot(traces, picture, title=f"{counted(graph.num_vertices, 'vertex')}, {edges}")
     return "\n".join(
         (
             *((f"transposed once for all runs in {prepared}",) if graph.directed else ()),

@@ -31,6 +31,7 @@ from tgraph.cli.pipes import check_readable, is_stream, named, readable, writabl
 from tgraph.cli.reading import READING, arguments, checked, naming_options, reading, refuse
 from tgraph.cli.results.result import shown
 from tgraph.cli.saying import grouped, say, tell
+from tgraph.core.system.text import in_number
 from tgraph.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -118,7 +119,8 @@ def load(
 def size(graph: tg.Graph) -> str:
     """The numbers of vertices and edges of a graph."""
     kind = "directed" if graph.directed else "undirected"
-    return f"{grouped(graph.num_vertices)} vertices, {grouped(graph.num_edges)} edges, {kind}"
+    n, m = graph.num_vertices, graph.num_edges
+    return f"{grouped(n)} {in_number(n, 'vertex')}, {grouped(m)} {in_number(m, 'edge')}, {kind}"
 
 
 def info(graph: tg.Graph, /) -> None:

@@ -18,6 +18,7 @@ from tgraph.core.ids import VertexIds
 from tgraph.core.rows import LayoutSelection, Selection
 from tgraph.core.storage import Layout, Storage
 from tgraph.core.system import devices
+from tgraph.core.system.text import counted
 from tgraph.core.vertices import GraphVertices, OriginalIds
 from tgraph.deferred import Attached
 from tgraph.errors import ArgumentError
@@ -714,7 +715,7 @@ class Graph(GraphVertices):
         return self.ids(source), self.ids(int(arcs.neighbors[position]))
 
     def __repr__(self) -> str:
-        parts = [f"{self.num_vertices:,} vertices", self._counted(), "directed" if self.directed else "undirected"]
+        parts = [counted(self.num_vertices, "vertex"), self._counted(), "directed" if self.directed else "undirected"]
         if self.weight_dtype is not None:
             parts.append(f"weights {str(self.weight_dtype).removeprefix('torch.')}")
         if self._ids is not None:
@@ -738,8 +739,8 @@ class Graph(GraphVertices):
 
     def _counted(self) -> str:
         """Edges where their number is known, else arcs."""
-        counted = self.directed or "num_self_loops" in self._cache.values
-        return f"{self.num_edges:,} edges" if counted else f"{self.num_arcs:,} arcs"
+        known = self.directed or "num_self_loops" in self._cache.values
+        return counted(self.num_edges, "edge") if known else counted(self.num_arcs, "arc")
 
 
 def _unless_identity(ids: Tensor) -> Tensor | None:

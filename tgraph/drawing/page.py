@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tgraph.core.system.text import counted
 from tgraph.drawing.links import free_angle, parallel
 from tgraph.drawing.picture import SEPARATE_EDGES, Scene
 from tgraph.markup.labels import readable
@@ -41,8 +42,8 @@ def page(scene: Scene) -> str:
         "legend": _legend(scene),
         "count": n,
     }
-    counted = f"{n:,} {'vertex' if n == 1 else 'vertices'}, {m:,} {'edge' if m == 1 else 'edges'}"
-    return rendered("tgraph.drawing", title=scene.title or counted, data=data)
+    size = f"{counted(n, 'vertex')}, {counted(m, 'edge')}"
+    return rendered("tgraph.drawing", title=scene.title or size, data=data)
 
 
 def _columns(scene: Scene) -> list[list[Any]]:

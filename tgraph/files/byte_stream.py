@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import lzma
 import os
 import re
@@ -53,10 +54,7 @@ def open_bytes(path: PathLike, progress: bool = False, encoding: str | None = No
                 found = stack.enter_context(open_member(path))[1]
             else:
                 found = _decompressed(path, codec, progress, stack)
-            yield codecs.EncodedFile(found, "utf-8", encoding) if encoding else found
-    except UnicodeDecodeError as fault:
-        problem = f"the text is not {fault.encoding}: {fault.reason}"
-        raise FileFormatError(path, problem, "name its encoding, or fetch the file again") from fault
+            yield _Recoded(path, found, encoding) if encoding else found
     except LineTooLong as fault:
         problem = f"a line has more than {LONGEST_LINE >> 20} MiB"
         raise FileFormatError(path, problem, "the file is damaged, or no text: fetch it again") from fault
@@ -65,6 +63,31 @@ def open_bytes(path: PathLike, progress: bool = False, encoding: str | None = No
             raise
         problem = f"the {codec} data cannot be decompressed ({fault})" if codec else f"cannot be read ({fault})"
         raise FileFormatError(path, problem, "the file is truncated or damaged, fetch it again") from fault
+
+
+class _Recoded(io.RawIOBase):
+    """Text in another encoding as UTF-8."""
+
+    def __init__(self, path: PathLike, stream: Any, encoding: str):
+        self._path, self._stream, self._line = path, stream, 1
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        while True:
+            piece = bytes(self._stream.read(size))
+            try:
+                text = self._decoder.decode(piece, final=size < 0 or not piece)
+            except UnicodeDecodeError as fault:
+                before = fault.object[: fault.start].decode(fault.encoding, "replace")
+                problem = f"the text is not {fault.encoding}: {fault.reason}"
+                remedy = "name its encoding, or fetch the file again"
+                raise FileFormatError(self._path, problem, remedy, self._line + before.count("\n")) from fault
+            self._line += text.count("\n")
+            if text or not piece:
+                return text.encode()
 
 
 def _decompressed(path: PathLike, codec: str | None, progress: bool, stack: ExitStack) -> Any:

@@ -20,6 +20,7 @@ _OURS = ("offset", "neighbors", "weights", "vertices", "vertex_text", "vertex_te
 _SCIPYS = ("indptr", "indices", "data", "shape", "format")
 _PYGS = ("edge_index", "edge_weight", "num_nodes")
 _PREFIXES = ("adj_matrix.", "adj_")  # of the benchmark of Shchur and others
+_PICKLED = frozenset({"adj_matrix", "adj"})  # of the same benchmark, earlier
 _KNOWN = "offset, neighbors [, weights ...], or indptr, indices [, data, shape], or edge_index"
 
 
@@ -41,6 +42,7 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     try:
         with np.load(path, allow_pickle=False) as archive:
             prefix = next((each for each in _PREFIXES if f"{each}indptr" in archive.files), "")
+            names = archive.files
             known = [name for name in (*_OURS, *_SCIPYS, *_PYGS) if prefix + name in archive.files]
             arrays = {name: archive[prefix + name] for name in known}
     except Exception as fault:  # zipfile, zlib and numpy raise various exceptions for damaged bytes
@@ -60,6 +62,10 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
         if isinstance(fault, FileFormatError):
             raise
         missing = f"the array {fault} is missing" if isinstance(fault, KeyError) else str(fault)
+        if isinstance(fault, KeyError) and _PICKLED.intersection(names):
+            problem = "the matrix is a pickled object, which can run code when it is loaded"
+            remedy = "load it by numpy.load(..., allow_pickle=True) where you trust it, and take tgraph.from_scipy"
+            raise FileFormatError(path, problem, remedy) from fault
         raise FileFormatError(path, missing, f"the archive must hold {_KNOWN}") from fault
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.core.system.text import counted
 from tgraph.drawing.arranged import arranged
 from tgraph.drawing.density import edge_density, frame
 from tgraph.drawing.paint import GROUP_COLORS, areas
@@ -127,7 +128,7 @@ def _vectors(
                 f'<text class="tick" x="{at[i, 0]:.1f}" y="{at[i, 1] - radius - 4:.1f}" text-anchor="middle">'
                 f"{escape(isolated(_brief(names[i])))}</text>"
             )
-    said = f"Drawing of the graph: {len(points):,} vertices and {len(src):,} edges"
+    said = f"Drawing of the graph: {counted(len(points), 'vertex')} and {counted(len(src), 'edge')}"
     side, above = (90, 24) if len(points) <= NAMED else (0, 0)  # room for names
     box = f"{-side} {-above} {WIDTH + 2 * side} {height + 2 * above:.0f}"
     return Markup(f'<svg class="drawing" viewBox="{box}" role="img" aria-label="{said}">{"".join(marks)}</svg>')

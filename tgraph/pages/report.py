@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import tgraph as tg
-from tgraph.core.system.text import duration
+from tgraph.core.system.text import counted, duration
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.markup.labels import readable
 from tgraph.markup.page import Page, Section, Table
@@ -109,7 +109,7 @@ def report(graph: tg.Graph, *, title: str = "", seed: int = 0) -> Report:
             make(name)
     sections = [*(found[name] for name in PARTS if name in found), _made(seconds, missing, study.streams)]
     kind = "A directed graph" if graph.directed else "An undirected graph"
-    lead = f"{kind} of {graph.num_vertices:,} vertices and {graph.num_edges:,} edges."
+    lead = f"{kind} of {counted(graph.num_vertices, 'vertex')} and {counted(graph.num_edges, 'edge')}."
     return Report(title or "A graph", lead, sections)
 
 

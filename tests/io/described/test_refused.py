@@ -21,7 +21,8 @@ REFUSED = {  # name: (name of the file, content, line, words)
     "external": ("a.graphml", f'<!DOCTYPE a SYSTEM "file:///etc/passwd">{HEAD}<data>&x;</data>', 2, ["entities"]),
     "truncated": ("a.graphml", HEAD, 2, ["well-formed"]),
     "another": ("a.graphml", "graph [ ]", None, ['format="gml"']),
-    "inner nodes": ("a.gexf", '<gexf><graph><node id="a"><node id="b"/></node></graph></gexf>', 1, ["'a'", "others"]),
+    "no double": ("a.gexf", '<gexf><graph><attributes><attribute id="0" type="double"/></attributes><node id="a">'
+                  '<attvalue for="0" value="x"/></node></graph></gexf>', 1, ["'x'", "double"]),
     "gml without id": ("a.gml", "graph [\n node [ label 3 ]\n]", 2, ["node without id"]),
     "gml without end": ("a.gml", "graph [\n node [ id 3", 2, ["not closed"]),
     "gml deep": ("a.gml", "graph [" + "a [ " * 10**5, 1, ["nested"]),
@@ -32,6 +33,7 @@ REFUSED = {  # name: (name of the file, content, line, words)
     "pajek section": ("a.net", "*Vertices 2\n*Partition x", 2, ["*partition"]),
     "json deep": ("a.json", "[" * 10**5, None, ["JSON"]),
     "json of else": ("a.json", '{"a": 1}', None, ["nodes"]),
+    "json of counts": ("a.json", '{"nodes": 3, "edges": 4}', None, ["nodes"]),
     "json of a bool": ("a.json", "[[true, 1]]", None, ["true"]),
     "two of graph6": ("a.g6", "A_\nA_\n", None, ["2 graphs", "split"]),
     "short graph6": ("a.g6", "D?", 1, ["truncated"]),
@@ -74,6 +76,14 @@ READ = {  # name: (name of the file, content, ends and weights of the arcs)
     "JGF": ("a.json", '{"graph": {"directed": true, "nodes": {"a": {}, "b": {}}, "edges": '
             '[{"source": "a", "target": "b"}]}}', [("a", "b", None)]),
     "colons": ("a.adjlist", "0: 1 2\n1: 2\n2:\n", [(0, 1, None), (0, 2, None), (1, 2, None)]),
+    "Gephi": ("a.gml", "graph [ directed 1 node [ id A ] node [ id B ] edge [ source A target B weight -Inf ] ]",
+              [("A", "B", float("-inf"))]),
+    "inner nodes": ("a.gexf", '<gexf><graph><attributes><attribute id="0" title="weight" type="double"/></attributes>'
+                    '<node id="a"><nodes><node id="b"/></nodes><attvalues><attvalue for="0" value="null"/></attvalues>'
+                    '</node><edge source="b" target="a" type="directed"><attvalue for="weight" value="2"/></edge>'
+                    '</graph></gexf>', [("b", "a", 2)]),
+    "Cytoscape": ("a.json", '{"nodes": [{"data": {"id": "a"}}], "edges": [{"data": {"source": "a", "target": "a"}}]}',
+                  [("a", "a", None)]),
     "chains": ("a.dot", 'strict digraph x { edge [weight=2]; a:p -> {"b"; c} -> d /* x */ a -> b; rank=same }',
                [("a", "b", 2), ("a", "c", 2), ("b", "d", 2), ("c", "d", 2)]),
     "matrix of DL": ("a.dl", "DL n=2\nformat = fullmatrix\nlabels embedded\ndata:\na b\na 0 1\nb 2 0\n",

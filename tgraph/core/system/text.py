@@ -37,3 +37,19 @@ def table(rows: Sequence[Sequence[str]], left: Collection[int] = (0, -1)) -> str
         for width in [max(map(len, column))]
     ]
     return "\n".join("  ".join(line).rstrip() for line in zip(*cells, strict=True))
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things.
+
+    >>> from tgraph.core.system.text import counted
+    >>> counted(1, "vertex"), counted(2000, "vertex"), counted(0, "direction switch")
+    ('1 vertex', '2,000 vertices', '0 direction switches')
+    """
+    return f"{count:,} {in_number(count, noun)}"
+
+
+def in_number(count: int, noun: str) -> str:
+    """A noun as it stands beside a number."""
+    plural = f"{noun[:-2]}ices" if noun.endswith("ex") else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    return noun if count == 1 else plural

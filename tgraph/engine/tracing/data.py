@@ -170,9 +170,3 @@ def stretches(steps: Iterable[Iteration]) -> Iterator[tuple[Mode, int, int]]:
     for direction, group in groupby(steps, key=lambda step: step.direction):
         stretch = list(group)
         yield direction, stretch[0].iteration, stretch[-1].iteration
-
-
-def counted(count: int, noun: str) -> str:
-    """A number of things in words."""
-    plural = noun + ("es" if noun.endswith("ch") else "s")
-    return f"{count:,} {noun if count == 1 else plural}"

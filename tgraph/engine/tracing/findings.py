@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tgraph.core.system.text import duration, in_bytes
-from tgraph.engine.tracing.data import TraceData, counted
+from tgraph.core.system.text import counted, duration, in_bytes
+from tgraph.engine.tracing.data import TraceData
 from tgraph.engine.tracing.records import Interval, Iteration, joined
 
 WORTHWHILE = 10  # milliseconds of a run that is worth a remark

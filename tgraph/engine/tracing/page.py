@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple
 from html import escape
 
-from tgraph.core.system.text import duration, in_bytes, scaled
-from tgraph.engine.tracing.data import TraceData, counted, stretches
+from tgraph.core.system.text import counted, duration, in_bytes, scaled
+from tgraph.engine.tracing.data import TraceData, stretches
 from tgraph.engine.tracing.findings import findings, length
 from tgraph.engine.tracing.records import Interval, Iteration, count_ranks, joined
 from tgraph.markup.charts import Chart, keys

@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tgraph.core.system.text import counted
 from tgraph.engine.tracing import page
-from tgraph.engine.tracing.data import TraceData, counted, stretches
+from tgraph.engine.tracing.data import TraceData, stretches
 from tgraph.engine.tracing.records import Iteration, count_ranks
 from tgraph.engine.tracing.timelines import RANKS, STAGES, draw_blocks, draw_ranks
 from tgraph.markup.labels import definitions

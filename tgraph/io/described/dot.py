@@ -24,7 +24,7 @@ _TOKEN = re.compile(
     r"|(?P<word>[^\W\d][\w]*|-?(?:\.\d+|\d+(?:\.\d*)?))|\"(?P<text>(?:[^\"\\]|\\.)*)\"",
     re.DOTALL | re.MULTILINE,
 )
-_NO_NAME = re.compile(r"\0|\\$")
+_NO_NAME = re.compile(r"[\0\r]|\\$")
 _DEEPEST = 100
 Token = tuple[str, str, int]
 Data = dict[str, Any]

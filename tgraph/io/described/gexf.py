@@ -28,8 +28,9 @@ def read(path: PathLike, encoding: str | None = None) -> Described:
 
     Attributes become columns of their title, with their defaults, and the weight of edges the weights; so do start and
     end, labels and ids of edges that are not the usual ones, and what viz says, as in position_x. Of values that change
-    over time the last is taken.
-    Raises FileFormatError for vertices within vertices, and values of another type than declared.
+    over time the last is taken. Vertices within others have these as "pid". Values of attributes that are not declared
+    are text.
+    Raises FileFormatError for values of another type than declared.
 
     >>> import networkx
     >>> networkx.write_gexf(networkx.DiGraph([("ann", "bob", {"weight": 2.5})]), "friends.gexf")
@@ -59,8 +60,7 @@ class _Parser:
         self._of = ""  # the class of attributes that are being declared
         self._declared: dict[str, dict[str, dict[str, str]]] = {"node": {}, "edge": {}}
         self._attribute: dict[str, str] = {}
-        self._open: tuple[str, dict[str, str]] | None = None
-        self._data: dict[str, Any] = {}
+        self._open: list[tuple[str, dict[str, str], dict[str, Any]]] = []  # tag, attributes and data of elements
 
     def start(self, tag: str, attributes: dict[str, str], line: int) -> None:
         if tag == "graph":
@@ -74,41 +74,41 @@ class _Parser:
             self._attribute = attributes
             self._declared.setdefault(self._of, {})[attributes.get("id", "")] = attributes
         elif tag in _OWN:
-            if self._open is not None:
-                raise Refused(f"the node {self._open[1].get('id')!r} holds others", "write them beside it")
-            self._open = tag, attributes
-            self._data = {n: _plain(n, value) for n, value in attributes.items() if n not in _OWN[tag]}
-        elif tag == "attvalue" and self._open is not None:
-            key = attributes.get("for", attributes.get("id", ""))
-            declared = self._declared[self._open[0]].get(key)
-            if declared is None:
-                raise Refused(f"a value is for the attribute {key!r}", "declare it by <attribute>")
-            self._data[declared.get("title", key)] = typed(attributes.get("value", ""), declared.get("type", "string"))
-        elif tag in _PICTURE and self._open is not None:
-            self._data |= {f"{tag}_{name}": as_number(value) for name, value in attributes.items()}
+            within = [own.get("id") for outer, own, _ in self._open if outer == tag == "node"]
+            data: dict[str, Any] = {"pid": within[-1]} if within else {}
+            data |= {name: _plain(name, value) for name, value in attributes.items() if name not in _OWN[tag]}
+            self._open.append((tag, attributes, data))
+        elif tag == "attvalue" and self._open:
+            kind, _, data = self._open[-1]
+            key, value = attributes.get("for", attributes.get("id", "")), attributes.get("value", "")
+            declared = self._declared[kind].get(key, {})
+            if value != "null" or declared.get("type", "string") not in TYPES:  # so Gephi writes that there is none
+                data[declared.get("title", key)] = typed(value, declared.get("type", "string"))
+        elif tag in _PICTURE and self._open:
+            self._open[-1][2].update({f"{tag}_{name}": as_number(value) for name, value in attributes.items()})
 
     def end(self, tag: str, text: str, line: int) -> None:
         if tag == "default":
             self._attribute["default"] = text
-        if tag not in _OWN or self._open is None:
+        if tag not in _OWN or not self._open:
             return
-        (_, own), self._open = self._open, None
+        _, own, data = self._open.pop()
         for name in _OWN[tag][:-1] or _OWN[tag]:
             if name not in own:
                 raise Refused(f"a {tag} without {name}", f'write {name}="..." there')
         for key, attribute in self._declared[tag].items():
             if "default" in attribute:
                 value = typed(attribute["default"], attribute.get("type", "string"))
-                self._data.setdefault(attribute.get("title", key), value)
+                data.setdefault(attribute.get("title", key), value)
         if tag == "node":
-            self.found.vertex(own["id"], self._data, line)
+            self.found.vertex(own["id"], data, line)
         else:
-            self.found.edge(own["source"], own["target"], self._data, _WAYS.get(own.get("type", "")))
+            self.found.edge(own["source"], own["target"], data, _WAYS.get(own.get("type", "")))
 
     def many(self, tag: str, own: dict[str, Texts], data: dict[str, Texts]) -> bool:
         ends: list[Any] = [own.pop(name, (None,)) for name in (("id",) if tag == "node" else ("source", "target"))]
         declared = self._declared[tag]
-        if any(None in each for each in ends) or not data.keys() <= declared.keys():
+        if self._open or any(None in each for each in ends) or not data.keys() <= declared.keys():
             return False
         ways = [_WAYS.get(way or "") for way in own.pop("type", ())] if tag == "edge" else []
         texts: list[Any] = [(name, held, as_number if name == "weight" else str) for name, held in own.items()]

@@ -23,8 +23,9 @@ from tgraph.io.text.banners import refuse_others
 _BLANK = r"(?:\s|#[^\n]*(?:\n|\Z))*"
 _TOKEN = re.compile(
     _BLANK + r"(?:(?P<key>[A-Za-z_][\w.-]*)|(?P<text>\"[^\"]*\")|(?P<list>\[)|(?P<end>\])"
-    r"|(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]INF)|(?P<over>\Z))"
+    r"|(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+](?i:inf))|(?P<over>\Z))"
 )
+_REFERENCE = re.compile(r"&(?:#(\d{1,7}|[xX][\da-fA-F]{1,6})|\w+);")
 _WORDS = {"nan": float("nan"), "inf": float("inf")}
 _KEY = re.compile(r"[A-Za-z][0-9A-Za-z_]*")
 _DEEPEST = 100
@@ -129,7 +130,7 @@ class _Parser:
             return held
         if kind == "over":
             self._fail(begin, f"{key!r} has no value: the file is truncated")
-        if kind == "end" or (kind == "key" and token.lower() not in _WORDS):
+        if kind == "end":
             self._fail(at, f"{token[:60]!r} stands where a value of {key!r} is expected")
         return _value(kind, token)
 
@@ -197,10 +198,18 @@ def _field(name: str, texts: Sequence[str]) -> Field:
 
 def _value(kind: str, token: str) -> Any:
     if kind == "text":
-        return html.unescape(token[1:-1])
+        return _REFERENCE.sub(_character, token[1:-1])
     if kind == "key":
-        return _WORDS[token.lower()]
+        return _WORDS.get(token.lower(), token)  # text without quotes, as Gephi and networkx read it
     return int(token) if token.lstrip("+-").isdigit() and len(token) < 4000 else float(token)
+
+
+def _character(reference: re.Match[str]) -> str:
+    """What a reference stands for, control characters too, which html.unescape leaves out."""
+    if not reference[1]:
+        return html.unescape(reference[0])
+    code = int(reference[1]) if reference[1].isdigit() else int(reference[1][1:], 16)
+    return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else reference[0]
 
 
 def write(graph: Graph, path: PathLike) -> None:

@@ -213,7 +213,7 @@ class Described:
         names = list(self.vertices)
         place = np.arange(len(names))
         integers = all(type(name) is int or _INTEGER.fullmatch(name) for name in names)
-        integers = integers and all(abs(int(name)) < 2**63 for name in names)
+        integers = integers and all(-(2**63) <= int(name) < 2**63 for name in names)
         if ids in ("keep", "compact") and not integers:
             odd = next(name for name in names if not _INTEGER.fullmatch(str(name)))
             raise ArgumentError(f"ids: {self.path} has the id {odd!r}, which ids={ids!r} cannot take")

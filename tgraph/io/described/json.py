@@ -27,9 +27,10 @@ def read(path: PathLike, encoding: str | None = None) -> Described:
     """Read a graph in JSON; arguments are explained in `tgraph.read`.
 
     Known are objects with "nodes" and "links" or "edges" (networkx.node_link_data, d3, vis.js, JSON Graph Format), with
-    "adjacency" (networkx.adjacency_data), with "elements" (Cytoscape), an object of lists of neighbours, and lists of
-    pairs or of objects with source and target. Ids are of "id", "key", "name" or "label"; in d3 ends may be positions
-    of vertices. Other entries become columns, nested ones as in data_x, and "weight", or numbers "value", the weights.
+    "adjacency" (networkx.adjacency_data), elements of Cytoscape, within "elements" or not, an object of lists of
+    neighbours, and lists of pairs or of objects with source and target. Ids are of "id", "key", "name" or "label"; in
+    d3 ends may be positions of vertices. Other entries become columns, nested ones as in data_x, and "weight", or
+    numbers "value", the weights.
     Edges are undirected unless the file says "directed": true, as networkx has it; pairs and neighbours are directed.
     Raises FileFormatError for other JSON.
 
@@ -55,8 +56,8 @@ def read(path: PathLike, encoding: str | None = None) -> Described:
         _pairs(found, value)
     elif not isinstance(value, dict):
         raise FileFormatError(path, "JSON of no graph", f"write {_KNOWN}")
-    elif "elements" in value:
-        _cytoscape(found, value)
+    elif "elements" in value or _is_cytoscape(value):
+        _cytoscape(found, value if "elements" in value else {"elements": value})
     elif "adjacency" in value and isinstance(value.get("nodes"), list):
         _adjacency(found, value)
     elif isinstance(links := value.get("links", value.get("edges")), list):
@@ -151,6 +152,14 @@ def _pairs(found: Described, pairs: list[Any]) -> None:
         _cytoscape(found, {"elements": pairs})
         return
     _links(found, None, pairs)
+
+
+def _is_cytoscape(value: dict[str, Any]) -> bool:
+    """Whether these are the elements of Cytoscape: the first edge, or without edges the first vertex, is in "data"."""
+    edges, nodes = (held if isinstance(held := value.get(name), list) else [] for name in ("edges", "nodes"))
+    name, first = "source" if edges else "id", next(iter(edges or nodes), None)
+    data = first.get("data") if isinstance(first, dict) and name not in first else None
+    return isinstance(data, dict) and name in data
 
 
 def _cytoscape(found: Described, value: dict[str, Any]) -> None:

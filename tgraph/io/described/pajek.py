@@ -31,6 +31,7 @@ _VERTEX = re.compile(  # the usual line of one
     r'[ \t]*([0-9]+)[ \t]+(?:"([^"\n]*)"|([^\s"]+))((?:[ \t]+-?[0-9]*\.?[0-9]+){0,3})[ \t]*\n|([\s\S]+)'
 )
 _VERTICES = re.compile(r"^[ \t]*\*vertices", re.IGNORECASE | re.MULTILINE)
+_STATES = ("intra", "inter", "multilayer", "states")  # of Infomap
 Word = tuple[str, bool]  # and whether it was in quotes
 
 
@@ -104,6 +105,9 @@ class _Parser:
         elif section in _EDGES:
             self.found.implied = self._n is None
             self.found.directed |= _EDGES[section]
+        elif section in _STATES:
+            problem = f"the section {words[0][0].lower()!r}: several layers, or states, of a vertex"
+            raise FileFormatError(self.found.path, problem, "keep one layer, as *Vertices and *Links", line)
         elif section not in ("matrix", "network"):
             problem = f"the section {words[0][0].lower()!r} is no part of a network"
             raise FileFormatError(self.found.path, problem, "leave it out", line)

@@ -32,13 +32,14 @@ _BANNERS: tuple[tuple[str, str | None, str, str], ...] = (
     (r"\S+:(\s+\d+)+\s*$", "adjlist", "an adjacency list: a vertex, a colon, its neighbours", _NAMED),
     (r"\(.*,.*\)\s*,?\s*$", None, "tuples of Python", "write the ends of each edge without the brackets"),
     (r"[\[{]\s*[\[{\"'\d\]}]", "json", "JSON", _NAMED),
-    (r"\S+\s+(->|--)\s+\S+", None, "edges with arrows", "write the ends of each edge without the arrow"),
+    (r"\S+[ \t]+(->|--)[ \t]+\S+", None, "edges with arrows", "write the ends of each edge without the arrow"),
     (r"//\s", None, "a comment that begins with //", "skip=1 ignores the first line; comments begin with # or %"),
     (r"\x93NUMPY", None, "an array of numpy", "load it, and take tgraph.Graph.from_edges"),
     (r"PAR1", "parquet", "a Parquet file", _NAMED),
     (r"ARROW1|FEA1", "feather", "a Feather or Arrow file", _NAMED),
     (r"PK\x03\x04", "npz", "an archive, zip or npz", "unpack it, or call it .npz"),
-    (r"%PDF-|\x89HDF|\x7fELF|7z\xbc\xaf|SQLite format 3|\x80\x04\x95", None, "a binary file", "convert it"),
+    (r"\x80[\x02-\x05]", None, "a pickle of Python", "load it where you trust it, and convert the graph or dict in it"),
+    (r"%PDF-|\x89HDF|\x7fELF|7z\xbc\xaf|SQLite format 3", None, "a binary file", "convert it"),
 )
 _NO_TEXT: tuple[tuple[str, None, str, str], ...] = (
     (r"\xff\xfe|\xfe\xff", None, "text in UTF-16", "convert it to UTF-8, by: iconv -f UTF-16 -t UTF-8"),

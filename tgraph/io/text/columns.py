@@ -157,15 +157,20 @@ def _options(layout: LineLayout, form: Form) -> dict[str, Any]:
     from pyarrow import csv
 
     types = layout.types()
-    delimiter, quoted = layout.delimiter, layout.quoted
+    delimiter, quoted, decimal = layout.delimiter, layout.quoted, layout.decimal
     if form is Form.EXACT:
-        delimiter, quoted = ",", True
+        delimiter, quoted, decimal = ",", True, "."
     elif form is Form.AS_IT_IS and delimiter == BLANKS:
         delimiter = layout.blank
     marks = [kind[1:] for kind in layout.fields if kind.startswith("=")]
     names, skip = [str(i) for i in range(len(layout.fields))], layout.skip if form is Form.AS_IT_IS else 0
     quote: Any = '"' if quoted else False
-    values: dict[str, Any] = {"null_values": [], "true_values": marks, "false_values": []}  # empty fields are errors
+    values: dict[str, Any] = {
+        "decimal_point": decimal,
+        "null_values": [],
+        "true_values": marks,
+        "false_values": [],
+    }  # empty fields are errors
     return {
         "read_options": csv.ReadOptions(column_names=names, skip_rows=skip, block_size=1 << 22),
         "parse_options": csv.ParseOptions(delimiter=delimiter, quote_char=quote, newlines_in_values=form is Form.EXACT),
@@ -219,6 +224,8 @@ def _check_spelling(path: PathLike, layout: LineLayout, form: Form, seen: Watche
         raise Odd
     if form is Form.EXACT or not (seen.hexadecimal or seen.infinite):
         return
+    if layout.decimal != ".":
+        raise Odd
     as_text = dict.fromkeys(NUMERIC, "label") | {"label": "skip"}
     texts = replace(layout, fields=tuple(as_text.get(kind, kind) for kind in layout.fields), wide=frozenset())
     with _chunks(path, texts, form, False) as (reader, _):

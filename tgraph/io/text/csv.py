@@ -23,6 +23,8 @@ from tgraph.io.text.exact import show
 from tgraph.io.text.line_layout import BLANKS, INT64, LineLayout, check_delimiter, split
 from tgraph.io.text.names import Columns, find_columns, further_columns, has_customary
 
+_ROWS = 1 << 12  # that tell whether the first line is a header
+_COMMA = re.compile(rb"[-+]?\d*,\d+")  # a fraction after a comma; three digits may be thousands
 _UNSAFE = re.compile(r"[\r\n\0]|^\ufeff|^\s|\s$")
 
 
@@ -61,10 +63,12 @@ def plan(
     """The plan for reading a file, from its first lines; arguments are explained in `tgraph.read`.
 
     The first line is a header where it has the names of columns, given or conventional, and where it has two names
-    above two numbers; where its first two fields are numbers, the file is an edge list, columns 1 and 2. The default
-    `delimiter` is the one of , ; | and tab that yields known names, or is the most frequent, or blanks where there is
-    none of these. Fields may be quoted with ", and surrounded by blanks. A column "type" with undirected, or directed,
-    in each row decides where `directed` is None.
+    above two numbers; where its first two fields are numbers, or one of the two is an end of a line below it, too, the
+    file is an edge list, columns 1 and 2. The default `delimiter` is the one of , ; | and tab that yields known names,
+    or is the most frequent, or blanks where there is none of these. Fields may be quoted with ", and surrounded by
+    blanks. A column "type" with undirected or directed decides where `directed` is None; where both occur, the graph is
+    directed, with both arcs of undirected edges. The weights of all rows have a comma before their fractions where that
+    of the first has.
     Raises FileFormatError for a file without edges, or of another format, and ArgumentError for a missing column.
     """
     check_delimiter(delimiter)
@@ -87,11 +91,15 @@ def plan(
     if len(header) == 1:
         problem = f"the first line has one column: {show(line)}"
         raise FileFormatError(path, problem, "delimiter= sets the separator of columns", line=number)
-    if source is None and not has_customary(names) and any(map(edgelist.NUMBER.fullmatch, header)):
+    row = _first_row(path, replace(dress, delimiter=delimiter), len(names))
+    if not named and row is not None and _occurs_again(path, replace(dress, delimiter=delimiter), header):
+        given = directed, weights, multi, self_loops, ids, delimiter, skip, columns
+        return edgelist.plan(path, *given, quoted=True, comments=comments, encoding=encoding)
+    numbered = row is not None and all(map(edgelist.NUMBER.fullmatch, row[1]))  # so that the first line is a header
+    two = len(names) == 2 and row is not None and not numbered
+    if not named and (two or any(map(edgelist.NUMBER.fullmatch, header))):
         problem = f"the first line is a header of unknown names, or no header: {show(line)}"
         raise FileFormatError(path, problem, 'pass source= and target=, or format="edgelist" without a header', number)
-    row = _first_row(path, replace(dress, delimiter=delimiter), len(names))
-    numbered = row is not None and all(map(edgelist.NUMBER.fullmatch, row[1]))  # so that the first line is a header
     found = find_columns(path, names, source, target, weight, weights is not False, either=numbered)
     if row is None:
         return edgelist.Plan(Rules(directed is not False, multi, self_loops, ids), None)
@@ -107,6 +115,8 @@ def plan(
     column = names.index(found[2]) if found[2] else None
     asked = further_columns(path, names, (*found, said[0] if said else None), columns)
     further = tuple((name, names.index(name)) for name in map(str, asked))
+    value = values.get(found[2] or "", b"")
+    has_comma = _COMMA.fullmatch(value) and (delimiter != "," or len(value.rpartition(b",")[2]) != 3)
     more, wide = edgelist.further_kinds(further, fields, column)
     kinds = {names[i]: kind for i, kind in more.items()} | kinds
     layout = replace(
@@ -115,6 +125,7 @@ def plan(
         delimiter=delimiter,
         lowest=lowest,
         quoted=True,
+        decimal="," if has_comma else ".",
         wide=wide | edgelist.wide(column if column is not None and column < len(fields) else None, fields),
     )
     left = [name for name in names if name not in kinds]
@@ -147,6 +158,15 @@ def _first_row(path: PathLike, layout: LineLayout, width: int) -> tuple[int, lis
     if len(rows) == 2 and all(map(edgelist.NUMBER.fullmatch, rows[1][1][:2])):
         return rows[1]
     return next((row for row in rows if len(row[1]) == width), rows[-1] if plain else None)
+
+
+def _occurs_again(path: PathLike, layout: LineLayout, first: list[bytes]) -> bool:
+    """Whether an end of the first line, of two ends and perhaps a number, is one of the lines below it as well: then it
+    is no header."""
+    if len(first) > 3 or not all(map(edgelist.NUMBER.fullmatch, first[2:])):
+        return False
+    _, rows = first_lines(path, layout.comments, layout.skip, count=_ROWS, encoding=layout.encoding)
+    return not {*first[:2]}.isdisjoint(field for _, line in rows for field in layout.split(line)[:2])
 
 
 def _direction(names: list[str], found: tuple[Any, ...], values: dict[str, bytes]) -> tuple[str, str] | None:

@@ -13,7 +13,7 @@ from tgraph.core.building.inputs import Multi, SelfLoops
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
-from tgraph.files.byte_stream import encoding_of
+from tgraph.files.byte_stream import encoding_of, stem
 from tgraph.io.described import dicts
 from tgraph.io.edges import Ids, Rules, named_edges, write_rows
 from tgraph.io.text.banners import refuse_head, refuse_others
@@ -36,7 +36,8 @@ def read(path: PathLike, *, progress: bool = False, **options: Any) -> Graph:
     """Read an edge list; `options` as of `plan`, `progress` as of `tgraph.read`.
 
     Lines of networkx, `source target {'weight': 3}`, are read too, with all data as columns unless `columns` says
-    otherwise. Raises FileFormatError for an invalid line.
+    otherwise; and an .ncol where some lines have no weight, which is 1 there. Raises FileFormatError for an invalid
+    line.
 
     >>> with open("friends.el", "w") as file:
     ...     print("# source target", file=file)
@@ -48,7 +49,12 @@ def read(path: PathLike, *, progress: bool = False, **options: Any) -> Graph:
     if _has_dicts(path, **options):
         notes, _ = first_lines(path, COMMENTS, options.get("skip", 0))
         return dicts.read(path, directed_by_default=_directed(path, notes, None), **options)
-    return plan(path, **options).read(path, progress)
+    try:
+        return plan(path, **options).read(path, progress)
+    except FileFormatError:
+        if stem(path).suffix.lower() != ".ncol":
+            raise
+    return dicts.read(path, **options)
 
 
 def _has_dicts(
@@ -80,8 +86,36 @@ class Plan:
         """The graph in the file."""
         if self.layout is None:
             return self.rules.build(np.empty(0, np.int64), np.empty(0, np.int64))
-        arrays = read_columns(path, self.layout, progress)
+        try:
+            arrays = read_columns(path, self.layout, progress)
+        except FileFormatError:
+            way = next((i for i, kind in enumerate(self.layout.fields) if kind.startswith("=")), None)
+            if way is None:
+                raise
+            return self._read_mixed(path, self.layout, way, progress)
         return self.rules.build(*self.columns(arrays), {name: arrays[column] for name, column in self.further})
+
+    def _read_mixed(self, path: PathLike, layout: LineLayout, way: int, progress: bool) -> Graph:
+        """The graph of edges of which some are directed, as the column `way` says: both arcs of the others."""
+        import pyarrow.compute as pc
+
+        fields = tuple("label" if i == way else kind for i, kind in enumerate(layout.fields))
+        arrays = read_columns(path, replace(layout, fields=fields), progress)
+        said = pc.utf8_lower(arrays[way])
+        odd = next((each for each in said.unique().to_pylist() if each not in ("directed", "undirected")), None)
+        if odd is not None:
+            problem = f"an edge is of the type {show(odd.encode())}, neither directed nor undirected"
+            raise FileFormatError(path, problem, "correct it, or pass directed=")
+        back = np.flatnonzero(np.array(said.to_pylist()) == "undirected")
+        src, dst, weights = self.columns(arrays)
+        ends = [
+            each if isinstance(each, np.ndarray) else np.array(each.to_pylist(), dtype=object) for each in (src, dst)
+        ]
+        back = back[(ends[0] != ends[1])[back]] if len(back) < len(said) else back[:0]
+        data = {name: _extended(arrays[column], arrays[column], back) for name, column in self.further}
+        weights = None if weights is None else _extended(weights, weights, back)
+        rules = replace(self.rules, directed=True) if len(back) else self.rules
+        return rules.build(_extended(src, dst, back), _extended(dst, src, back), weights, data)
 
     def columns(self, arrays: list[Any]) -> tuple[Any, Any, Any]:
         """(sources, targets, weights or None) among the arrays of the layout's fields."""
@@ -154,6 +188,15 @@ def plan(
     fields = [kinds.get(i, kind) for i, kind in enumerate(fields)]
     layout = replace(layout, fields=tuple(fields), wide=wide(column, first) | wide_ones)
     return Plan(rules, layout, column, taken=taken, further=further)
+
+
+def _extended(one: Any, other: Any, rows: np.ndarray) -> Any:
+    """A column, and below it rows of another one."""
+    if isinstance(one, np.ndarray):
+        return np.concatenate((one, other[rows]))
+    import pyarrow as pa
+
+    return pa.chunked_array([*one.chunks, *other.take(pa.array(rows)).chunks], type=one.type)
 
 
 def further_kinds(

@@ -28,7 +28,7 @@ def exact(path: PathLike, stream: Any, layout: LineLayout) -> Iterator[bytes]:
         fault = _fault(layout, fields, line)
         if fault is not None:
             raise FileFormatError(path, *fault, line=number)
-        chunk.append(b",".join(map(_as_csv, layout.fields, fields)) + b"\n")
+        chunk.append(b",".join(_as_csv(layout, *each) for each in zip(layout.fields, fields, strict=True)) + b"\n")
         size += len(chunk[-1])
         if size > _CHUNK:
             yield b"".join(chunk)
@@ -36,10 +36,15 @@ def exact(path: PathLike, stream: Any, layout: LineLayout) -> Iterator[bytes]:
     yield b"".join(chunk)
 
 
-def _as_csv(kind: str, field: Field) -> bytes:
+def _as_csv(layout: LineLayout, kind: str, field: Field) -> bytes:
     if kind == "label":
         return b'"' + field.text.replace(b'"', b'""') + b'"'
-    return b"" if kind == "skip" else field.text
+    return b"" if kind == "skip" else _pointed(layout, field.text)
+
+
+def _pointed(layout: LineLayout, text: bytes) -> bytes:
+    """A number with a point before its fraction."""
+    return text.replace(b",", b".") if layout.decimal == "," and b"." not in text else text
 
 
 def _records(path: PathLike, stream: Any, layout: LineLayout) -> Iterator[tuple[int, list[Field], bytes]]:
@@ -90,7 +95,7 @@ def _field_fault(layout: LineLayout, kind: str, field: Field) -> Fault | None:
     if kind == "integer":
         return _integer_fault("value", text, "correct the line, or leave the values out with weights=False")
     if kind in ("number", "real"):
-        return _number_fault(text)
+        return _number_fault(layout, text)
     if kind == "label":
         return _label_fault(layout, field)
     if kind.startswith("=") and text != kind[1:].encode():
@@ -99,11 +104,11 @@ def _field_fault(layout: LineLayout, kind: str, field: Field) -> Fault | None:
     return None
 
 
-def _number_fault(text: bytes) -> Fault | None:
+def _number_fault(layout: LineLayout, text: bytes) -> Fault | None:
     remedy = "correct the line, or leave that column out with weights=False"
-    if not _NUMBER.fullmatch(text):
+    if not _NUMBER.fullmatch(_pointed(layout, text)) or (layout.decimal == "," and b"." in text):
         return f"{show(text)} is not a number", remedy
-    if float(text) in (float("inf"), -float("inf")) and not INFINITE.fullmatch(text):
+    if float(_pointed(layout, text)) in (float("inf"), -float("inf")) and not INFINITE.fullmatch(text):
         return f"the number {show(text)} is beyond float64", remedy
     return None
 

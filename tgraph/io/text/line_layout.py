@@ -44,6 +44,7 @@ class LineLayout:
     wide: frozenset[int] = frozenset()  # fields that need the wider of their two types
     inline: bool = False  # whether a comment may follow a blank, too
     encoding: str | None = None  # of the file, for `open_bytes`
+    decimal: str = "."  # the sign before the fraction of a number, or ","
 
     @property
     def literal(self) -> bool:

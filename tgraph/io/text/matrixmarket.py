@@ -20,7 +20,8 @@ from tgraph.io.text.columns import first_lines, last_line_before_data, read_colu
 from tgraph.io.text.exact import show, whole_number
 from tgraph.io.text.line_layout import LineLayout
 
-_FIELDS = {"pattern": None, "integer": "integer", "unsigned-integer": "integer", "real": "real", "double": "real"}
+_FIELDS = {"pattern": None, "integer": "integer", "unsigned-integer": "integer", "real": "real"}
+_FIELDS |= {"double": "real", "complex": "complex"}
 _FORTRAN = re.compile(rb"[-+]?[\d.]+[dD][-+]?\d+")  # an exponent of Fortran's double precision
 # LAGraph writes integral or infinite doubles as integer, with their type below the header
 _REAL_TYPE = re.compile(r"%%GraphBLAS\s+type\s+(double|float)\s*$")
@@ -65,8 +66,8 @@ def read(
     A symmetric matrix is an undirected graph, any other a directed one unless `directed` is given. A skew-symmetric one
     has both arcs, with opposite weights. The non-zero entries of a dense matrix are arcs. Values are int64 (integer) or
     float64 (real, or declared so in a %%GraphBLAS line). Every row is a vertex, isolated or not, with the id 1..n.
-    A hermitian matrix of real numbers is symmetric. A rectangular one is an undirected bipartite graph: rows are the
-    vertices from 1, columns those after them.
+    A hermitian matrix is symmetric; of complex numbers `weights=False` reads the structure. A rectangular matrix is an
+    undirected bipartite graph: rows are the vertices from 1, columns those after them.
     Raises FileFormatError for invalid files, and complex matrices and vectors.
 
     >>> with open("a.mtx", "w") as file:
@@ -78,10 +79,10 @@ def read(
     >>> graph.directed, graph.vertices, graph.weights
     (False, tensor([1, 2, 3]), tensor([0.5000, 4.0000, 0.5000, 4.0000], dtype=torch.float64))
     """
-    header = _read_header(path)
+    header = _read_header(path, weights is False)
     check_declared(path, header.size, header.entries, header.line)
     read_entries = _read_coordinate if header.layout == "coordinate" else _read_array
-    if weights is False and header.layout == "coordinate" and header.field is not None:
+    if weights is False and header.layout == "coordinate" and header.field not in (None, "complex"):
         header = replace(header, field="skip")
     src, dst, values = read_entries(path, header, progress)
     if weights is False:
@@ -102,7 +103,7 @@ def read(
     return numbered_from_one(Rules(one_way, multi, self_loops, num_vertices=header.size).build(src, dst, values))
 
 
-def _read_header(path: PathLike) -> Header:
+def _read_header(path: PathLike, structure: bool = False) -> Header:
     refuse_others(path, "matrixmarket")
     with open_bytes(path) as stream:
         top = [line.decode("latin-1") for _, line in itertools.islice(lines(stream), 2)] + ["", ""]
@@ -115,11 +116,12 @@ def _read_header(path: PathLike) -> Header:
             path, f"the header {show(' '.join(banner).encode())} is malformed", f"write {_BANNER}", line=1
         )
     _, _, layout, field, symmetry = words
-    if symmetry == "hermitian" and field in ("real", "double", "integer"):
+    structure &= layout == "coordinate"
+    if field == "complex" and not structure:
+        remedy = "weights=False reads its structure" if layout == "coordinate" else "write real or integer entries"
+        raise FileFormatError(path, f"a {field} {symmetry} matrix has complex weights", remedy, line=1)
+    if symmetry == "hermitian" and field != "pattern":
         symmetry = "symmetric"
-    if field == "complex" or symmetry == "hermitian":
-        problem = f"a {field} {symmetry} matrix has complex weights"
-        raise FileFormatError(path, problem, "write real, integer or pattern entries", line=1)
     if field not in _FIELDS or symmetry not in _SYMMETRIES or (layout == "array" and field == "pattern"):
         problem = f"the header asks for the unknown combination {show(f'{layout} {field} {symmetry}'.encode())[1:-1]}"
         raise FileFormatError(path, problem, f"write {_BANNER}", line=1)
@@ -150,13 +152,17 @@ def _read_sizes(path: PathLike, expected: int) -> tuple[int, list[int]]:
 
 
 def _read_coordinate(path: PathLike, header: Header, progress: bool) -> tuple[np.ndarray, np.ndarray, Any]:
-    fields = ("id", "id") if header.field is None else ("id", "id", header.field)
+    fields: tuple[str, ...] = ("id", "id") if header.field is None else ("id", "id", header.field)
+    if header.field == "complex":
+        fields = ("id", "id", "skip", "skip")
     skip = last_line_before_data(path, "%", header.line)
     _, first = first_lines(path, "%", header.line, count=1)
     if header.field == "real" and first and _FORTRAN.fullmatch(first[0][1].split()[-1]):
         fields = (*fields[:2], "label")
     layout = LineLayout(fields, skip=skip, comments="%", lowest=1, highest=max(header.rows, header.columns))
     src, dst, *values = read_columns(path, layout, progress)
+    if header.field == "complex":
+        values = []
     if "label" in fields:
         values = [_from_fortran(path, values[0])]
     _check_count(path, header, len(src))

@@ -109,7 +109,9 @@ def _read_header(path: PathLike) -> Header:
     fmt = words[2].decode("latin-1").zfill(3) if len(words) > 2 else "000"
     if len(words) not in (2, 3, 4) or None in numbers or not re.fullmatch("[01]{3}", fmt):
         problem = f"expected the header 'vertices edges [fmt [ncon]]', found {show(data[0][1])}"
-        raise FileFormatError(path, problem, "fmt has three digits 0 or 1", line=number)
+        raise FileFormatError(
+            path, problem, 'fmt has three digits 0 or 1; format="edgelist" reads lists of edges', line=number
+        )
     n, m, vertex_weights = (numbers[i] or 0 if i < len(numbers) else 1 for i in (0, 1, 3))
     return Header(n, m, fmt[2] == "1", int(fmt[0]) + int(fmt[1]) * vertex_weights, number)
 
