@@ -9,7 +9,10 @@ from samples import citation_graph, same, with_both
 from strategies import on_threads, random_graph, refused
 
 import tgraph as tg
+from tgraph import stores
+from tgraph.core.csr import Csr
 from tgraph.formats import LAYOUTS
+from tgraph.pyg import NeighborLoader
 from tgraph.sampling import LaborSampler, LayerSampler, NeighborSampler
 
 OPTIONS = {"ell": {"limit": 1e9}, "wsb": {"min_density": 0}, "csr": {"narrow": True}, "sell": {"C": 4, "sigma": 64}}
@@ -153,6 +156,64 @@ def test_from_a_file_that_is_streamed(tmp_path):
     mapped = tg.read(tmp_path / "graph.tg")
     for other in (graph, mapped):
         same(found, NeighborSampler(other, [4, 3], seed=3).sample([5, 0, 7], draw=2))
+
+
+class Reads(stores.MemoryStore):
+    """A store that notes how many rows of each tensor are read at once, None for all."""
+
+    def _rows(self, stat, index):
+        self.seen.append(None if index is None else len(index))
+        return super()._rows(stat, index)
+
+
+@pytest.mark.parametrize("choice", [name for name in CHOICES if "weighted" not in name])
+def test_from_rows_in_a_store(choice):
+    """A hop reads the arcs that it draws, in one request."""
+    graph = simple_graph(70, 900, directed=True)
+    rows, edges = graph.transpose(), stores.GraphStore(Reads())
+    edges.store.seen = []
+    edges[None, "csc", True, (70, 70)] = rows.neighbors, rows.offset.int()
+    options = {"seed": 3, "numbered": True} | CHOICES[choice]
+    sampler = NeighborSampler(edges.rows(), [4, 3, -1], **options)
+    edges.store.seen.clear()
+    found = sampler.sample([5, 0, 5, 69], draw=2)
+    in_memory = NeighborSampler(Csr(rows.offset, rows.neighbors, None, 70), [4, 3, -1], **options)
+    same(found, in_memory.sample([5, 0, 5, 69], draw=2))
+    assert None not in edges.store.seen and len(edges.store.seen) == 3 + ("induced" in choice)
+    assert found.num_sampled_edges is None or edges.store.seen == found.num_sampled_edges
+
+
+def test_loaders_leave_edges_in_the_store():
+    """The batches of types of edges are those of the edges read at first, and no edge is read before."""
+    graph, kind = simple_graph(70, 900, directed=True), ("a", "to", "a")
+    rows, batches = graph.transpose(), []
+    for in_store in (False, True):
+        edges = stores.GraphStore(Reads(), in_store=in_store)
+        edges.store.seen, features = [], stores.FeatureStore(edges.store)
+        edges[kind, "csc", True, (70, 70)], features["a", "x", None] = (
+            (rows.neighbors, rows.offset.int()),
+            torch.rand(70, 1),
+        )
+        edges.store.seen.clear()
+        torch.manual_seed(1)
+        loader = NeighborLoader((features, edges), [3, 2], input_nodes=("a", torch.arange(70)), batch_size=20)
+        assert edges.store.seen == [71 if in_store else None]
+        batches.append(list(loader))
+    for one, other in zip(*batches, strict=True):
+        for name in ("edge_index", "e_id"):
+            assert torch.equal(one[kind][name], other[kind][name])
+        assert torch.equal(one["a"].n_id, other["a"].n_id)
+
+
+def test_rows_that_a_store_refuses():
+    edges = stores.GraphStore()
+    refused("put them as CSC", edges.rows, error=KeyError)
+    edges[None, "csc", True, (2, 2)] = torch.tensor([1, 0]), torch.tensor([0, 1, 2])
+    refused("by destination", NeighborSampler, edges.rows(), [1], direction="out")
+    refused("sorted by time", NeighborSampler, edges.rows(), [1], node_time=torch.zeros(2).long())
+    stat = edges.store.stat("edges/~/csc")
+    edges.store.put(stat.key, torch.tensor([1, 7, 0, 1, 2]), stat.notes)
+    refused("arc 1 leads to 7, of 2 vertices", NeighborSampler(edges.rows(), [1]).sample, [1])
 
 
 def test_refusals():

@@ -21,6 +21,7 @@ from tgraph.errors import ArgumentError
 from tgraph.pyg import epochs
 from tgraph.pyg.checks import check_weights
 from tgraph.pyg.edge_features import weights_of
+from tgraph.sampling.in_store import StoreRows
 from tgraph.stores.feature_store import EDGES, FeatureStore
 from tgraph.stores.graph_store import GraphStore
 
@@ -65,10 +66,13 @@ class NeighborSampler(pyg.NeighborSampler):
             subgraph_type = "induced"
         if sample_direction == "backward" and time_attr is not None:
             raise NotImplementedError("Temporal Sampling not yet supported for backward sampling")
+        plain = time_attr is None and weight_attr is None and sample_direction == "forward"
+        stays = plain and isinstance(data, tuple) and _is_ready(data[1]) and data[1].in_store
+        held = (data[0], _RowsInStore(data[1].store)) if stays else data
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Using '.*' without a 'pyg-lib' installation")
             super().__init__(
-                *(data, num_neighbors, subgraph_type, replace, disjoint, temporal_strategy),
+                *(held, num_neighbors, subgraph_type, replace, disjoint, temporal_strategy),
                 **{"is_sorted": is_sorted, "share_memory": share_memory, "sample_direction": sample_direction},
             )
         self.node_time, self.edge_time = _times(data, self.data_type, time_attr, self.is_hetero)
@@ -98,6 +102,8 @@ class NeighborSampler(pyg.NeighborSampler):
             "node_time": self.node_time,
             "induced": self.subgraph_type == SubgraphType.induced,
         }
+        if not self.is_hetero and isinstance(self.row, StoreRows):
+            return sampling.NeighborSampler(self.row, self._fanouts(), numbered=True, **options)
         if not self.is_hetero:
             graph = self._csr(self.colptr, self.row, int(self.num_nodes), _permuted(weights, self.perm))
             self.row = graph.neighbors
@@ -106,6 +112,9 @@ class NeighborSampler(pyg.NeighborSampler):
         graphs, times = {}, {}
         for kind in self.edge_types:
             name, own = self.to_rel_type[kind], self._as_given(kind)
+            if isinstance(self.row_dict[name], StoreRows):
+                graphs[kind], options["numbered"] = self.row_dict[name], True
+                continue
             order = None if self.perm is None else self.perm.get(own)
             sources = int(self.num_nodes[kind[0]])
             held = None if weights is None else _permuted(weights[own], order)
@@ -179,6 +188,17 @@ class _Negatives(pyg.NegativeSampling):
         if weights is None or num_nodes not in (None, len(weights)):
             return super().sample(num_samples, endpoint, num_nodes)  # raises
         return torch.multinomial(weights, num_samples, replacement=True, generator=self._generator)
+
+
+class _RowsInStore(GraphStore):
+    """A store of edges whose CSC has rows that stay in the store, for the sampler of PyTorch Geometric."""
+
+    def csc(self, edge_types: Any = None, store: bool = False) -> tuple[Any, Any, Any]:
+        kinds = [attribute.edge_type for attribute in self.get_all_edge_attrs()]
+        rows = {kind: self.rows(kind) for kind in kinds}
+        if kinds == [None]:
+            return rows[None], rows[None].offset, None
+        return rows, {kind: each.offset for kind, each in rows.items()}, dict.fromkeys(kinds)
 
 
 def _is_ready(graph_store: Any) -> bool:

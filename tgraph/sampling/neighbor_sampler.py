@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import torch
 from torch import Tensor
@@ -15,6 +15,7 @@ from tgraph.errors import ArgumentError
 from tgraph.kernels.operators.sampling import neighbors as operators
 from tgraph.kernels.operators.sampling.neighbors import Relation
 from tgraph.sampling.hops import Choose, Chosen, of_one_type, sample_hops
+from tgraph.sampling.in_store import StoreRows
 from tgraph.sampling.output import EdgeType, SamplerOutput
 from tgraph.sampling.relations import Arcs
 from tgraph.sampling.seeds import Seeded, checked_vertices
@@ -31,7 +32,8 @@ class NeighborSampler(Seeded):
 
     Parameters
     ----------
-    graph : a Graph; a Csr with destinations as rows; or, for a heterogeneous graph, a dictionary of these by type of
+    graph : a Graph; a Csr with destinations as rows; such rows in a store, `GraphStore.rows`, of which each hop reads
+        the arcs that are drawn, in one request; or, for a heterogeneous graph, a dictionary of these by type of
         edges, (source, relation, destination). On a Graph spread over processes all processes sample at the same time,
         each for seeds of its own, with the same options.
     num_neighbors : arcs for each vertex in each hop, -1 for all; or a dictionary of such lists by edge type.
@@ -66,7 +68,7 @@ class NeighborSampler(Seeded):
 
     def __init__(
         self,
-        graph: Graph | Csr | Mapping[EdgeType, Graph | Csr],
+        graph: Graph | Csr | StoreRows | Mapping[EdgeType, Graph | Csr | StoreRows],
         num_neighbors: Fanouts,
         *,
         replace: bool = False,
@@ -113,7 +115,11 @@ class NeighborSampler(Seeded):
             if isinstance(arcs, Graph) and arcs.layout is not None and times == (None, None):
                 stores = SpreadArcs if arcs.layout.is_distributed else StoredArcs
                 stored = stores.of(arcs, direction, weighted, bool(numbered), name)
-            held = stored or Arcs.of(arcs, direction, weighted, *times, name)
+            elif isinstance(arcs, StoreRows):
+                if times != (None, None):
+                    raise ArgumentError(f"{name}: rows in a store are not sorted by time; read the edges with csc()")
+                stored = StoredArcs.in_store(arcs, direction, weighted, bool(numbered), name)
+            held = stored or Arcs.of(cast(Any, arcs), direction, weighted, *times, name)
             self._arcs.append(held)
             for end, size in ((source, held.num_sources), (target, held.num_rows)):
                 self._sizes[end] = max(self._sizes.get(end, 0), size)

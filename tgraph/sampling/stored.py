@@ -1,4 +1,4 @@
-"""Arcs of a graph in a layout: rows are decoded for each batch."""
+"""Arcs of a graph in a layout, or in a store: rows are decoded, or read, for each batch."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from tgraph.formats.row_column import ByColumn
 from tgraph.kernels.operators.sampling.labor import least_arcs
 from tgraph.kernels.operators.sampling.neighbors import Relation, sample_neighbors
 from tgraph.sampling.hops import Chosen
+from tgraph.sampling.in_store import StoreRows
 from tgraph.sampling.relations import Arcs, ends_between, sums_of
 
 ROWS = 2048  # decoded together, by all threads
@@ -31,7 +32,7 @@ class StoredArcs:
     first : int64 [n + 1], the number of the first arc of each row, None where arcs have no numbers.
     """
 
-    storage: Layout
+    storage: Layout | StoreRows
     weighted: bool
     first: Tensor | None
     name: str
@@ -52,13 +53,23 @@ class StoredArcs:
         assert storage.layout is not None
         return cls(storage.layout, weighted, graph.row_offset() if numbered else None, name)
 
+    @classmethod
+    def in_store(cls, rows: StoreRows, direction: str, weighted: bool, numbered: bool, name: str) -> StoredArcs:
+        """Arcs that stay in a store. Raises ArgumentError for weights, and directions other than "in"."""
+        if direction != "in" or weighted:
+            raise ArgumentError(
+                f"{name}: rows in a store are by destination and have no weights; leave direction='in' and "
+                "weighted=False, or read the edges with GraphStore.csc()"
+            )
+        return cls(rows, False, rows.offset if numbered else None, name)
+
     @property
     def num_sources(self) -> int:
         return self.storage.num_vertices
 
     @property
     def num_rows(self) -> int:
-        return self.storage.num_vertices
+        return self.storage.num_rows if isinstance(self.storage, StoreRows) else self.storage.num_vertices
 
     def rows(self, vertices: Tensor) -> Rows:
         """Decoded rows of `vertices` int64 [k]. Raises ArgumentError for invalid weights, if `weighted`."""

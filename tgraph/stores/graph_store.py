@@ -12,6 +12,7 @@ from torch_geometric.data import EdgeAttr
 from torch_geometric.data.graph_store import EdgeLayout
 
 from tgraph.errors import ArgumentError
+from tgraph.sampling.in_store import StoreRows
 from tgraph.stores.blocks import BlockStore, Stat, checked_store, read
 from tgraph.stores.memory import MemoryStore
 from tgraph.stores.names import from_key, to_key
@@ -25,7 +26,9 @@ class GraphStore(pyg.GraphStore):
     A type of edges is (source, relation, destination), a name, or None in a homogeneous graph. COO is (row, col), CSR
     (rowptr, col), CSC (row, colptr); loaders sample from CSC without sorting. A put replaces the type's tensor.
 
-    store : by default in memory.
+    store : by default in memory. in_store : whether loaders of `tgraph.pyg` read the arcs of each hop from the store,
+        where all edges are stored as CSC and neither weights nor times are asked for; by default they read all edges
+        at first, which files map into memory.
     Raises KeyError for edges that are not stored, and ArgumentError, before anything is written, for names, dtypes,
     shapes, and ends out of range by the `size`.
 
@@ -37,8 +40,9 @@ class GraphStore(pyg.GraphStore):
     (tensor([0, 0, 1]), tensor([1, 2, 2]))
     """
 
-    def __init__(self, store: BlockStore | None = None):
+    def __init__(self, store: BlockStore | None = None, in_store: bool = False):
         super().__init__()
+        self.__dict__["in_store"] = in_store
         self.__dict__["store"] = MemoryStore() if store is None else checked_store(store)
 
     def _put_edge_index(self, edge_index: Any, edge_attr: EdgeAttr) -> bool:
@@ -57,6 +61,24 @@ class GraphStore(pyg.GraphStore):
             return None
         split = int(found[0].notes["split"])
         return found[1][:split], found[1][split:]
+
+    def rows(self, edge_type: Any = None) -> StoreRows:
+        """The edges of a type, stored as CSC, for `tgraph.sampling.NeighborSampler`, which reads the arcs of each hop
+        from the store; only the offsets are in memory.
+
+        edge_type : as in `put_edge_index`. Raises KeyError for edges that are not stored as CSC.
+
+        >>> edges = tg.stores.GraphStore(tg.stores.DiskStore("folder"))
+        >>> edges[None, "csc", True, (3, 3)] = torch.tensor([1, 2, 0]), torch.tensor([0, 2, 3, 3])
+        >>> tg.sampling.NeighborSampler(edges.rows(), [-1]).sample([0]).node
+        tensor([0, 1, 2])
+        """
+        key = to_key(_FOLDER, edge_type, EdgeLayout.CSC.value)
+        stat = self.store.stat(key)
+        if stat is None:
+            raise KeyError(f"{key}: no such edges; put them as CSC, (row, colptr)")
+        split, size = int(stat.notes["split"]), _size(stat)
+        return StoreRows(self.store, stat, split, stat.shape[0] - split - 1 if size is None else size[0])
 
     def _remove_edge_index(self, edge_attr: EdgeAttr) -> bool:
         return self.store.delete(_key(edge_attr))
