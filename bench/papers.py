@@ -33,6 +33,7 @@ from bench.graphs import present
 from bench.layouts import ROUNDS, one_layout, ranked
 from bench.measure import in_turns, medians, timed
 from bench.results import save, table
+from bench.streaming import by_numpy
 
 GRAPHS = ["cnr-2000", "web-NotreDame", "soc-Epinions1", "USA-road-NW", "ca-HepPh", "COLLAB", "imdb-actor"]
 Row = list[Any]
@@ -143,10 +144,9 @@ def on_a_map(folder: Path, graph: tg.Graph) -> np.ndarray:
     """10 iterations of PageRank by numpy on a memory map of the neighbours."""
     neighbors = np.load(folder / "neighbors.npy", mmap_mode="r")
     n, offset, degree = graph.num_vertices, graph.offset.numpy(), np.maximum(graph.out_degree.numpy(), 1)
-    rank, starts = np.full(n, 1 / n, np.float32), np.minimum(offset[:-1], max(len(neighbors) - 1, 0))
+    rank = np.full(n, 1 / n, np.float32)
     for _ in range(10):
-        sent = (rank / degree).astype(np.float32)
-        sums = np.where(np.diff(offset) > 0, np.add.reduceat(sent[neighbors], starts), 0)
+        sums = by_numpy(offset, neighbors, (rank / degree).astype(np.float32), [0, n])
         rank = np.float32(0.15 / n) + np.float32(0.85) * (sums + rank[graph.out_degree.numpy() == 0].sum() / n)
     return rank
 
