@@ -1,16 +1,20 @@
 """Experiments of the papers that TGraph implements, as far as a CPU and the graphs at hand allow.
 
-    python -m bench.papers [--parts directions,compressed,cuts,streamed,cbm] [--graphs cnr-2000] [--repeat 5]
+    python -m bench.papers [layers,storage] [--graphs cnr-2000] [--repeat 5]
 
 directions, compressed, cuts and streamed are of TGraph (SIGMOD 2025): Table 11, push alone and pull alone over the
 choice of the engine; Table 6, arcs in a virtual graph over plain ones, with the ratio of bytes; parts by ranges of
 edges and by well-connected vertices; PageRank of a file in a share of its bytes over that in memory, beside a memory
-map of numpy. cbm: the ratio of the compressed binary matrix, and its product with 500 columns beside the CSR of MKL
-in torch. Calls take turns; results are compared; times are medians in ms. Tables go to bench/results/papers.md.
+map of numpy. shared: eight programs on a file that share what is read, over one after the other. cbm: the ratio of the
+compressed binary matrix, and its product with 500 columns beside the CSR of MKL in torch. layers: those of the IO-aware
+layers, beside PyTorch Geometric. storage: layouts, and a store that changes, beside CSR. stores: batches of a loader
+from each store, with the edges read at first, and hop by hop. Calls take turns; results are compared; times are medians
+in ms. Tables go to bench/results/papers.md.
 """
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -23,9 +27,13 @@ from torch.utils._pytree import tree_leaves
 
 import tgraph as tg
 from bench.command import DATA, parsed
+from bench.dynamic.own import RUNS, Edges
+from bench.gnn import problem_of, run_layers
 from bench.graphs import present
+from bench.layouts import ROUNDS, one_layout, ranked
 from bench.measure import in_turns, medians, timed
 from bench.results import save, table
+from bench.streaming import by_numpy
 
 GRAPHS = ["cnr-2000", "web-NotreDame", "soc-Epinions1", "USA-road-NW", "ca-HepPh", "COLLAB", "imdb-actor"]
 Row = list[Any]
@@ -136,10 +144,9 @@ def on_a_map(folder: Path, graph: tg.Graph) -> np.ndarray:
     """10 iterations of PageRank by numpy on a memory map of the neighbours."""
     neighbors = np.load(folder / "neighbors.npy", mmap_mode="r")
     n, offset, degree = graph.num_vertices, graph.offset.numpy(), np.maximum(graph.out_degree.numpy(), 1)
-    rank, starts = np.full(n, 1 / n, np.float32), np.minimum(offset[:-1], max(len(neighbors) - 1, 0))
+    rank = np.full(n, 1 / n, np.float32)
     for _ in range(10):
-        sent = (rank / degree).astype(np.float32)
-        sums = np.where(np.diff(offset) > 0, np.add.reduceat(sent[neighbors], starts), 0)
+        sums = by_numpy(offset, neighbors, (rank / degree).astype(np.float32), [0, n])
         rank = np.float32(0.15 / n) + np.float32(0.85) * (sums + rank[graph.out_degree.numpy() == 0].sum() / n)
     return rank
 
@@ -159,6 +166,87 @@ def cbm(name: str, graph: tg.Graph, repeat: int) -> Iterator[Row]:
         yield [name, alpha, f"{size:.2f}", f"{seconds:.2f}", *times, *ratios(taken, "CBM", "MKL")]
 
 
+def shared(name: str, graph: tg.Graph, repeat: int) -> Iterator[Row]:
+    graph = both_ways(graph)
+    sources = torch.randperm(graph.num_vertices, generator=torch.Generator().manual_seed(0))[:8].tolist()
+    ten: dict[str, Any] = {"tol": None, "max_iterations": 10}
+    makes: dict[str, Callable[[], list[tg.Program]]] = {
+        "BFS": lambda: [tg.algorithms.BFS(source) for source in sources],
+        "PageRank": lambda: [tg.algorithms.PageRank(damping=0.8 + i / 50, **ten) for i in range(8)],
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "graph.tg"
+        tg.stream.write_partitioned(graph, path, parts=32)
+        for title, make in makes.items():
+            read = {}
+
+            def run(how: str, make: Any = make, read: Any = read) -> list[torch.Tensor]:
+                opened = tg.open(path, memory=held(graph, 4) + 8 * 24 * graph.num_vertices)
+                each = [tg.run(one, opened) for one in make()] if how == "alone" else tg.run_each(make(), opened)
+                read[how] = opened.layout.counts.nbytes / graph.nbytes
+                return [one.values for one in each]
+
+            for one, other in zip(run("alone"), run("shared"), strict=True):
+                assert torch.equal(one, other)
+            taken = medians(in_turns({how: partial(run, how) for how in ("alone", "shared")}, repeat))
+            times = [f"{1e3 * taken[how]:.0f}" for how in taken]
+            yield [name, title, *(f"{read[how]:.1f}" for how in taken), *times, *ratios(taken, "shared", "alone")]
+
+
+def layers(name: str, graph: tg.Graph, repeat: int) -> Iterator[Row]:
+    for cell in run_layers(problem_of(both_ways(graph)), repeat):
+        found = cell["systems"]
+        others = [f"{each['ratio']:.2f}" for system, each in found.items() if system != "tgraph"]
+        yield [name, cell["what"], cell["way"], f"{found['tgraph']['ms']:.2f}", *others]
+
+
+def storage(name: str, graph: tg.Graph, repeat: int) -> Iterator[Row]:
+    graph = both_ways(graph)
+    n, m = graph.num_vertices, graph.num_arcs
+    yield [name, "CSR", f"{graph.nbytes / m:.2f}", "", "", ""]
+    for layout in ("coo", "dcsr", "sell", "elias_fano", "virtual"):
+        if row := one_layout(name, graph, layout, repeat):
+            times = row.build_seconds, row.pagerank, row.pagerank / row.csr_pagerank
+            yield [name, layout, f"{row.nbytes / m:.2f}", *(f"{each:.2f}" for each in times)]
+    ends = graph.to_edge_index()
+    once = ends[:, ends[0] <= ends[1]]
+    edges = Edges(*once, torch.ones(once.shape[1]))
+    static = edges.static(n)
+    for title, share in (("a store, settled", 0.0), (f"{RUNS:.0%} of it in runs", RUNS)):
+        seconds, store = timed(edges.store, n, share)
+        calls = {"static": partial(ranked, static), "store": lambda store=store: ranked(store.snapshot())}
+        assert torch.equal(calls["static"](), calls["store"]())
+        taken = {key: 1e3 * each / ROUNDS for key, each in medians(in_turns(calls, repeat)).items()}
+        size = sum(store.info()[f"bytes of {part}"] for part in ("CSR", "runs")) / static.num_arcs
+        yield [name, title, f"{size:.2f}", f"{seconds:.2f}", f"{taken['store']:.2f}", *ratios(taken, "static", "store")]
+
+
+def stores(name: str, graph: tg.Graph, repeat: int) -> Iterator[Row]:
+    from tgraph import pyg
+
+    graph, batches = both_ways(graph), 10
+    n, x = graph.num_vertices, torch.rand(graph.num_vertices, 64)
+    seeds = torch.randperm(n, generator=torch.Generator().manual_seed(0))[: 256 * batches]
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in ("memory", "disk", "lmdb", "rocksdb"):
+            store = tg.stores.open("memory:" if kind == "memory" else f"{kind}:{folder}/{kind}")
+            features, loaders, made = tg.stores.FeatureStore(store), {}, []
+            features[None, "x", None] = x
+            for stays in (False, True):
+                edges = tg.stores.GraphStore(store, in_store=stays)
+                edges[None, "csc", True, (n, n)] = graph.neighbors, graph.offset.int()
+                options = {"input_nodes": seeds, "batch_size": 256}
+                seconds, loaders[stays] = timed(pyg.NeighborLoader, (features, edges), [15, 10], **options)
+                made.append(f"{1e3 * seconds:.1f}")
+            drawn = [(torch.manual_seed(0), list(loader))[1] for loader in loaders.values()]
+            assert all(torch.equal(one.n_id, other.n_id) for one, other in zip(*drawn, strict=True))
+            taken = medians(
+                in_turns({stays: lambda loader=loader: list(loader) for stays, loader in loaders.items()}, repeat)
+            )
+            times = [f"{1e3 * each / len(drawn[0]):.2f}" for each in taken.values()]
+            yield [name, kind, *made, *times, f"{taken[True] / taken[False]:.2f}"]
+
+
 def ratios(taken: dict[str, float], ours: str, *others: str) -> list[str]:
     return [f"{taken[each] / taken[ours]:.2f}" for each in others]
 
@@ -171,11 +259,23 @@ PARTS: dict[str, tuple[Callable[..., Iterator[Row]], list[str]]] = {
         streamed,
         ["graph", "in memory", "1/2", "1/4", "1/8", "memory map", "1/2 / in memory", "1/4 / ...", "1/8 / ..."],
     ),
+    "shared": (
+        shared,
+        ["graph", "8 programs", "graphs read alone", "shared", "alone", "shared, ms", "alone / shared"],
+    ),
+    "layers": (layers, ["graph", "layer", "pass", "tgraph", "PyG edge_index / tgraph", "PyG sparse / tgraph"]),
+    "storage": (storage, ["graph", "stored", "bytes of an arc", "built, s", "iteration of PageRank", "/ CSR"]),
+    "stores": (
+        stores,
+        ["graph", "store", "edges at first: made", "hop by hop: made", "batch", "batch, hop by hop", "/ at first"],
+    ),
     "cbm": (cbm, ["graph", "alpha", "bytes, CSR with values / CBM", "built, s", "MKL", "CBM", "MKL / CBM"]),
 }
 
 
 def main() -> None:
+    if sys.argv[1:] and not sys.argv[1].startswith("-"):
+        sys.argv.insert(1, "--parts")
     given = parsed(__doc__, graphs=GRAPHS, data=DATA, repeat=5, parts=list(PARTS))
     graphs = list(present(given.graphs, given.data))
     text = []

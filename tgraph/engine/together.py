@@ -269,7 +269,8 @@ def together() -> Iterator[Calls]:
     A graph that is streamed (`tgraph.open`, or with `memory=`) is read from the disk by each run anew. Of calls noted
     in one `with` block, a pass over the file serves all that wait for it: searches from several sources, other
     programs, layers. Each has the values that it has alone. As many run at once as their vertex data leaves blocks in
-    the budget, at most 64; the others follow. Calls that read nothing run one after the other.
+    the budget, at most 64; the others follow, as do those of a graph that stays in memory beside one of them. Calls
+    that read nothing run one after the other.
 
     The first error of a call is raised at the end of the block, once the others have ended, with a note that names the
     call; they have their results.

@@ -1,7 +1,11 @@
 """Networks on files: losses, outputs and gradients are those in memory."""
 
 import copy
+import os
+import subprocess
+import sys
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -110,3 +114,33 @@ def test_refusals(tmp_path):
         network.backward(torch.ones(N, 1), lambda out, rows: out)
     with pytest.raises(MemoryBudgetError, match="the parameters"):
         make([tg.nn.GCNConv(4, 2)], graph, tmp_path, memory=100)
+
+
+MEASURED = """
+import sys, torch, tgraph as tg
+folder, memory, n = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+
+def peak():  # getrusage would begin with the peak of the process that started this one
+    with open("/proc/self/status") as file:
+        return 1024 * int(file.read().partition("VmHWM:")[2].split()[0])
+
+def train(graph, x, memory):
+    layers = [tg.nn.SAGEConv(64, 64), torch.nn.ReLU(), tg.nn.GCNConv(64, 8)]
+    tg.stream.Network(layers, graph, folder, memory=memory).backward(x, lambda out, rows: out.square().sum())
+
+train(tg.generators.path(1000), torch.rand(1000, 64), 10**8)
+before = peak()
+train(tg.open(f"{folder}/graph.tg", memory), f"{folder}/x.npy", memory)
+print(peak() - before)
+"""
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="the system does not tell peaks")
+def test_memory_keeps_to_the_budget(tmp_path):
+    """Of matrices of 33 MB each, of which in memory there would be a dozen."""
+    n, memory = 1 << 17, 60_000_000
+    tg.stream.write_partitioned(random_graph(n, 1_000_000), tmp_path / "graph.tg", 8)
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).random((n, 64), dtype=np.float32))
+    command = [sys.executable, "-c", MEASURED, tmp_path, str(memory), str(n)]
+    assert int(subprocess.run(command, check=True, capture_output=True, text=True).stdout) < 1.25 * memory

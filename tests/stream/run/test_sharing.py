@@ -75,6 +75,12 @@ def test_programs_read_about_as_much_as_one(make, times):
     assert max(visit.calls for visit in found[0].trace.visits) == 8
 
 
+def test_a_graph_that_stays_in_memory_beside_one_is_run_one_by_one():
+    graph = streamed(random_graph(N, 4000), blocks=7, buffers=14)
+    runs = tg.run_each([al.BFS(source) for source in range(3)], graph, trace=True)
+    assert {visit.calls for run in runs for visit in run.trace.visits} == {1} and loads(graph) == 7
+
+
 def test_calls_wait_for_memory():
     """Where the vertex data of one run fits, and not that of two."""
     graph, running, most = random_graph(N, 4000, directed=False), [], []

@@ -132,8 +132,8 @@ class Pipeline:
         """Reserve bytes, and those of the runtime, outside the buffers. Raises MemoryBudgetError where the rest holds
         no block.
 
-        state : further bytes, of a run; in a call of `tgraph.together` beside those of the other calls, once they leave
-            buffers enough to load while blocks are computed on.
+        state : further bytes, of a run; in a call of `tgraph.together` beside those of the other calls, once there is
+            room for them.
         """
         call = together.current()
         if call is None:
@@ -141,11 +141,18 @@ class Pipeline:
             self._states.clear()
         else:
             self._states.pop(call, None)
-            needed = nbytes + runtime + state + min(AHEAD + 1, len(self._nonempty)) * self.size
-            call.wait_until(lambda: not self.states or needed + self.states <= self.memory, for_memory=True)
+            call.wait_until(lambda: self._has_room(nbytes + runtime + state), for_memory=True)
             self._states[call] = state
         self._fixed, self._runtime = nbytes, runtime
         self.fit()
+
+    def _has_room(self, needed: int) -> bool:
+        """Whether a run that needs so much goes along with those that go on: unless all blocks stay in memory beside it
+        alone, if buffers enough are left to load while blocks are computed on."""
+        free, blocks = self.memory - needed, len(self._nonempty)
+        return not self.states or (
+            free < blocks * self.size and free - self.states >= min(AHEAD + 1, blocks) * self.size
+        )
 
     @property
     def states(self) -> int:
