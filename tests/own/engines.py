@@ -113,7 +113,6 @@ MATRIX = Reason("gradient of a matrix", "torch.t:")
 REASONS = (WEIGHTS, AT_ONCE, SINGLE, DATA, MATRIX)
 REFUSED = {
     ("triangles", "streamed"): AT_ONCE,
-    ("SumProduct", "streamed"): AT_ONCE,
     ("triangles", "two ranks"): SINGLE,
     ("SumProduct", "two ranks"): DATA,
     ("Sage", "two ranks"): MATRIX,
