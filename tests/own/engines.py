@@ -111,7 +111,6 @@ SINGLE = Reason("single arcs", "needs single arcs of the whole graph")
 REASONS = (WEIGHTS, AT_ONCE, SINGLE)
 REFUSED = {
     ("triangles", "streamed"): AT_ONCE,
-    ("SumProduct", "streamed"): AT_ONCE,
     ("triangles", "two ranks"): SINGLE,
 }
 

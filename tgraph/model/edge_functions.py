@@ -18,12 +18,12 @@ from tgraph.core.rows import Decoded, LayoutSelection, offset_of
 from tgraph.core.subgraph import Received, Subgraph, whole
 from tgraph.core.system import devices
 from tgraph.errors import ArgumentError
-from tgraph.kernels.autograd.segments import take
+from tgraph.kernels.autograd.segments import add_at, take
 from tgraph.kernels.layout import by_rows, spreading
-from tgraph.kernels.layout.arcs import parts, receive_in_transpose, receiving
-from tgraph.kernels.messages import across, is_per_arc, promoted
+from tgraph.kernels.layout.arcs import computed_in, parts, receive_in_transpose, receiving
+from tgraph.kernels.messages import across, column, is_per_arc, promoted
 from tgraph.kernels.operators.aggregation.aggregation import receivers_of, reduce_messages, reduced
-from tgraph.kernels.reductions import REDUCTIONS
+from tgraph.kernels.reductions import REDUCTIONS, Reduction
 from tgraph.model.segments import SEGMENTS
 
 Data = Tensor | dict[str, Tensor]
@@ -50,6 +50,8 @@ def aggregate(
     reduction = REDUCTIONS.get(reduce) if isinstance(reduce, str) else None
     if reduction is not None and isinstance(edge, str) and isinstance(data, Tensor):
         data = promoted(data, reduction, edge)
+    if reduction is not None and sends_arc_data(sub, reduction.name, weights):
+        return Received(_sent(sub, data, reduction, edge, weights, dtype))
     whole_rows = reduction is None and sub.mode == "push"  # a receiver's messages come from several rows
 
     def received(part: Subgraph) -> Received:
@@ -77,6 +79,43 @@ def aggregate(
         again = torch.is_grad_enabled() and part is not sub
         pulled.append(checkpoint(values, part, use_reentrant=False) if again else values(part))
     return Received(tree_map(lambda *each: torch.cat(each), *pulled), sub.rows)
+
+
+def sends_arc_data(sub: Subgraph, reduce: str, weights: Any) -> bool:
+    """Whether data of the arcs of a graph in a layout is read along the rows of the senders, in the order of which it
+    is: those of the receivers would need all arcs at once.
+
+    >>> graph = tg.generators.path(3).to_format("elias_fano")
+    >>> sub = tg.Program().tensorize(graph, graph.everything(), "pull")
+    >>> tg.model.edge_functions.sends_arc_data(sub, "sum", torch.ones(4))
+    True
+    """
+    is_whole = sub.is_whole and sub.mirrored and sub.active.is_everything and sub.graph.layout is not None
+    return is_whole and reduce in ("sum", "mean") and (is_per_arc(weights) or isinstance(weights, (list, tuple)))
+
+
+def _sent(sub: Subgraph, data: Data, reduction: Reduction, edge: Any, weights: Any, dtype: Any) -> Tensor:
+    """The sum or mean at each vertex of what some rows of senders after others send, [n, ...]."""
+    n, kinds = sub.graph.num_vertices, set()
+
+    def sums(part: Subgraph) -> Tensor:
+        part = _decoded(part)  # here, so that a backward keeps no arcs
+        sender, receiver = _ends(part)
+        messages = promoted(
+            _converted(_messages(part, data, edge, weights, sender, receiver), dtype), reduction, "copy"
+        )
+        if reduction.name == "mean" and not messages.is_floating_point():
+            messages = messages.to(torch.get_default_dtype())
+        kinds.add(messages.dtype)
+        return add_at(messages.to(computed_in(messages.dtype)), receiver, n)
+
+    total: Any = None
+    for part in _parts(whole(sub.graph, sub.active, "push", sub.backend), few=max(ARCS, n)):
+        each = checkpoint(sums, part, use_reentrant=False) if torch.is_grad_enabled() else sums(part)
+        total = each if total is None else total + each if each.requires_grad else total.add_(each)
+    if reduction.name == "mean":
+        total = total / column(sub.graph.in_degree.clamp(min=1), total)
+    return total.to(*kinds)
 
 
 def _on_ranks(
@@ -149,12 +188,12 @@ def _converted(messages: Tensor, dtype: torch.dtype | None) -> Tensor:
     return messages if dtype is None else messages.to(dtype)
 
 
-def _parts(sub: Subgraph, at_once: bool = False) -> Iterator[Subgraph]:
-    """Some rows of a subgraph after others, or all rows at once."""
-    if sub.graph.layout is None and (at_once or sub.num_arcs <= ARCS):
+def _parts(sub: Subgraph, at_once: bool = False, few: int = ARCS) -> Iterator[Subgraph]:
+    """Some rows of a subgraph after others, of at most so many arcs where these fit, or all rows at once."""
+    if sub.graph.layout is None and (at_once or sub.num_arcs <= few):
         yield sub
         return
-    most = ARCS if sub.graph.layout is None else min(ARCS, sub.graph.layout.arcs_at_once)
+    most = few if sub.graph.layout is None else min(few, sub.graph.layout.arcs_at_once)
     most = sub.graph.num_arcs if at_once else most
     graph = sub.graph.transpose_unchecked() if sub.mirrored else sub.graph
     for rows, _ in parts(graph, sub.rows, most):

@@ -236,6 +236,10 @@ def _aggregate(
     if isinstance(data, Tensor) and data.dtype in WIDER:
         return _unsigned(sub, data, reduce, edge, weights, dtype, backend)
     selected = _selected(sub, backend)
+    if edge != "copy" and _sends_arc_data(selected, data, reduce, weights):
+        _checked_call(whole(selected.graph, selected.active, "push"), data, reduce, edge, weights, dtype)
+        given = edge_functions.aggregate(selected, data, reduce, edge, weights, dtype)
+        return given.values if isinstance(sub, Graph) else given
     call = _checked_call(selected, data, reduce, edge, weights, dtype)
     if not data.is_floating_point():
         exactness.check(call, weights is None, lambda other: _values(aggregate(sub, other, reduce, dtype=dtype)))
@@ -264,6 +268,14 @@ def _with_own_weights(
     if isinstance(sub, Graph):
         return with_weights(sub, weights), None
     return replace(sub, graph=with_weights(sub.graph, weights)), None
+
+
+def _sends_arc_data(selected: Subgraph, data: Any, reduce: str, weights: Any) -> bool:
+    """Whether floating data goes over arcs of a layout whose data is in the order of the senders' rows."""
+    if not isinstance(data, Tensor) or not data.is_floating_point() or selected.backend not in ("auto", LAYOUT):
+        return False
+    traced = torch.compiler.is_compiling() or in_functorch() or selected.graph.storage.is_distributed
+    return not traced and edge_functions.sends_arc_data(selected, reduce, weights)
 
 
 def _by_backend(selected: Subgraph, call: Call, run: Any, refused: dict[str, str]) -> Received:

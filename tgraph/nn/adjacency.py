@@ -8,7 +8,7 @@ on the graph, together with derived data: the transpose for gradients, self-loop
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import Tensor
@@ -18,7 +18,9 @@ from tgraph.core.building.edge_index import check_ends, sort_by_target
 from tgraph.core.csr import Csr
 from tgraph.core.derived import computed_once, detached_cache_scope
 from tgraph.core.graph import Graph
+from tgraph.core.subgraph import whole
 from tgraph.kernels.operators.csr.degree_weights import multiply_ends
+from tgraph.model import operators
 
 T = TypeVar("T")
 
@@ -218,21 +220,22 @@ def inverse_root(degree: Tensor) -> Tensor:
 
 class Scale:
     """Weights of the arcs of a graph in a layout, which stay there: values[source] * values[target], times the weights
-    of the graph where `weighted`.
+    of the arcs if any.
 
     values : [n], applied to vertex data before and after the sum, or None for ones. own : what the data of each vertex
-    counts in its own sum beyond its stored self-loops, [n] or a number for all.
+    counts in its own sum beyond its stored self-loops, [n] or a number for all. of_arcs : weights [m] in the order of
+    the edges; True for those of the graph, False for none.
     """
 
-    def __init__(self, values: Tensor | None, own: Tensor | float, weighted: bool):
+    def __init__(self, values: Tensor | None, own: Tensor | float, of_arcs: Tensor | bool):
         self.values: Tensor | None = values
         self.own: Tensor | float = own
-        self.weighted: bool = weighted
+        self.of_arcs: Tensor | bool = of_arcs
 
     @property
     def nbytes(self) -> int:
         """Bytes of the scale."""
-        return sum(each.nbytes for each in (self.values, self.own) if isinstance(each, Tensor))
+        return sum(each.nbytes for each in (self.values, self.own, self.of_arcs) if isinstance(each, Tensor))
 
 
 class SortedAdjacency(Adjacency):
@@ -298,6 +301,18 @@ class GraphAdjacency(Adjacency):
         if self.graph.layout is None:
             return None
         return self.graph.transpose() if self.reverse else self.graph
+
+    def over_layout(
+        self, data: Any, reduce: str, edge: str | Callable[..., Tensor], edge_data: Tensor | None = None
+    ) -> Tensor:
+        """`tgraph.aggregate` over the edges of a graph in a layout, with data of theirs [E, ...] if any."""
+        if edge_data is None:
+            found: Tensor = operators.aggregate(cast(Graph, self.in_layout), data, reduce, edge=edge)
+            return found
+        if not self.reverse:
+            return operators.aggregate(self.graph, data, reduce, edge=edge, weights=edge_data)
+        arcs = whole(self.graph, self.graph.everything(), "push").reverse()  # in the order of those that receive
+        return operators.aggregate(arcs, data, reduce, edge=edge, weights=edge_data).values
 
     @property
     def source(self) -> Tensor:  # type: ignore[override]

@@ -14,7 +14,6 @@ from tgraph.core.system.library import in_functorch
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd.segments import segment_reduce, take
 from tgraph.kernels.operators.csr.degree_weights import inverse_root_degree
-from tgraph.model import operators
 from tgraph.nn.adjacency import Adjacency, ArcWeights, EndWeights, GraphAdjacency, Scale, inverse_root
 from tgraph.nn.compiled import at_trace_time, derive, mark_static
 from tgraph.nn.self_loops import find_loops, stored_loops, with_loops, with_more_loops
@@ -54,9 +53,16 @@ def gcn_norm(
         raise ArgumentError(
             f"edge_weight: expected [{adjacency.num_edges}], one for each edge, got {list(edge_weight.shape)}"
         )
+    of_loops = 0.0 if loops is None else 2.0 if improved else 1.0
     if sums and edge_weight is None and stays_in_layout(adjacency):
-        fill = 0.0 if loops is None else 2.0 if improved else 1.0
-        return adjacency, adjacency.cached(("scale", fill, dtype), lambda: _scale(adjacency, fill, dtype))
+        return adjacency, adjacency.cached(("scale", of_loops, dtype), lambda: _scale(adjacency, of_loops, dtype))
+    if sums and edge_weight is not None and given_in_layout(adjacency, edge_weight):
+        given = edge_weight.reshape(-1)
+        if not _may_be_compared(edge_weight):
+            return adjacency, _scale(adjacency, of_loops, dtype, given)
+        key = ("scale", of_loops, dtype, "of edges")
+        made = cached_while_equal(adjacency, key, edge_weight, lambda: _scale(adjacency, of_loops, dtype, given))
+        return adjacency, made
     compiling = torch.compiler.is_compiling()
     if compiling and isinstance(adjacency, GraphAdjacency):
         _prepare_norm(adjacency.graph, adjacency.reverse, loops is not None, dtype)
@@ -89,10 +95,18 @@ def stays_in_layout(adjacency: Adjacency) -> TypeGuard[GraphAdjacency]:
     return not torch.compiler.is_compiling() or (graph.weight_dtype is None and not graph.num_self_loops)
 
 
-def _scale(adjacency: GraphAdjacency, fill: float, dtype: torch.dtype) -> Scale:
-    """The weights that stay in the layout. `fill` : the weight of a self-loop where none is stored, 0 to add none."""
-    graph, weight_dtype = adjacency.in_layout, adjacency.graph.weight_dtype
-    assert graph is not None
+def given_in_layout(adjacency: Adjacency, edge_weight: Tensor) -> TypeGuard[GraphAdjacency]:
+    """Whether floating weights of the edges of a graph in a layout are read part by part as its arcs are."""
+    fits = edge_weight.numel() == adjacency.num_edges and edge_weight.is_floating_point()
+    return fits and not (torch.compiler.is_compiling() or in_functorch()) and stays_in_layout(adjacency)
+
+
+def _scale(adjacency: GraphAdjacency, fill: float, dtype: torch.dtype, given: Tensor | None = None) -> Scale:
+    """The weights that stay in the layout, of the graph or `given` ones [m]. `fill` : the weight of a self-loop where
+    none is stored, 0 to add none."""
+    graph = adjacency.graph
+    weight_dtype = graph.weight_dtype if given is None else given.dtype
+    of_arcs = weight_dtype is not None if given is None else given
     if weight_dtype is None:
         degree = adjacency.degree.to(dtype)
     else:
@@ -100,17 +114,18 @@ def _scale(adjacency: GraphAdjacency, fill: float, dtype: torch.dtype) -> Scale:
             weight_dtype if weight_dtype.is_floating_point else torch.get_default_dtype()
         )  # of roots of integers
         ones = torch.ones(graph.num_vertices, dtype=torch.promote_types(dtype, own_dtype), device=graph.device)
-        degree = operators.aggregate(graph, ones, edge="mul")
+        degree = adjacency.over_layout(ones, "sum", "mul", given)
     if not fill:
-        return Scale(inverse_root(degree), 0.0, weight_dtype is not None)
-    vertex, weight = stored_loops(adjacency.graph)
+        return Scale(inverse_root(degree), 0.0, of_arcs)
+    vertex, position, weight = stored_loops(graph)
+    weight = weight if given is None else given.index_select(0, position)
     own: Tensor | float = 1.0 if weight_dtype is None else fill
     if len(vertex):
         weight = degree.new_ones(len(vertex)) if weight is None else weight.to(degree.dtype)
         place = torch.arange(len(vertex), device=vertex.device)
         last = torch.full_like(adjacency.degree, -1).scatter_reduce(0, vertex, place, "amax")
         own = torch.where(last < 0, own, weight[last]).index_add(0, vertex, -weight)
-    return Scale(inverse_root(degree + own), own, weight_dtype is not None)
+    return Scale(inverse_root(degree + own), own, of_arcs)
 
 
 @at_trace_time

@@ -39,13 +39,20 @@ class Relations:
             ends = source.index_select(0, number), target.index_select(0, number)
             self.parts.append(Adjacency(*ends, *sizes))
         if sum(part.num_edges for part in self.parts) < len(edge_type):
-            edge = int(torch.isin(edge_type, torch.arange(count, device=edge_type.device)).logical_not().nonzero()[0])
-            raise ArgumentError(f"{_expected(count)}, got {edge_type[edge].item()} at edge {edge}")
+            check_types(edge_type, count)
 
     @property
     def nbytes(self) -> int:
         """Bytes of the edges and of everything cached with them."""
         return sum(part.source.nbytes + part.target.nbytes + part.nbytes for part in self.parts)
+
+
+def check_types(edge_type: Tensor, count: int) -> None:
+    """Raise ArgumentError for an edge of another type than `count` relations have."""
+    others = ((edge_type < 0) | (edge_type >= count)).nonzero()
+    if len(others):
+        edge = int(others[0])
+        raise ArgumentError(f"{_expected(count)}, got {edge_type[edge].item()} at edge {edge}")
 
 
 def _expected(count: int) -> str:

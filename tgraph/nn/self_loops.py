@@ -180,9 +180,8 @@ def _prepare_loops(graph: Graph, reverse: bool, flow: str) -> bool:
 
 def find_loops(adjacency: Adjacency, num_loops: int, flow: str) -> Looped:
     """As `with_loops`, outside of torch.compile tracing."""
-    return adjacency.cached(
-        ("loops", num_loops), lambda: Looped(LoopedAdjacency(adjacency, num_loops, True), num_loops, flow)
-    )
+    looped = adjacency.cached(("loops", num_loops), lambda: LoopedAdjacency(adjacency, num_loops, True))
+    return Looped(looped, num_loops, flow)
 
 
 def _with_loops_traced(adjacency: Adjacency, num_loops: int, flow: str) -> Looped:
@@ -203,20 +202,22 @@ def with_more_loops(adjacency: Adjacency) -> Looped:
     return adjacency.cached("more loops", lambda: Looped(LoopedAdjacency(adjacency, size, False), size))
 
 
-def stored_loops(graph: Graph) -> tuple[Tensor, Tensor | None]:
-    """(the vertices, int64 [k], the weights [k] or None) of the self-loops of a graph in a layout, in the order of its
-    arcs, which are decoded part by part."""
-    found: list[tuple[int, Tensor, Tensor | None]] = []
+def stored_loops(graph: Graph) -> tuple[Tensor, Tensor, Tensor | None]:
+    """(the vertices, the positions among the arcs, int64 [k], the weights [k] or None) of the self-loops of a graph in
+    a layout, in the order of its arcs, which are decoded part by part."""
+    found: list[tuple[int, Tensor, Tensor, Tensor | None]] = []
 
     def see(first_arc: int, first_row: int, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> None:
         row = sorting.expand_rows(offset) + first_row
         loops = (row == neighbors).nonzero()[:, 0]
-        found.append((first_arc, row[loops], None if weights is None else weights[loops]))
+        found.append((first_arc, row[loops], loops + first_arc, None if weights is None else weights[loops]))
 
     assert graph.layout is not None
     if graph.num_self_loops:
         graph.layout.scan(see)
     found.sort(key=lambda each: each[0])
-    vertices = [each[1] for each in found] or [torch.empty(0, dtype=torch.int64, device=graph.device)]
-    weights = [each[2] for each in found if each[2] is not None]
-    return torch.cat(vertices), torch.cat(weights) if weights else None
+    nothing = torch.empty(0, dtype=torch.int64, device=graph.device)
+    vertices = torch.cat([nothing, *(each[1] for each in found)])
+    positions = torch.cat([nothing, *(each[2] for each in found)])
+    weights = [each[3] for each in found if each[3] is not None]
+    return vertices, positions, torch.cat(weights) if weights else None

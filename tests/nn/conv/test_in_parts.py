@@ -107,6 +107,44 @@ def test_sums_extremes_and_messages(held, name, monkeypatch):
         close(mine, other, 1e-6)  # the weights are float32
 
 
+OF_EDGES = {  # columns of the data of edges, 0 for types, None for one weight each
+    "GINEConv": (3, {"edge_dim": 3}),
+    "GINEConv mean": (6, {"aggr": "mean"}),
+    "ResGatedGraphConv": (3, {"edge_dim": 3}),
+    "GraphConv": (None, {}),
+    "GCNConv": (None, {}),
+    "GCNConv without self-loops": (None, {"add_self_loops": False}),
+    "RGCNConv": (0, {"num_relations": 2}),
+    "RGCNConv sum": (0, {"num_relations": 2, "aggr": "sum", "num_bases": 2}),
+}
+
+
+@pytest.mark.parametrize("flow", ["source_to_target", "target_to_source"])
+@pytest.mark.parametrize("name", OF_EDGES)
+def test_data_of_edges(held, name, flow, monkeypatch):
+    graph, in_layout = held
+    kind, counted, (columns, options) = name.split()[0], Held(monkeypatch), OF_EDGES[name]
+    m = graph.num_arcs
+    data = torch.rand(m, *([columns] if columns else []), dtype=torch.float64) if columns != 0 else torch.arange(m) % 2
+    sizes = (torch.nn.Linear(6, 4, dtype=torch.float64),) if kind == "GINEConv" else (6, 4)
+    layer, x = built(tg.nn, kind, sizes, {"flow": flow, **options}), torch.rand(N, 6, dtype=torch.float64)
+    with decoding.watched() as decoded:
+        found = differentiated(layer, x, in_layout, data)
+    expected = differentiated(layer, x, graph, data)
+    assert not decoded and counted.most <= max(int(graph.in_degree.max()), int(graph.out_degree.max()), AT_ONCE)
+    for mine, other in zip((found[0], *found[2]), (expected[0], *expected[2]), strict=True):
+        close(mine, other)
+
+
+def test_self_loops_of_either_flow_on_one_graph():
+    """Features of self-loops are those of the edges of the flow, whichever layer made the loops."""
+    graph = tg.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 1])
+    x, data = torch.rand(3, 4), torch.rand(4, 2)
+    layer = tg.nn.GATConv(4, 3, edge_dim=2, flow="target_to_source")
+    tg.nn.GCNConv(4, 3, flow="target_to_source")(x, graph, data[:, 0])
+    assert torch.equal(layer(x, graph, data), layer(x, graph.to_edge_index(), data))
+
+
 @pytest.mark.parametrize("name", ["GATv2Conv", "SAGEConv max", "ResGatedGraphConv"])
 def test_training_on_a_graph_that_does_not_fit_its_budget(name):
     graph = tg.generators.uniform(9, 64)

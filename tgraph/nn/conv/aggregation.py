@@ -34,7 +34,7 @@ from tgraph.nn.conv.layer import (
     vertices_first,
 )
 from tgraph.nn.conv.messages import zero_unreached
-from tgraph.nn.normalisation import stays_in_layout
+from tgraph.nn.normalisation import given_in_layout, stays_in_layout
 from tgraph.nn.spread import SpreadAdjacency, SpreadWeights
 
 Weights = ArcWeights | Scale | SpreadWeights | None
@@ -56,7 +56,7 @@ def aggregate(adjacency: Adjacency, data: Tensor, reduce: str = "sum", weights: 
     assert not isinstance(weights, SpreadWeights), "of a SpreadAdjacency only"
     graph = adjacency.in_layout if isinstance(adjacency, GraphAdjacency) else None
     if graph is not None and (weights is None or isinstance(weights, Scale)):
-        return _in_layout(adjacency, graph, data, reduce, weights or Scale(None, 0.0, False))
+        return _in_layout(cast(GraphAdjacency, adjacency), data, reduce, weights or Scale(None, 0.0, False))
     assert not isinstance(weights, Scale), "of graphs in layouts only"
     if (received := _at_once(adjacency, data, reduce, weights)) is not None:
         return received
@@ -116,6 +116,8 @@ def arc_weights(adjacency: Adjacency, edge_weight: Tensor | None, in_layout: boo
         return adjacency.matrix_weights()
     if edge_weight is None and in_layout and stays_in_layout(adjacency):
         return Scale(None, 0.0, adjacency.graph.weight_dtype is not None)
+    if in_layout and edge_weight is not None and given_in_layout(adjacency, edge_weight):
+        return Scale(None, 0.0, edge_weight.reshape(-1))
     values = adjacency.values if edge_weight is None else edge_weight
     if values is None:
         return None
@@ -182,11 +184,12 @@ def _at_once(
     return eager.aggregate(arcs, data, reduce, weights.values, lambda: weights.transposed(adjacency), own)
 
 
-def _in_layout(adjacency: Adjacency, graph: Graph, data: Tensor, reduce: str, weights: Scale) -> Tensor:
+def _in_layout(adjacency: GraphAdjacency, data: Tensor, reduce: str, weights: Scale) -> Tensor:
     """The reduction in the layout of the graph; a sum with the data scaled before and after it."""
     scale = None if weights.values is None else column(weights.values, data)
     sent = data if scale is None else data * scale
-    received = operators.aggregate(graph, sent, reduce, edge="mul" if weights.weighted else "copy")
+    of_arcs = weights.of_arcs if isinstance(weights.of_arcs, Tensor) else None
+    received = adjacency.over_layout(sent, reduce, "copy" if weights.of_arcs is False else "mul", of_arcs)
     received = zero_unreached(adjacency, received, reduce)
     if isinstance(weights.own, Tensor):
         own = column(weights.own, sent)

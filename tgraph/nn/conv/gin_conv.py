@@ -16,7 +16,7 @@ from tgraph.nn.conv.aggregation import aggregate, aggregate_with_own
 from tgraph.nn.conv.attention_base import edges_attended
 from tgraph.nn.conv.layer import REDUCE, Layer, Pair, vertices_back, vertices_first
 from tgraph.nn.conv.linear import Linear, edge_linear
-from tgraph.nn.conv.messages import at_sources, in_best_order, joined, of_edges, reduced
+from tgraph.nn.conv.messages import at_sources, in_best_order, joined, of_edges, reduced, reduced_in_layout
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.edge_index import Sizes
 
@@ -138,13 +138,19 @@ class GINEConv(IsomorphismLayer, EdgeNamesake):
             raise ArgumentError(
                 f"edge_attr: {edge_attr.shape[-1]} columns, x has {first.shape[-1]}; give edge_dim to map them"
             )
-        sent = vertices_first(first, self.node_dim)
-        reduce = REDUCE[self.aggr]
-        edges = in_best_order(adjacency, sent, reduce)
-        edge = of_edges(edges, edge_attr, sent)
-        edge = edge if self.lin is None else self.lin(edge)
-        messages = joined(edges, at_sources(edges, sent), edge).relu_()
-        out = vertices_back(reduced(edges, messages, reduce), self.node_dim)
+        sent, reduce = vertices_first(first, self.node_dim), REDUCE[self.aggr]
+
+        def message(source: dict[str, Tensor], target: dict[str, Tensor], edge: Tensor) -> Tensor:
+            edge = edge.reshape(-1, *(1,) * (sent.dim() - 2), edge.shape[-1])
+            return (source["x"] + (edge if self.lin is None else self.lin(edge))).relu()
+
+        out = reduced_in_layout(adjacency, {"x": sent}, message, reduce, edge_attr)
+        if out is None:
+            edges = in_best_order(adjacency, sent, reduce)
+            edge = of_edges(edges, edge_attr, sent)
+            edge = edge if self.lin is None else self.lin(edge)
+            out = reduced(edges, joined(edges, at_sources(edges, sent), edge).relu_(), reduce)
+        out = vertices_back(out, self.node_dim)
         return self.nn(out if second is None else self._with_own(out, second))
 
 

@@ -5,7 +5,7 @@ with messages not linear in the features of sources, without a fused aggregate. 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeGuard
 
 import torch
 from torch import Tensor
@@ -19,7 +19,6 @@ from tgraph.kernels.autograd.segments import add_at, segment_reduce, take
 from tgraph.kernels.messages import column
 from tgraph.kernels.operators.aggregation.segments import reduce_segments
 from tgraph.kernels.reductions import REDUCTIONS
-from tgraph.model import operators
 from tgraph.model.operators import backend_by_name
 from tgraph.nn.adjacency import Adjacency, GraphAdjacency
 
@@ -27,14 +26,27 @@ FEW = 1 << 19  # elements of messages, up to which index_add_ is faster than sor
 
 
 def reduced_in_layout(
-    adjacency: Adjacency, data: dict[str, Tensor], message: Callable[[Any, Any], Tensor], reduce: str
+    adjacency: Adjacency,
+    data: dict[str, Tensor],
+    message: Callable[..., Tensor],
+    reduce: str,
+    edge_attr: Tensor | None = None,
 ) -> Tensor | None:
-    """The reduction of message(data of sources, data of targets), for a graph in a layout: of some arcs at a time, and
-    again in a backward; None for other edges. `data` : [n, ...] each. `message` goes over the arcs one by one."""
-    graph = adjacency.in_layout if isinstance(adjacency, GraphAdjacency) else None
-    if graph is None or graph.storage.is_distributed or torch.compiler.is_compiling() or in_functorch():
+    """The reduction of message(data of sources, data of targets), or of these and the features of edges, for a graph in
+    a layout: of some arcs at a time, and again in a backward; None for others, and where all arcs would be decoded.
+    `data` : [n, ...] each. edge_attr : [E, ...]. `message` goes over the arcs one by one."""
+    if not reduces_in_layout(adjacency, reduce, edge_attr is not None):
         return None
-    return zero_unreached(adjacency, operators.aggregate(graph, data, reduce, edge=message), reduce)
+    return zero_unreached(adjacency, adjacency.over_layout(data, reduce, message, edge_attr), reduce)
+
+
+def reduces_in_layout(adjacency: Adjacency, reduce: str, of_edges: bool) -> TypeGuard[GraphAdjacency]:
+    """Whether messages, or those of data of edges, are reduced in the layout of a graph without decoding all arcs."""
+    if not isinstance(adjacency, GraphAdjacency) or torch.compiler.is_compiling() or in_functorch():
+        return False
+    if adjacency.graph.layout is None or adjacency.graph.storage.is_distributed:
+        return False
+    return not of_edges or adjacency.reverse or reduce in ("sum", "mean")
 
 
 def zero_unreached(adjacency: Adjacency, received: Tensor, reduce: str) -> Tensor:

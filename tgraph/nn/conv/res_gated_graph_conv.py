@@ -91,7 +91,7 @@ class ResGatedGraphConv(Layer, Namesake):
         if (edge_attr is None) != (self.edge_dim is None):
             raise ArgumentError("edge_attr and edge_dim: a layer with edge_dim needs edge_attr, one without takes none")
         source, target = (vertices_first(each, self.node_dim) for each in (first, second))
-        out = None if edge_attr is not None else self._in_layout(adjacency, source, target)
+        out = self._in_layout(adjacency, source, target, edge_attr)
         if out is None:
             edges = in_best_order(adjacency, source, REDUCE[self.aggr])
             out = reduced(edges, self._messages(edges, source, target, edge_attr), REDUCE[self.aggr])
@@ -100,10 +100,25 @@ class ResGatedGraphConv(Layer, Namesake):
             out = plus_linear(out, self.lin_skip, second, in_place=True)
         return out if self.bias is None else plus(out, self.bias)
 
-    def _in_layout(self, adjacency: Adjacency, source: Tensor, target: Tensor) -> Tensor | None:
+    def _in_layout(
+        self, adjacency: Adjacency, source: Tensor, target: Tensor, edge_attr: Tensor | None
+    ) -> Tensor | None:
+        if edge_attr is not None:
+
+            def message(sent: dict[str, Tensor], own: dict[str, Tensor], edge: Tensor) -> Tensor:
+                edge = edge.reshape(-1, *(1,) * (source.dim() - 2), edge.shape[-1])
+                edge = edge.expand(*sent["x"].shape[:-1], -1)
+                return self._gated(own["own"], sent["x"], edge)
+
+            return reduced_in_layout(adjacency, {"x": source, "own": target}, message, REDUCE[self.aggr], edge_attr)
         data = {"key": self.lin_key(target), "query": self.lin_query(source), "value": self.lin_value(source)}
         gated = lambda sent, own: self.act(own["key"] + sent["query"]) * sent["value"]  # noqa: E731
         return reduced_in_layout(adjacency, data, gated, REDUCE[self.aggr])
+
+    def _gated(self, received: Tensor, sent: Tensor, edge: Tensor) -> Tensor:
+        """The gated values of edges with features, [E, ..., out_channels]."""
+        sent = torch.cat((sent, edge), -1)
+        return self.act(self.lin_key(torch.cat((received, edge), -1)) + self.lin_query(sent)) * self.lin_value(sent)
 
     def _messages(
         self, adjacency: Adjacency | Unsorted, source: Tensor, target: Tensor, edge_attr: Tensor | None
@@ -114,6 +129,4 @@ class ResGatedGraphConv(Layer, Namesake):
             gate = joined(adjacency, at_targets(adjacency, key), at_sources(adjacency, query))
             return self.act(gate) * at_sources(adjacency, value)
         received, sent = at_targets(adjacency, target), at_sources(adjacency, source)
-        edge = of_edges(adjacency, edge_attr, sent).expand(*sent.shape[:-1], -1)
-        sent = torch.cat((sent, edge), -1)
-        return self.act(self.lin_key(torch.cat((received, edge), -1)) + self.lin_query(sent)) * self.lin_value(sent)
+        return self._gated(received, sent, of_edges(adjacency, edge_attr, sent).expand(*sent.shape[:-1], -1))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import torch
@@ -9,16 +11,18 @@ from torch import Tensor
 from torch.nn.parameter import Parameter
 
 from tgraph.errors import ArgumentError
-from tgraph.nn.adjacency import Adjacency
+from tgraph.nn.adjacency import Adjacency, GraphAdjacency
 from tgraph.nn.conv.aggregation import aggregate
 from tgraph.nn.conv.layer import REDUCE, Layer, check_features, linear_map, plus, transform_first
 from tgraph.nn.conv.linear import glorot
+from tgraph.nn.conv.messages import reduces_in_layout
 from tgraph.nn.conv.namesakes import namesake
-from tgraph.nn.relations import relations_of
+from tgraph.nn.relations import check_types, relations_of
 
 Namesake: Any = namesake("RGCNConv")
 
 Features = Tensor | None
+Gather = Callable[[Tensor], Tensor]
 
 
 class RGCNConv(Layer, Namesake):
@@ -121,12 +125,10 @@ class RGCNConv(Layer, Namesake):
         edge_type = adjacency.values if edge_type is None else edge_type
         if edge_type is None or edge_type.shape != (adjacency.num_edges,):
             raise ArgumentError(f"edge_type: expected [{adjacency.num_edges}], the relation of each edge")
-        parts = relations_of(adjacency, edge_type, self.num_relations).parts
         weight = self._weights()
         out = weight.new_zeros(adjacency.num_targets, self.out_channels)
-        for relation, part in enumerate(parts):
-            if part.num_edges:
-                out = plus(out, self._received(part, first, weight[relation]))
+        for relation, gather in self._relations(adjacency, edge_type):
+            out = plus(out, self._received(gather, first, weight[relation]))
         if self.root is not None:
             out = out + (second @ self.root if second.is_floating_point() else self.root[second])
         return out if self.bias is None else out + self.bias
@@ -137,17 +139,41 @@ class RGCNConv(Layer, Namesake):
             return self.weight
         return (self.comp @ self.weight.flatten(1)).view(-1, *self.weight.shape[1:])
 
-    def _received(self, part: Adjacency, x: Tensor, weight: Tensor) -> Tensor:
-        """W_r of the reduction of x over one relation, [n_targets, out_channels]."""
+    def _relations(self, adjacency: Adjacency, edge_type: Tensor) -> Iterator[tuple[int, Gather]]:
+        """The relations that have edges, and what reduces features [n, ...] over each."""
         reduce = REDUCE[self.aggr]
+        if reduces_in_layout(adjacency, reduce, of_edges=True):
+            check_types(edge_type, self.num_relations)
+            for relation in range(self.num_relations):
+                yield relation, partial(_in_layout, adjacency, edge_type, relation, reduce)
+            return
+        for relation, part in enumerate(relations_of(adjacency, edge_type, self.num_relations).parts):
+            if part.num_edges:
+                yield relation, partial(aggregate, part, reduce=reduce)
+
+    def _received(self, gather: Gather, x: Tensor, weight: Tensor) -> Tensor:
+        """W_r of the reduction of x over one relation, [n_targets, out_channels]."""
         if not x.is_floating_point():
-            return aggregate(part, weight[x], reduce)
-        if self.num_blocks is None and transform_first(weight.t(), x, reduce):
-            return aggregate(part, linear_map(x, weight.t()), reduce)
-        out = aggregate(part, x, reduce)
+            return gather(weight[x])
+        if self.num_blocks is None and transform_first(weight.t(), x, REDUCE[self.aggr]):
+            return gather(linear_map(x, weight.t()))
+        out = gather(x)
         if self.num_blocks is None:
             return out @ weight
         return torch.einsum("abc,bcd->abd", out.view(-1, *weight.shape[:2]), weight).flatten(1)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, num_relations={self.num_relations})"
+
+
+def _in_layout(adjacency: GraphAdjacency, edge_type: Tensor, relation: int, reduce: str, x: Tensor) -> Tensor:
+    """The sum or mean of x over the edges of one relation of a graph in a layout."""
+
+    def sent(source: Tensor, target: Tensor, kind: Tensor) -> Tensor:
+        return torch.where((kind == relation)[:, None], source, 0)
+
+    total = adjacency.over_layout(x, "sum", sent, edge_type)
+    if reduce == "sum":
+        return total
+    count = adjacency.over_layout(torch.ones_like(x[:, :1]), "sum", sent, edge_type)
+    return total / count.clamp(min=1)
