@@ -33,8 +33,8 @@ READING: dict[str, Any] = {
     "weights": Annotated[
         str | None, _option(help="Column of weights: its name, its number from 3 upwards, or 'none'.")
     ],
-    "source_column": Annotated[str | None, _option(help="Column of the first ends of edges, by name.")],
-    "target_column": Annotated[str | None, _option(help="Column of the other ends of edges, by name.")],
+    "source_column": Annotated[str | None, _option(help="Column of the first ends of edges: its name, or its number.")],
+    "target_column": Annotated[str | None, _option(help="Column of the other ends of edges: its name, or its number.")],
     "columns": Annotated[str | None, _option(help="Further columns to keep, as in a,b or 4,5; 'all' for all of them.")],
     "vertices": Annotated[
         str | None, _option(help="A table with one row per vertex, beside one of edges: ids, then data to keep.")
@@ -69,6 +69,7 @@ def arguments(**given: Any) -> dict[str, Any]:
     if "columns" in found:
         listed = found["columns"].split(",")
         found["columns"] = True if listed == ["all"] else [int(each) if each.isdecimal() else each for each in listed]
+    found |= {name: int(found[name]) for name in ("source", "target") if found.get(name, "").isdecimal()}
     if "delimiter" in found:
         found["delimiter"] = {"\\t": "\t", "tab": "\t"}.get(found["delimiter"], found["delimiter"])
     if found.get("comments") == "none":

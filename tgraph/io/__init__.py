@@ -107,7 +107,7 @@ def read(
         order, with the ids in `graph.vertices`; only vertices with an edge count. "keep" takes integers as the vertex
         numbers 0..largest; "compact" requires integers; "text" reads all ids as text, with 007 different from 7.
     source, target, weight : names of columns, for tables; by default source, src, from, u and target, dst, to, v and
-        weight, w are recognised.
+        weight, w are recognised. For edge lists, and tables without a header, source and target are numbers from 1.
     columns : further columns of a table, or of an edge list by their numbers from 3 up, that become
         `graph.arc_columns`; True for all. For formats that describe vertices and edges, such as GraphML, also those of
         `graph.vertex_columns`, by default all. In text a column is of numbers where its first line has one. Where a
