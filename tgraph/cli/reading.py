@@ -49,6 +49,7 @@ READING: dict[str, Any] = {
     "ids": Annotated[str | None, _option(help=f"How to take ids: {', '.join(IDS)}.", values=IDS)],
     "multi": Annotated[str | None, _option(help=f"Parallel edges: {', '.join(MULTI)}.", values=MULTI)],
     "self_loops": Annotated[str | None, _option(help="Self-loops: keep, drop.", values=SELF_LOOPS)],
+    "strict": Annotated[bool | None, _option("--strict/--no-strict", help="Whether lists of METIS have to agree.")],
     "verify": Annotated[bool | None, _option("--verify/--no-verify", help="Check the sums of a .tg file.")],
 }
 # Arguments of `tgraph.read` by the options that give them, as errors name them.
