@@ -33,8 +33,8 @@ READING: dict[str, Any] = {
     "weights": Annotated[
         str | None, _option(help="Column of weights: its name, its number from 3 upwards, or 'none'.")
     ],
-    "source_column": Annotated[str | None, _option(help="Column of the first ends of edges, by name.")],
-    "target_column": Annotated[str | None, _option(help="Column of the other ends of edges, by name.")],
+    "source_column": Annotated[str | None, _option(help="Column of the first ends of edges: its name, or its number.")],
+    "target_column": Annotated[str | None, _option(help="Column of the other ends of edges: its name, or its number.")],
     "columns": Annotated[str | None, _option(help="Further columns to keep, as in a,b or 4,5; 'all' for all of them.")],
     "vertices": Annotated[
         str | None, _option(help="A table with one row per vertex, beside one of edges: ids, then data to keep.")
@@ -49,6 +49,7 @@ READING: dict[str, Any] = {
     "ids": Annotated[str | None, _option(help=f"How to take ids: {', '.join(IDS)}.", values=IDS)],
     "multi": Annotated[str | None, _option(help=f"Parallel edges: {', '.join(MULTI)}.", values=MULTI)],
     "self_loops": Annotated[str | None, _option(help="Self-loops: keep, drop.", values=SELF_LOOPS)],
+    "strict": Annotated[bool | None, _option("--strict/--no-strict", help="Whether lists of METIS have to agree.")],
     "verify": Annotated[bool | None, _option("--verify/--no-verify", help="Check the sums of a .tg file.")],
 }
 # Arguments of `tgraph.read` by the options that give them, as errors name them.
@@ -69,6 +70,7 @@ def arguments(**given: Any) -> dict[str, Any]:
     if "columns" in found:
         listed = found["columns"].split(",")
         found["columns"] = True if listed == ["all"] else [int(each) if each.isdecimal() else each for each in listed]
+    found |= {name: int(found[name]) for name in ("source", "target") if found.get(name, "").isdecimal()}
     if "delimiter" in found:
         found["delimiter"] = {"\\t": "\t", "tab": "\t"}.get(found["delimiter"], found["delimiter"])
     if found.get("comments") == "none":

@@ -107,7 +107,7 @@ def read(
         order, with the ids in `graph.vertices`; only vertices with an edge count. "keep" takes integers as the vertex
         numbers 0..largest; "compact" requires integers; "text" reads all ids as text, with 007 different from 7.
     source, target, weight : names of columns, for tables; by default source, src, from, u and target, dst, to, v and
-        weight, w are recognised.
+        weight, w are recognised. For edge lists, and tables without a header, source and target are numbers from 1.
     columns : further columns of a table, or of an edge list by their numbers from 3 up, that become
         `graph.arc_columns`; True for all. For formats that describe vertices and edges, such as GraphML, also those of
         `graph.vertex_columns`, by default all. In text a column is of numbers where its first line has one. Where a
@@ -121,6 +121,7 @@ def read(
         vertex, id or node, or else the first one, has ids, the others become `graph.vertex_columns`. Its vertices come
         first, in its order, isolated ones too. It is what `write` makes, and `graph.frame`.
     skip : the number of leading lines to ignore, for edge lists and CSV.
+    strict : for METIS files, whether their lists must agree with each other and with the header.
     verify : for .tg files, whether each tensor is verified at first use, in one pass. See `tgraph.verify`.
 
     Raises FileFormatError with the file, the invalid line and the remedy; ArgumentError for an unknown extension or

@@ -46,8 +46,8 @@ def read(path: PathLike, *, progress: bool = False, **options: Any) -> Graph:
 
 def plan(
     path: PathLike,
-    source: str | None = None,
-    target: str | None = None,
+    source: str | int | None = None,
+    target: str | int | None = None,
     weight: str | None = None,
     directed: bool | None = None,
     weights: bool | int | None = None,
@@ -75,6 +75,12 @@ def plan(
     marks, encoding = edgelist.check_comments(comments), encoding_of(path, encoding)
     if not skip and marks == edgelist.COMMENTS:
         refuse_others(path, "csv", encoding)
+    before = directed, weights, multi, self_loops, ids
+    after = skip, columns, True, comments, encoding
+    if isinstance(source, int) or isinstance(target, int):
+        if weight is not None:
+            raise ArgumentError(f"weight: where source or target is a number, weights= is, too, not {weight!r}")
+        return edgelist.plan(path, *before, delimiter, *after, source, target)  # type: ignore[arg-type]
     _, data = first_lines(path, marks, skip, count=1, encoding=encoding)
     if not data:
         raise FileFormatError(path, "the file is empty: it has no line with an edge", "check that it is the right file")
@@ -84,8 +90,7 @@ def plan(
     header, names = [field.text for field in split(line, delimiter)], _names(line, delimiter)
     named = source is not None or target is not None or weight is not None or has_customary(names)
     if not named and len(header) > 1 and all(map(edgelist.NUMBER.fullmatch, header[:2])):
-        given = directed, weights, multi, self_loops, ids, delimiter, skip, columns
-        return edgelist.plan(path, *given, quoted=True, comments=comments, encoding=encoding)
+        return edgelist.plan(path, *before, delimiter, *after)
     if weights not in (None, True, False):
         raise ArgumentError(f"weights: {path} has named columns, so pass weight='name' instead of weights={weights!r}")
     if len(header) == 1:
@@ -93,8 +98,7 @@ def plan(
         raise FileFormatError(path, problem, "delimiter= sets the separator of columns", line=number)
     row = _first_row(path, replace(dress, delimiter=delimiter), len(names))
     if not named and row is not None and _occurs_again(path, replace(dress, delimiter=delimiter), header):
-        given = directed, weights, multi, self_loops, ids, delimiter, skip, columns
-        return edgelist.plan(path, *given, quoted=True, comments=comments, encoding=encoding)
+        return edgelist.plan(path, *before, delimiter, *after)
     numbered = row is not None and all(map(edgelist.NUMBER.fullmatch, row[1]))  # so that the first line is a header
     two = len(names) == 2 and row is not None and not numbered
     if not named and (two or any(map(edgelist.NUMBER.fullmatch, header))):

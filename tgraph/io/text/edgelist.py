@@ -46,7 +46,7 @@ def read(path: PathLike, *, progress: bool = False, **options: Any) -> Graph:
     >>> tg.read("friends.el", directed=False)
     Graph(3 vertices, 4 arcs, undirected, labels, ... B, cpu)
     """
-    if _has_dicts(path, **options):
+    if options.get("source") is options.get("target") is None and _has_dicts(path, **options):
         notes, _ = first_lines(path, COMMENTS, options.get("skip", 0))
         return dicts.read(path, directed_by_default=_directed(path, notes, None), **options)
     try:
@@ -135,17 +135,21 @@ def plan(
     quoted: bool = False,
     comments: str | None = COMMENTS,
     encoding: str | None = None,
+    source: int | None = None,
+    target: int | None = None,
 ) -> Plan:
     """The plan for reading a file, from its first lines; arguments are explained in `tgraph.read`.
 
     Fields are separated by blanks, tabs, commas or semicolons, detected from the first data line unless `delimiter` is
     given. Lines that begin with # or % are comments anywhere in the file, and other `comments` may end a line, too; the
     first `skip` lines are ignored.
-    `quoted=True`: fields may be quoted with ", as in CSV.
+    `quoted=True`: fields may be quoted with ", as in CSV. `source`, `target` : the columns of the ends, by default 1
+    and 2; with others there are no weights unless `weights` names their column.
     Without `directed` the list is directed, unless its header says undirected (SNAP) or sym (KONECT).
     Raises FileFormatError for a file without edges, an invalid first line, or another format.
     """
     check_delimiter(delimiter)
+    ends = _end_columns(source, target)
     comments = check_comments(comments)
     encoding = encoding_of(path, encoding)
     if not skip and comments == COMMENTS:
@@ -164,8 +168,11 @@ def plan(
     lowest = 0 if ids == "keep" else INT64.start  # other ids are relabelled
     layout = replace(layout, delimiter=delimiter, blank=blank, skip=data[0][0] - 1, lowest=lowest, quoted=quoted)
     rows = [(number, layout.split(line)) for number, line in data]
-    kind = id_kind(path, rows, ids)
     width = len(rows[0][1])
+    kind = id_kind(path, [(number, [fields[i] for i in ends if i < len(fields)]) for number, fields in rows], ids)
+    if width <= max(ends) and width >= 2:
+        problem = f"column {max(ends) + 1} is asked for, the first data line has {width}"
+        raise FileFormatError(path, problem, "name others by source= and target=", line=rows[0][0])
     if width < 2:
         raise FileFormatError(
             path,
@@ -173,21 +180,33 @@ def plan(
             f"skip={rows[0][0]} ignores the lines down to this one, delimiter= sets the separator of columns",
             line=rows[0][0],
         )
-    fields = [kind, kind] + ["skip"] * (width - 2)
-    column = weight_column(path, width, weights, rows[0][0])
+    fields = [kind if i in ends else "skip" for i in range(width)]
+    column = weight_column(path, width, weights, rows[0][0], ends)
     if column is not None:
         fields[column] = "number"
     first = rows[0][1]
-    asked = further_columns(path, range(3, width + 1), (None if column is None else column + 1,), columns)
+    more = [i + 1 for i in range(width) if i not in ends]
+    asked = further_columns(path, more, (None if column is None else column + 1,), columns)
     further = tuple((str(number), int(number) - 1) for number in asked)
     kinds, wide_ones = further_kinds(further, first, column)
-    left = {number for number in range(3, width + 1) if number - 1 != column}
+    left = {number for number in more if number - 1 != column}
     numbers = tuple(number for number in sorted(left) if NUMBER.fullmatch(rows[0][1][number - 1]))
     others = tuple(sorted(left.difference(numbers)))
-    taken = Columns(1, 2, None if column is None else column + 1, numbers, others)
+    taken = Columns(ends[0] + 1, ends[1] + 1, None if column is None else column + 1, numbers, others)
     fields = [kinds.get(i, kind) for i, kind in enumerate(fields)]
     layout = replace(layout, fields=tuple(fields), wide=wide(column, first) | wide_ones)
-    return Plan(rules, layout, column, taken=taken, further=further)
+    return Plan(rules, layout, column, *ends, taken, further)
+
+
+def _end_columns(source: int | None, target: int | None) -> tuple[int, int]:
+    """The 0-based columns of the ends of edges."""
+    ends = (1 if source is None else source, 2 if target is None else target)
+    for name, column in zip(("source", "target"), ends, strict=True):
+        if type(column) is not int or column < 1 or ends[0] == ends[1]:
+            raise ArgumentError(
+                f"{name}: expected the number of a column, from 1, other than the other, got {column!r}"
+            )
+    return ends[0] - 1, ends[1] - 1
 
 
 def _extended(one: Any, other: Any, rows: np.ndarray) -> Any:
@@ -211,7 +230,8 @@ def further_kinds(
 
 def columns(path: PathLike, **options: Any) -> Columns | None:
     """The columns that `read` takes with these options; None for a file that declares no edges, and one of dicts."""
-    return None if _has_dicts(path, **options) else plan(path, **options).taken
+    by_number = options.get("source", options.get("target")) is not None
+    return None if not by_number and _has_dicts(path, **options) else plan(path, **options).taken
 
 
 def check_comments(comments: str | None) -> str:
@@ -257,13 +277,17 @@ def id_kind(path: PathLike, rows: list[tuple[int, list[bytes]]], ids: Ids) -> st
     return "label"
 
 
-def weight_column(path: PathLike, width: int, weights: bool | int | None, line: int) -> int | None:
-    """The 0-based column of the weights, or None: the third one if present, unless the options say otherwise."""
-    if weights is False or (weights is None and width < 3):
+def weight_column(
+    path: PathLike, width: int, weights: bool | int | None, line: int, ends: tuple[int, int] = (0, 1)
+) -> int | None:
+    """The 0-based column of the weights, or None: the third one if present, after two `ends` in columns 1 and 2, unless
+    the options say otherwise."""
+    if weights is False or (weights is None and (width < 3 or ends != (0, 1))):
         return None
     column = 3 if weights is None or weights is True else weights
-    if not isinstance(column, int) or column < 3:
-        raise ArgumentError(f"weights: expected False or the number of a column from 3 upwards, got {weights!r}")
+    if not isinstance(column, int) or column < 1 or column - 1 in ends:
+        known = "from 3 upwards" if ends == (0, 1) else "that is none of the ends"
+        raise ArgumentError(f"weights: expected False or the number of a column {known}, got {weights!r}")
     if column > width:
         problem = f"weights={weights} asks for column {column}, the first data line has {width}"
         raise FileFormatError(path, problem, "name an existing column, or pass weights=False", line=line)

@@ -12,7 +12,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.byte_stream import blocks, create_bytes, lines, open_bytes
-from tgraph.io.edges import integer_weights, numbered_from_one, warn_of_ids
+from tgraph.io.edges import Rules, integer_weights, numbered_from_one, warn_of_ids
 from tgraph.io.text.banners import refuse_others
 from tgraph.io.text.columns import first_lines
 from tgraph.io.text.exact import show, whole_number
@@ -32,11 +32,20 @@ class Header:
     line: int
 
 
-def read(path: PathLike, *, directed: bool | None = None, weights: bool | None = None, progress: bool = False) -> Graph:
+def read(
+    path: PathLike,
+    *,
+    directed: bool | None = None,
+    weights: bool | None = None,
+    strict: bool = True,
+    progress: bool = False,
+) -> Graph:
     """Read a METIS graph, undirected unless `directed=True`; arguments are explained in `tgraph.read`.
 
     Every edge must be in the lines of both its vertices; `directed=True` reads the lists as arcs. Edge weights are
     int64, or float64 where some are not whole; sizes and weights of vertices are ignored. Vertices have the ids 1..n.
+    `strict=False` takes any number of edges in the header, and an edge in the line of one vertex, once, with the weight
+    that comes first.
     Raises FileFormatError if invalid.
 
     >>> with open("path.graph", "w") as file:
@@ -76,18 +85,28 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
         vertex = np.arange(header.n) == np.searchsorted(offset, at, side="right") - 1
         problem = f"the neighbour {neighbors[at]} is not between 1 and {header.n}"
         raise FileFormatError(path, problem, "correct the line or the header", _line_of(path, header, vertex))
-    return _graph(path, header, offset, neighbors - 1, values, bool(directed))
+    return _graph(path, header, offset, neighbors - 1, values, bool(directed), strict)
 
 
 def _graph(
-    path: PathLike, header: Header, offset: np.ndarray, neighbors: np.ndarray, values: np.ndarray | None, directed: bool
+    path: PathLike,
+    header: Header,
+    offset: np.ndarray,
+    neighbors: np.ndarray,
+    values: np.ndarray | None,
+    directed: bool,
+    strict: bool,
 ) -> Graph:
     rows = np.repeat(np.arange(header.n), np.diff(offset))
+    if not strict:
+        src, dst = (rows, neighbors) if directed else (np.minimum(rows, neighbors), np.maximum(rows, neighbors))
+        rules = Rules(directed, "keep" if directed else "first", num_vertices=header.n, listed_once=True)
+        return numbered_from_one(rules.build(src, dst, values))
     entries, loops = len(neighbors), int((rows == neighbors).sum())
     expected = {2 * header.m, 2 * header.m - loops} | ({header.m} if directed else set())
     if entries not in expected:
         problem = f"the header declares {header.m} edges, which are {2 * header.m} entries; the lines have {entries}"
-        remedy = "correct the header, or read the lists as arcs with directed=True"
+        remedy = "correct the header, or pass strict=False, or directed=True for lists of arcs"
         raise FileFormatError(path, problem, remedy, line=header.line)
     weights = None if values is None else torch.from_numpy(np.ascontiguousarray(values))
     try:
@@ -95,7 +114,7 @@ def _graph(
         return numbered_from_one(graph)
     except ArgumentError as fault:
         problem = "the lists are not symmetric: some vertex u lists v, and v lacks u or has another weight"
-        remedy = "list every edge at both ends, or read the lists as arcs with directed=True"
+        remedy = "list every edge at both ends, or pass strict=False, or directed=True for lists of arcs"
         raise FileFormatError(path, problem, remedy) from fault
 
 
