@@ -52,8 +52,8 @@ FEW = (1, 4)  # the graphs of the short test, of calls without
 
 
 def graphs() -> list[tg.Graph]:
-    """Graphs with self-loops, parallel edges and isolated vertices, directed or not, with weights or without; and those
-    that some algorithms need: connected, bipartite, without cycles."""
+    """Graphs with self-loops, parallel edges and isolated vertices, directed or not, with weights or without, two with
+    columns; and those that some algorithms need: connected, bipartite, without cycles."""
     source = torch.Generator().manual_seed(3)
     ends = torch.randint(0, N - 1, (2, 40), generator=source)
     weights, made = torch.randint(1, 9, (40,), generator=source).double() / 2, tg.Graph.from_edges
@@ -61,10 +61,17 @@ def graphs() -> list[tg.Graph]:
     loops = torch.cat((ends, ends[:1].expand(2, -1)), 1)
     return [
         made(*loops, num_vertices=N),
-        made(*loops, torch.cat((weights, weights)), num_vertices=N, directed=False),
+        made(*loops, torch.cat((weights, weights)), num_vertices=N, directed=False, columns={"toll": range(80)}),
         made(*ends, weights, num_vertices=N),
         made(*ends, num_vertices=N, directed=False, multi="first", self_loops="drop"),
-        made(*ends.sort(0).values, weights, num_vertices=N, multi="first", self_loops="drop"),
+        made(
+            *ends.sort(0).values,
+            weights,
+            num_vertices=N,
+            multi="first",
+            self_loops="drop",
+            columns={"toll": range(40)},
+        ),
         made(*path, weights[: N - 1], num_vertices=N, directed=False),
         made(torch.cat((path[0], path[1])), torch.cat((path[1], path[0])), torch.ones(2 * N - 2), num_vertices=N),
     ]

@@ -101,10 +101,13 @@ def pairs_by_rows(graph: tg.Graph, parts: tg.Graph) -> Iterator[tuple[str, Tenso
         one.square().sum().backward()
         other.square().sum().backward()
         yield "gradients", given[0].grad, held.sum(given[1].grad)
-    for name, derived in (("undirected", "to_undirected"), ("without loops", "without_self_loops")):
-        one, other = getattr(graph, derived)(), getattr(parts, derived)()
-        for column in ("toll", "length"):
-            yield f"{column}, {name}", one.arc_columns[column], other.arc_columns[column]
+    for name, derived in {
+        "undirected": lambda g: g.to_undirected(),
+        "without loops": lambda g: g.without_self_loops(),
+        "a part of the transpose": lambda g: g.transpose().subgraph([3, 9, 1, 20, 11]),
+        "more columns": lambda g: g.with_columns(arcs={"toll": g.arc_columns["toll"] * 2}).to_undirected(),
+    }.items():
+        yield name, *(derived(g).arc_columns["toll"] for g in (graph, parts))
 
 
 def wrong_among(found: Iterator[tuple[str, Tensor, Tensor]], where: str) -> list[str]:

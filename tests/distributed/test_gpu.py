@@ -129,12 +129,24 @@ def use_vertex_data(device: str) -> list[str]:
         "unique": lambda given: (column(given) * 9).long().unique(),
         "written": lambda given: given.clone().index_put_((place.to(device),), torch.zeros(3, device=device)).sum(0),
         "any": lambda given: (given > 2).any(),
+        "turned": lambda given: given.t() @ (given * 2),
     }
 
     def compare(function: Callable[[Tensor], Tensor]) -> str | None:
         found, wanted = function(data), function(whole)
         same = found.device == wanted.device and torch.allclose(found, wanted, rtol=RTOL)
         return None if same else f"{found} is not {wanted}"
+
+    def weigh() -> str | None:
+        by_number = torch.arange(graph.num_arcs, dtype=torch.float32) / graph.num_arcs
+        wanted = tg.aggregate(graph, whole.cpu(), edge=lambda u, v, w: u * w[:, None], weights=by_number)
+        for edge in ("mul", lambda u, v, w: u * w[:, None]):
+            given = by_number if callable(edge) else by_number[:, None].expand(-1, 3).contiguous()
+            found = tg.aggregate(parts, data, edge=edge, weights=given.to(device)).full_tensor()
+            if not torch.allclose(found.cpu(), wanted, rtol=RTOL):
+                return f"{found} is not {wanted}"
+        column = tg.aggregate(parts, data[:, 0], edge="mul", weights=by_number.to(device)).full_tensor()
+        return None if torch.allclose(column.cpu(), wanted[:, 0], rtol=RTOL) else f"{column} is not {wanted[:, 0]}"
 
     def fetch() -> str | None:
         rows = FeatureRows(parts, held.own(whole)).get(place)
@@ -150,7 +162,7 @@ def use_vertex_data(device: str) -> list[str]:
         wrong += tried(name, lambda function=function: compare(function))
     wrong += tried("digest", lambda: None if data.digest() == (data + 0).digest() else "it differs")
     wrong += tried("largest", lambda: None if parts.top(data[:, 0], 3) else "none")
-    return [*wrong, *tried("features", fetch), *tried("batches", sample)]
+    return [*wrong, *tried("features", fetch), *tried("batches", sample), *tried("data of arcs", weigh)]
 
 
 def go_on_from_checkpoints(device: str, folder: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -150,9 +150,17 @@ def subgraph(graph: Graph, vertices: Any) -> Graph:
     options: Any = (len(chosen), True, "keep", "keep", bool(graph.arc_columns))
     tensors, places = inputs.numbered_csr(src[inside], dst[inside], weights, *options)
     if places is not None:
-        places = gather_rows(graph.row_offset(), chosen)[1][inside][places]
+        places = _places(graph, chosen)[inside][places]
     part = Graph(*tensors, vertices=graph.ids(chosen), directed=graph.directed)
     return part.with_columns_of(graph, places, chosen)
+
+
+def _places(graph: Graph, vertices: Tensor) -> Tensor:
+    """The numbers of the arcs in the rows of these vertices, int64 [e]."""
+    if not graph.storage.is_distributed:
+        return gather_rows(graph.row_offset(), vertices)[1]
+    numbered = with_weights(graph, torch.arange(graph.num_arcs, device=graph.device))
+    return cast(Tensor, numbered.storage.rows(vertices)[2])
 
 
 def permute(graph: Graph, order: Any) -> Graph:

@@ -397,7 +397,7 @@ class Graph(GraphVertices):
 
     @derived_tensor
     def transpose_permutation(self) -> Tensor:
-        """int64 [m]: arc i of `transpose()` is the reverse of stored arc transpose_permutation[i].
+        """int64 [m]: arc i of `transpose()` is the reverse of stored arc transpose_permutation[i]. Each rank has it.
 
         Edge data x in the order of this graph's arcs is x[transpose_permutation] in the order of the transpose's.
 

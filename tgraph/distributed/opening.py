@@ -59,8 +59,8 @@ def open(
 
     A rank owns consecutive vertices: equally many blocks where the number of blocks is a multiple of that of the ranks,
     else about equally many arcs. While it reads it holds its part, one block, and a byte for each vertex of the graph;
-    with `cut` also all arcs that it reads, once more. Original ids, and the order of a file whose vertices were
-    renumbered, are read at their first use.
+    with `cut` also all arcs that it reads, once more. Original ids, the order of a file whose vertices were renumbered,
+    and columns, whole ones, are read at their first use.
     Raises FileFormatError for a file that is damaged, ArgumentError for an invalid `memory` or `device`, for a `cut`
     within a `memory`, and where no process group was made, or the ranks have opened different files, MemoryBudgetError
     where a block of the file, or one beside the data of the vertices, does not fit the budget of a rank, and OSError

@@ -198,9 +198,26 @@ def aggregate(
     >>> tg.aggregate(graph.with_columns(arcs={"fare": [3, 4, 5]}), x, "max", edge="add", weights="fare")
     tensor([35., -inf, 24.])
     """
+    if isinstance(sub, Graph) and sub.storage.is_distributed:
+        with cast(Any, sub.layout).calling("aggregate"):
+            return _dispatched(sub, sub, data, reduce, edge, weights, dtype, backend)
+    graph = sub if isinstance(sub, Graph) else sub.graph
+    return _dispatched(sub, graph, data, reduce, edge, weights, dtype, backend)
+
+
+def _dispatched(
+    sub: Subgraph | Graph,
+    graph: Graph,
+    data: Tensor | dict[str, Tensor],
+    reduce: str | Callable[..., Tensor],
+    edge: str | Callable[..., Tensor],
+    weights: Weights,
+    dtype: torch.dtype | None,
+    backend: str | None,
+) -> Received | Tensor:
+    """`aggregate` along the arcs of a graph, or of a part of it."""
     if backend is not None:
         check_backend(backend)
-    graph = sub if isinstance(sub, Graph) else sub.graph
     if isinstance(weights, str):
         weights = graph.arc_columns.number(weights, "weights")
     if isinstance(weights, (list, tuple)):
@@ -211,10 +228,9 @@ def aggregate(
         return _by_function(sub, data, reduce, edge, weights, dtype, backend)
     if is_per_arc(weights) and graph.storage.is_distributed and edge != "copy":
         sub, weights = _with_own_weights(sub, data, edge, weights)
-    if isinstance(sub, Graph) and sub.layout is not None and sub.layout.is_distributed:
-        with sub.layout.calling("aggregate"):
-            received = spreading.layout_of(sub).aggregate(sub, data, reduce, edge, weights, dtype)
-            return _aggregate(sub, data, reduce, edge, weights, dtype, backend) if received is None else received
+    if isinstance(sub, Graph) and sub.storage.is_distributed:
+        received = spreading.layout_of(sub).aggregate(sub, data, reduce, edge, weights, dtype)
+        return _aggregate(sub, data, reduce, edge, weights, dtype, backend) if received is None else received
     return _aggregate(sub, data, reduce, edge, weights, dtype, backend)
 
 
