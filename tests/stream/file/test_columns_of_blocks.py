@@ -1,10 +1,16 @@
 """Columns of partitioned and plain files that are opened within a memory budget, and of graphs that are streamed."""
 
+import struct
+import sys
+from pathlib import Path
+
 import pytest
 import torch
 from strategies import random_graph, refused_naming
 
 import tgraph as tg
+from tgraph.stream.file import blocks
+from tgraph.stream.run import plain as plain_files
 
 
 def sample(directed):
@@ -19,9 +25,13 @@ def plain(graph):
     return {name: each.tolist() for name, each in {**graph.arc_columns, **graph.vertex_columns}.items()}
 
 
+@pytest.mark.parametrize("mapped", [False, True])
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("parts", [None, 3, "ebp"])
-def test_opened_files_have_columns(tmp_path, directed, parts):
+def test_opened_files_have_columns(tmp_path, directed, parts, mapped, monkeypatch):
+    if mapped:
+        for module in (blocks, plain_files):
+            monkeypatch.setattr(module, "MAPPED", 1)
     graph, path = sample(directed), tmp_path / "a.tg"
     if parts is None:
         tg.write(graph, path)
@@ -37,6 +47,25 @@ def test_opened_files_have_columns(tmp_path, directed, parts):
     for edge in ("mul", lambda u, v, arc: u * arc):
         expected = tg.aggregate(graph, x, edge=edge, weights="x")
         torch.testing.assert_close(tg.aggregate(opened, x, edge=edge, weights="x"), expected)
+
+
+@pytest.mark.parametrize("parts", [None, 2])
+def test_columns_of_open_files_take_no_memory_of_the_process(tmp_path, parts):
+    """They are mapped once their checksums are verified, with what is written into them kept apart."""
+    graph, path = tg.Graph.from_edges(torch.arange(40_000), torch.arange(40_000) + 1), tmp_path / "a.tg"
+    graph = graph.with_columns(arcs={"x": torch.arange(float(graph.num_arcs)).repeat(8, 1).T.contiguous()})
+    tg.write(graph, path) if parts is None else tg.stream.write_partitioned(graph, path, parts)
+    column = tg.open(path, memory="4MB").arc_columns["x"]
+    assert torch.equal(column, graph.arc_columns["x"])
+    assert sys.platform != "linux" or Path("/proc/self/maps").read_text().count(str(path)) == 1
+    column[0] = -1
+    assert torch.equal(tg.read(path).arc_columns["x"], graph.arc_columns["x"])
+    where = path.read_bytes().find(struct.pack("<8f", *[777.0] * 8))
+    with path.open("r+b") as file:
+        file.seek(where)
+        file.write(b"\1")
+    with pytest.raises(tg.errors.FileFormatError, match="checksum of the tensor 'arc_column"):
+        tg.open(path, memory="4MB").arc_columns["x"]
 
 
 class Shortest(tg.Relaxation):

@@ -104,6 +104,14 @@ def reshape(function: Any, ownership: Ownership, data: Sharded, size: Any, **kwa
     return Sharded(function(data.local, [ownership.num_own, *size[1:]], **kwargs), ownership)
 
 
+@implements(aten.view.dtype)
+def view(function: Any, ownership: Ownership, data: Sharded, dtype: torch.dtype) -> Sharded:
+    """The bytes as another dtype of the same size."""
+    if dtype.itemsize != data.element_size():
+        raise NotByRowError(function, f"would make other rows of {data.dtype} that is spread over ranks; use .to({dtype})")
+    return Sharded(function(data.local, dtype), ownership)
+
+
 @implements(aten.unsqueeze.default)
 def unsqueeze(function: Any, ownership: Ownership, data: Sharded, dimension: int) -> Sharded:
     """A further column dimension."""

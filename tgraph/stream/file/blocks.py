@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
 import torch
+import xxhash
 from torch import Tensor
 
 from tgraph.core.building import sorting, soundness
@@ -26,8 +28,10 @@ from tgraph.stream.file.container import (
     Places,
     as_bytes,
     checksum,
+    mapped,
     places,
     read_fully,
+    signed,
     unpack_header,
 )
 from tgraph.stream.file.folding import Folded, folded_error
@@ -35,6 +39,7 @@ from tgraph.stream.file.weights import read_note
 from tgraph.stream.memory import PAGE, page_aligned
 
 __all__ = ["Block", "BlockFile", "CompressedBlock"]
+MAPPED = 1 << 20  # bytes of a column, from which on it is mapped
 
 
 class BlockFile:
@@ -187,6 +192,38 @@ class BlockFile:
         drop_pages(self._file, position, len(data))
         return tensor
 
+    def _position(self, name: str) -> int:
+        """Where a tensor begins in the file, in bytes."""
+        return PAGE + int(self._tensors[name]["data_offsets"][0])
+
+    def _column(self, name: str) -> Tensor:
+        """A tensor, verified in pieces and mapped: what is used of a column counts as pages of the file, which the
+        system takes back, and not as memory of the process. Small ones are read."""
+        entry = self._tensors[name]
+        begin, end = entry["data_offsets"]
+        if end - begin < MAPPED:
+            return self._tensor(name)
+        self._check_pieces(name, end - begin)
+        return mapped(self._file, self._position(name), end - begin).view(DTYPES[entry["dtype"]]).view(entry["shape"])
+
+    def _check_pieces(self, name: str, nbytes: int) -> None:
+        """Raise FileFormatError for a tensor that is truncated or damaged."""
+        sums = xxhash.xxh3_64()
+        for _, data in self._pieces(name, nbytes):
+            sums.update(data)
+        if signed(sums.intdigest()) != self._sums[name]:
+            raise FileFormatError(self.path, f"the checksum of the tensor {name!r} differs", REMEDY)
+
+    def _pieces(self, name: str, nbytes: int, size: int = MAPPED) -> Iterator[tuple[int, memoryview]]:
+        """The first byte and the bytes of each piece of a tensor, read into the same memory."""
+        memory, position = as_bytes(torch.empty(size, dtype=torch.uint8, device="cpu")), self._position(name)
+        for begin in range(0, nbytes, size):
+            data = memory[: min(size, nbytes - begin)]
+            if read_fully(self._file, data, position + begin) < len(data):
+                raise FileFormatError(self.path, f"the file ends within the tensor {name!r}", REMEDY)
+            drop_pages(self._file, position + begin, len(data))
+            yield begin, data
+
     # ---- blocks ----------------------------------------------------------------------------------------------------
 
     def places(self, block: int) -> Places:
@@ -330,19 +367,19 @@ class BlockFile:
         for number in blocks:
             self.read(number, memory).copy_to(neighbors, values)
         graph = Graph(self.offset(), neighbors, values, self.vertices, self.directed).with_order(self.order)
-        columns = self.with_columns(graph).arc_columns, graph.vertex_columns
-        _ = [list(each.values()) for each in columns]  # read while the file is open
+        named_data.attached(graph, self._tensors, self._tensor, self.path)
+        _ = [list(each.values()) for each in (graph.arc_columns, graph.vertex_columns)]  # read while the file is open
         return graph
 
     def with_columns(self, graph: Graph) -> Graph:
-        """The graph of this file, just opened, with its columns, which are read when they are first used, by opening
+        """The graph of this file, just opened, with its columns, which are mapped when they are first used, by opening
         the file again once it is closed."""
 
-        def load(name: str) -> Tensor:
+        def load(name: str, open_while: Any = graph.layout) -> Tensor:
             if self._file >= 0:
-                return self._tensor(name)
+                return self._column(name)
             with BlockFile(self.path) as file:
-                return file._tensor(name)
+                return file._column(name)
 
         return named_data.attached(graph, self._tensors, load, self.path)
 

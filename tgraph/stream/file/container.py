@@ -23,10 +23,12 @@ and of the header itself in the metadata.
 
 from __future__ import annotations
 
+import mmap
 import struct
 from typing import Any, NamedTuple
 
 import torch
+from torch import Tensor
 
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
@@ -118,6 +120,14 @@ def unpack_header(path: PathLike, page: bytes, size: int) -> dict[str, Any]:
     if size != whole:
         raise FileFormatError(path, f"the file has {size} bytes where its header announces {whole}", REMEDY)
     return header
+
+
+def mapped(file: int, position: int, nbytes: int) -> Tensor:
+    """Bytes of an open file, uint8 [nbytes], that are read where they are used; the system has their memory back when
+    it is short of it. What is written into them stays in memory. Raises ValueError where the file ends before."""
+    low = position - position % mmap.ALLOCATIONGRANULARITY
+    held = mmap.mmap(file, position - low + nbytes, access=mmap.ACCESS_COPY, offset=low)
+    return torch.frombuffer(held, dtype=torch.uint8, offset=position - low, count=nbytes)
 
 
 def read_fully(file: int, target: memoryview, position: int) -> int:

@@ -12,7 +12,7 @@ from tgraph.errors import FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.checksummed import Contents, contents
 from tgraph.files.positioned import open_to_read
-from tgraph.stream.file.blocks import drop_pages
+from tgraph.stream.file.blocks import MAPPED, drop_pages
 from tgraph.stream.file.container import Extent, as_bytes, read_fully
 from tgraph.stream.file.writing import ArcRange, GraphInfo, block_size, cut, local_offset
 from tgraph.stream.run.budget import block_count
@@ -73,6 +73,14 @@ class PlainFile(OutArcs):
         if name == "transpose.offset":
             return self._transpose().offset()
         return self._contents.load(name)
+
+    def _position(self, name: str) -> int:
+        return self._contents.position(name)
+
+    def _check_pieces(self, name: str, nbytes: int) -> None:
+        piece = self._contents.piece
+        for begin, data in self._pieces(name, nbytes, -(-MAPPED // piece) * piece):
+            self._contents.check(name, data, begin)
 
     def identity(self) -> list[Tensor]:
         """Tensors that differ where the arcs of two files do: offsets, and checksums of the others."""
