@@ -209,10 +209,9 @@ def differing_labels() -> list[str]:
         ends, weights = torch.randint(0, 60, (2, 150), generator=random), torch.randint(0, 3, (150,), generator=random)
         graph = tg.Graph.from_edges(*ends, weights.double(), num_vertices=64, directed=directed)
         parts = spread(graph)
-        for seed, weighted in ((0, False), (5, True)):
-            one, other = (tg.algorithms.label_propagation(g, seed=seed, weighted=weighted) for g in (graph, parts))
-            if not torch.equal(one, other.full_tensor()):
-                wrong.append(f"{directed} {seed} {weighted}: {other.full_tensor()} is not {one}")
+        one, other = (tg.algorithms.label_propagation(g, seed=5, weighted=True) for g in (graph, parts))
+        if not torch.equal(one, other.full_tensor()):
+            wrong.append(f"{directed}: {other.full_tensor()} is not {one}")
     return wrong
 
 

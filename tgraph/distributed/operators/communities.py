@@ -84,6 +84,8 @@ class _Propagation:
         self.stirred[visited] = 0
         before, target = self.community[visited], self._preferred(visited)
         goes = target != before
+        if not self.arcs.is_any(goes.any()):
+            return 0
         vertex, before, target = visited[goes], before[goes], target[goes]
         strength, owners = self._strength[vertex], Requests(self.arcs.ownership, torch.cat((before, target)))
         if self._batch is None:  # else neighbours are in other batches
