@@ -21,7 +21,7 @@ def is_bipartite(graph: tg.Graph, *, backend: str = "auto") -> bool:
     >>> tg.algorithms.is_bipartite(tg.generators.cycle(4)), tg.algorithms.is_bipartite(tg.generators.cycle(5))
     (True, False)
     """
-    if graph.layout is None or graph.directed:
+    if graph.layout is None or graph.layout.is_distributed or graph.directed:
         return not tg.primitives.coloring.has_odd_cycle(graph, backend=backend)
     return _colored(graph, backend)[1] < 0
 

@@ -108,7 +108,7 @@ def reshape(function: Any, ownership: Ownership, data: Sharded, size: Any, **kwa
 def view(function: Any, ownership: Ownership, data: Sharded, dtype: torch.dtype) -> Sharded:
     """The bytes as another dtype of the same size."""
     if dtype.itemsize != data.element_size():
-        raise NotByRowError(function, f"would make other rows of {data.dtype} that is spread over ranks; use .to({dtype})")
+        raise NotByRowError(function, f"would make other rows of data that is spread over ranks; use .to({dtype})")
     return Sharded(function(data.local, dtype), ownership)
 
 
