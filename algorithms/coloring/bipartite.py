@@ -93,7 +93,7 @@ class _Depth(tg.Relaxation):
 
 def _colored(graph: tg.Graph, backend: str) -> tuple[Tensor, int]:
     """As `color_by_depth`; a graph in a layout is searched there, and its arcs are looked at part by part."""
-    if graph.layout is None:
+    if graph.layout is None or graph.layout.is_distributed:
         return tg.primitives.coloring.color_by_depth(graph, backend=backend)
     vertex = torch.arange(graph.num_vertices, device=graph.device)
     root = tg.algorithms.wcc(graph).to(torch.int64)
