@@ -19,6 +19,7 @@ import sys
 import tempfile
 import warnings
 from collections import Counter
+from functools import partial
 from math import isclose, isnan, nan
 from pathlib import Path
 from typing import Any
@@ -35,10 +36,13 @@ from tgraph.files.byte_stream import stem
 from tgraph.io.edges import edges_of
 
 KNOWN = {".dat", *(extension for extensions in tgraph.io.FORMATS.values() for extension in extensions)}
-NETWORKX = {".graphml": nx.read_graphml, ".gexf": nx.read_gexf, ".net": nx.read_pajek, ".adjlist": nx.read_adjlist}
+read_adjlist = partial(nx.read_adjlist, create_using=nx.DiGraph)
+NETWORKX = {".graphml": nx.read_graphml, ".gexf": nx.read_gexf, ".net": nx.read_pajek, ".adjlist": read_adjlist}
 NETWORKX |= {".g6": nx.read_graph6, ".s6": nx.read_sparse6, ".gml": lambda path: nx.read_gml(path, label="id")}
 NETWORKX[".json"] = lambda path: node_link(json.loads(path.read_text()))
-MIXED = re.compile(rb'<edge [^>]*\bdirected=("true"|"false")')
+MIXED = re.compile(  # marks of the direction of edges, in GraphML and Pajek
+    rb'<edge [^>]*\bdirected=("true"|"false")|(?i:^\s*\*(arcs|edges)\b.*\n(?:%.*\n)*\s*\d)', re.MULTILINE
+)
 Figures = tuple[int, int, bool, float]  # vertices, edges, directed, sum of weights or NaN where edges are without
 
 
@@ -60,7 +64,7 @@ def read_igraph(path: Path) -> Any:
 
 
 def read_networkx(path: Path) -> nx.Graph:
-    return NETWORKX[path.suffix](path)
+    return NETWORKX[path.suffix.lower()](path)
 
 
 def by_igraph(path: Path) -> Figures:
@@ -93,7 +97,7 @@ def outcome(path: Path) -> tuple[str, str]:
         return "broken", f"{type(error).__name__}: {error}"
     theirs: dict[str, Figures] = {}  # igraph has the vertices 0..largest in an edge list
     edge_list = path.suffix in tgraph.io.FORMATS["edgelist"]
-    if b"directed" in (content := path.read_bytes()) and {b'"true"', b'"false"'} <= set(MIXED.findall(content)):
+    if len({b"".join(each).lower() for each in MIXED.findall(path.read_bytes())}) > 1:
         return "read", str(mine)  # no other parser has edges of both kinds
     for parser in (by_scipy,) if path.suffix == ".mtx" else (by_igraph, by_networkx)[edge_list:]:
         try:

@@ -47,6 +47,7 @@ READ = {
         {},
         [(1, 2, 0.5), (2, 3, -0.25), (3, 4, 2.0)],
     ),
+    "a column of text": ("a.edges", "0 1 reply\n1 2 retweet\n", {}, PATH),
     "columns by number": ("a.el", "9 0 1 x\n9 1 2 y\n", {"source": 2, "target": 3}, PATH),
     "columns by number, weighted": (
         "a.csv",

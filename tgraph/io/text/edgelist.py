@@ -25,6 +25,7 @@ from tgraph.io.text.names import Columns, further_columns
 COMMENTS = "#%"
 NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _ODD_NUMBER = re.compile(NUMBER.pattern + rb"|[-+]?0[xX][0-9a-fA-F]+|[-+]?\d+(_\d+)+")  # other notations too
+_SPELLED = re.compile(rb"[^a-zA-Z].*|nan|inf(inity)?", re.IGNORECASE)  # a number, or one misspelled
 _INTEGER = re.compile(rb"-?\d+")
 _UNDIRECTED = re.compile(rb"#\s*undirected graph\b", re.IGNORECASE)
 _EMPTY = re.compile(rb"# (Und|D)irected graph without edges$")  # written for a graph without edges
@@ -144,7 +145,8 @@ def plan(
     given. Lines that begin with # or % are comments anywhere in the file, and other `comments` may end a line, too; the
     first `skip` lines are ignored.
     `quoted=True`: fields may be quoted with ", as in CSV. `source`, `target` : the columns of the ends, by default 1
-    and 2; with others there are no weights unless `weights` names their column.
+    and 2; with others there are no weights unless `weights` names their column, nor are there where column 3 is text
+    beside integer ids, except in .wel.
     Without `directed` the list is directed, unless its header says undirected (SNAP) or sym (KONECT).
     Raises FileFormatError for a file without edges, an invalid first line, or another format.
     """
@@ -181,6 +183,9 @@ def plan(
             line=rows[0][0],
         )
     fields = [kind if i in ends else "skip" for i in range(width)]
+    unweighted = weights is None and kind == "id" and stem(path).suffix.lower() != ".wel"
+    if unweighted and width > 2 and not _SPELLED.fullmatch(rows[0][1][2]):
+        weights = False  # a column of text, which `columns` takes
     column = weight_column(path, width, weights, rows[0][0], ends)
     if column is not None:
         fields[column] = "number"
