@@ -21,7 +21,7 @@ def is_bipartite(graph: tg.Graph, *, backend: str = "auto") -> bool:
     >>> tg.algorithms.is_bipartite(tg.generators.cycle(4)), tg.algorithms.is_bipartite(tg.generators.cycle(5))
     (True, False)
     """
-    if graph.layout is None or graph.directed:
+    if graph.layout is None or graph.layout.is_distributed or graph.directed:
         return not tg.primitives.coloring.has_odd_cycle(graph, backend=backend)
     return _colored(graph, backend)[1] < 0
 
@@ -93,7 +93,7 @@ class _Depth(tg.Relaxation):
 
 def _colored(graph: tg.Graph, backend: str) -> tuple[Tensor, int]:
     """As `color_by_depth`; a graph in a layout is searched there, and its arcs are looked at part by part."""
-    if graph.layout is None:
+    if graph.layout is None or graph.layout.is_distributed:
         return tg.primitives.coloring.color_by_depth(graph, backend=backend)
     vertex = torch.arange(graph.num_vertices, device=graph.device)
     root = tg.algorithms.wcc(graph).to(torch.int64)
