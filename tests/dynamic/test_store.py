@@ -19,7 +19,7 @@ from tgraph.errors import ArgumentError, UnknownVertexError
 VERTICES = st.integers(0, 7)
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["insert", "upsert", "delete", "vertices", "arcs", "compact", "snapshot"]),
+        st.sampled_from(["insert", "upsert", "delete", "vertices", "arcs", "compact", "snapshot", "neighbors"]),
         st.lists(st.tuples(VERTICES, VERTICES), max_size=10),
     ),
     max_size=12,
@@ -104,10 +104,13 @@ def test_snapshots_are_what_a_dictionary_holds(multi, directed, steps):
     for number, (step, pairs) in enumerate(steps):
         before = store.version
         apply(store, model, step, pairs, number * 100)
-        assert store.version == before + (step not in ("compact", "snapshot"))
+        assert store.version == before + (step not in ("compact", "snapshot", "neighbors"))
         taken.append((store.snapshot(), model.listed()))
         if step == "snapshot":
             assert listed(store, taken[-1][0]) == taken[-1][1]
+        if step == "neighbors":  # merged without the arc data
+            assert taken[-1][0].neighbors.tolist() == [arc[1] for arc in taken[-1][1]]
+            continue
         offset, neighbors, data = store.neighbors(torch.arange(store.num_vertices))
         rows = torch.repeat_interleave(torch.arange(store.num_vertices), offset.diff())
         columns = (rows, neighbors, data["weights"], data["times"])
@@ -116,6 +119,20 @@ def test_snapshots_are_what_a_dictionary_holds(multi, directed, steps):
         assert listed(store, graph) == arcs
         assert graph.num_arcs == len(arcs)
         graph.validate()
+
+
+def test_columns_are_merged_when_they_are_read():
+    """Hops read none; what a later version is made of is there in time, and nothing else is kept after that."""
+    store = tg.dynamic.Store(torch.float32, arc_data={"kind": torch.int8}, directed=False)
+    for kind in range(3):
+        store.insert([0, 1], [1, 2 + kind], [1.0 + kind, 2.0], data={"kind": [kind, kind]})
+        graph = store.snapshot()
+        assert tg.algorithms.bfs(graph, 2).tolist()[:3] == [2, 1, 0] and tg.algorithms.wcc(graph).sum() == 0
+        columns = graph.storage.version.arcs().data
+        assert columns._made == [None, None]
+    assert graph.weights.tolist() == [3.0, 3.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0]
+    assert columns._made[1] is None and graph.arc_columns["kind"].tolist() == [2, 2, 0, 1, 2, 0, 1, 2]
+    assert columns._sources is None
 
 
 @pytest.mark.parametrize("multi", ["last", "sum", "keep"])

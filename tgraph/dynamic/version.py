@@ -51,12 +51,17 @@ class Version:
         return Version(self.schema, self.number, self.num_vertices, base, runs)
 
     def arcs(self) -> Arcs:
-        """All arcs in CSR; the first call merges the runs, and its result is cached."""
+        """All arcs in CSR; the first call merges the runs, and its result is cached. The columns of arc data are merged
+        when they are first read, or when later runs are merged."""
         if self._arcs is None:
             with self._merging:
                 if self._arcs is None:
                     self._arcs = self.base.changed(self.schema, self.runs, self.num_vertices)
         return self._arcs
+
+    def merge(self) -> Arcs:
+        """All arcs in CSR, with all columns of arc data there."""
+        return self.arcs().settled()
 
     def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
         """The rows of the vertices int64 [k], as a CSR of k rows with the columns of arc data. Costs the length of the
