@@ -87,6 +87,7 @@ def remaining(sub: tg.Subgraph, label: Tensor) -> tg.Frontier:
     return outside(sub, label) if "transpose" in sub.graph.caches else sub.graph.everything()
 
 
+@tg.primitives.calls.reading_pieces
 def wcc(graph: tg.Graph, **options: Any) -> Tensor:
     """Weakly connected components: for each vertex the smallest vertex index of its component, int64 [n].
 
@@ -95,4 +96,9 @@ def wcc(graph: tg.Graph, **options: Any) -> Tensor:
     >>> tg.algorithms.wcc(tg.Graph.from_edges([1, 3], [0, 4]))
     tensor([0, 0, 2, 3, 3])
     """
-    return tg.run(WCC(), graph, **options).values
+    first, *others = (graph,) if options else tg.primitives.edges.pieces(graph)
+    label = tg.run(WCC(), first, **options).values
+    for later in others:
+        arcs = tg.Program().tensorize(later, later.everything(), "push")
+        label = tg.primitives.union_find.join(arcs, label)
+    return label

@@ -19,7 +19,9 @@ from tgraph.errors import ArgumentError, UnknownVertexError
 VERTICES = st.integers(0, 7)
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["insert", "upsert", "delete", "vertices", "arcs", "compact", "snapshot"]),
+        st.sampled_from(
+            ["insert", "upsert", "delete", "vertices", "arcs", "compact", "snapshot", "neighbors", "components"]
+        ),
         st.lists(st.tuples(VERTICES, VERTICES), max_size=10),
     ),
     max_size=12,
@@ -104,10 +106,18 @@ def test_snapshots_are_what_a_dictionary_holds(multi, directed, steps):
     for number, (step, pairs) in enumerate(steps):
         before = store.version
         apply(store, model, step, pairs, number * 100)
-        assert store.version == before + (step not in ("compact", "snapshot"))
+        assert store.version == before + (step in ("insert", "upsert", "delete", "vertices", "arcs"))
         taken.append((store.snapshot(), model.listed()))
         if step == "snapshot":
             assert listed(store, taken[-1][0]) == taken[-1][1]
+        if step == "neighbors":  # merged without the arc data
+            assert taken[-1][0].neighbors.tolist() == [arc[1] for arc in taken[-1][1]]
+            continue
+        if step == "components":  # merged, or first of the CSR and then along the runs
+            src, dst = [arc[0] for arc in taken[-1][1]], [arc[1] for arc in taken[-1][1]]
+            whole = tg.Graph.from_edges(src, dst, num_vertices=store.num_vertices)
+            assert torch.equal(tg.algorithms.wcc(taken[-1][0]), tg.algorithms.wcc(whole))
+            continue
         offset, neighbors, data = store.neighbors(torch.arange(store.num_vertices))
         rows = torch.repeat_interleave(torch.arange(store.num_vertices), offset.diff())
         columns = (rows, neighbors, data["weights"], data["times"])
@@ -116,6 +126,37 @@ def test_snapshots_are_what_a_dictionary_holds(multi, directed, steps):
         assert listed(store, graph) == arcs
         assert graph.num_arcs == len(arcs)
         graph.validate()
+
+
+def test_columns_are_merged_when_they_are_read():
+    """Hops read none; what a later version is made of is there in time, and nothing else is kept after that."""
+    store = tg.dynamic.Store(torch.float32, arc_data={"kind": torch.int8}, directed=False)
+    for kind in range(3):
+        store.insert([0, 1], [1, 2 + kind], [1.0 + kind, 2.0], data={"kind": [kind, kind]})
+        graph = store.snapshot()
+        assert tg.algorithms.bfs(graph, 2).tolist()[:3] == [2, 1, 0] and tg.algorithms.wcc(graph).sum() == 0
+        columns = graph.storage.version.arcs().data
+        assert columns._made == [None, None]
+    assert graph.weights.tolist() == [3.0, 3.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0]
+    assert columns._made[1] is None and graph.arc_columns["kind"].tolist() == [2, 2, 0, 1, 2, 0, 1, 2]
+    assert columns._sources is None
+
+
+def test_components_merge_nothing_until_something_is_deleted():
+    store = tg.dynamic.Store(torch.float32, num_vertices=3)
+    for src, dst, expected in (
+        ([2], [1], [0, 1, 1]),
+        ([0, 0], [1, 4], [0, 0, 0, 3, 0]),
+        ([5], [5], [0, 0, 0, 3, 0, 5]),
+    ):
+        store.insert(src, dst, torch.ones(len(src)))
+        graph = store.snapshot()
+        for _ in range(2):
+            assert tg.algorithms.wcc(graph).tolist() == expected
+        assert not graph.storage.version.is_merged
+    store.delete([0], [4])
+    assert tg.algorithms.wcc(store.snapshot()).tolist() == [0, 0, 0, 3, 4, 5]
+    assert graph.num_arcs == 4 and tg.algorithms.wcc(graph).tolist() == expected and len(graph.storage.pieces()) == 1
 
 
 @pytest.mark.parametrize("multi", ["last", "sum", "keep"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -143,6 +144,11 @@ class Csr(InMemory):
         permutation, weights = (None if each is None else each.to(device) for each in (self.permutation, self.weights))
         offset, neighbors = self.offset.to(device), self.neighbors.to(device)
         return Csr.unchecked(offset, neighbors, permutation, self.num_columns, weights)
+
+    def pieces(self) -> Sequence[Csr]:
+        """Arcs over the same rows and columns that have all of these among them, parallel ones more than once, and
+        neither weights nor numbers: what rows that are not made yet will be made of; else itself."""
+        return (self,)
 
     def row_of_arc(self) -> Tensor:
         """The row of each arc, int64 [E]; computed at every call."""

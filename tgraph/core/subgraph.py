@@ -278,6 +278,8 @@ def arc_weights(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | float 
         return None
     if isinstance(weights, str):
         weights = sub.graph.arc_columns.number(weights, "weights")
+    if isinstance(weights, (int, float)) or (isinstance(weights, Tensor) and weights.dim() == 0):
+        return weights
     in_layout = sub.graph.layout is not None
     if weights is None or (not in_layout and weights is sub.graph.weights):
         usable = in_layout and (sub.selection.is_whole or sub.graph.storage.streams)
@@ -287,8 +289,6 @@ def arc_weights(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | float 
         if held is None:
             raise ArgumentError(f"weights: edge={edge!r} needs weights and the graph has none; pass weights=")
         return held
-    if isinstance(weights, (int, float)) or (isinstance(weights, Tensor) and weights.dim() == 0):
-        return weights
     if not isinstance(weights, Tensor):
         raise ArgumentError(
             f"weights: expected a tensor, the name of a column or a number, got {type(weights).__name__}"

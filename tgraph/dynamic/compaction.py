@@ -99,7 +99,7 @@ class Merging:
         version = self._head.version
         most, pending = self._levels.threshold(version.base), version.pending
         if 4 * size > most or pending > 4 * most:
-            version.arcs()
+            version.merge()
         elif pending > most or (version.runs and version.runs[-1].size > tiers.LARGE):
             del version  # which, if it is replaced meanwhile, the other thread frees
             self.worker.wake()
@@ -112,7 +112,7 @@ class Merging:
 
     def merge_all(self) -> None:
         """Merge all runs into the CSR, in this thread."""
-        self._head.version.arcs()
+        self._head.version.merge()
         with self._head.publishing as publication:
             publication.compact()
 
@@ -144,7 +144,7 @@ class Merging:
             claims.merging = last
         made: Run | Arcs
         if into_arcs:
-            made = version.base.changed(version.schema, version.runs[:last], version.num_vertices)
+            made = version.base.changed(version.schema, version.runs[:last], version.num_vertices).settled()
         else:
             made = self._levels.merged(version.runs[first:last])
         with self._head.publishing as publication:

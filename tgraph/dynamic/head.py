@@ -65,7 +65,7 @@ class Publication:
 
     def compact(self) -> None:
         """Merge all runs into the CSR."""
-        arcs = self.version.arcs()
+        arcs = self.version.merge()
         if self.version.runs:
             self._count(arcs, 0)
             self.show(self.version.with_runs(arcs, ()))

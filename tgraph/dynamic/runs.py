@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -13,7 +14,7 @@ from tgraph.core.building import sorting
 from tgraph.core.rows import offset_of
 from tgraph.dynamic.columns import Place
 from tgraph.kernels.operators import changes as kernels
-from tgraph.kernels.operators.changes import Parallel, Readable
+from tgraph.kernels.operators.changes import Located, Parallel, Readable
 
 WEIGHTS = "weights"
 TIMES = "times"
@@ -65,7 +66,7 @@ class Arcs(NamedTuple):
 
     offset: Tensor
     neighbors: Tensor
-    data: tuple[Tensor, ...]
+    data: Sequence[Tensor]
 
     def verified(self, runs: Sequence[Run]) -> None:
         """Compare the files of these arcs and of runs with their checksums, unless that was done."""
@@ -78,11 +79,59 @@ class Arcs(NamedTuple):
     @property
     def nbytes(self) -> int:
         """Bytes of the tensors."""
-        return self.offset.nbytes + self.neighbors.nbytes + sum(column.nbytes for column in self.data)
+        return self.offset.nbytes + self.neighbors.nbytes + bytes_of(self.data)
 
     def changed(self, schema: Schema, runs: Sequence[Run], num_rows: int) -> Arcs:
-        """The arcs with the runs applied, oldest first, in `num_rows` rows, at least as many as before."""
-        return spliced(schema, self, merged(schema, runs) if runs else no_changes(self), num_rows)
+        """The arcs with the runs applied, oldest first, in `num_rows` rows, at least as many as before; their data are
+        `SplicedColumns`."""
+        made, columns = located(schema, self, merged(schema, runs) if runs else no_changes(self), num_rows)
+        return made._replace(data=columns)
+
+    def settled(self) -> Arcs:
+        """The same arcs, once all columns are there."""
+        tuple(self.data)
+        return self
+
+
+class SplicedColumns(Sequence[Tensor]):
+    """The columns of arc data [m] each with the changes of a run applied, each at its first use: few programs need
+    them. What they are made from is kept until all are there."""
+
+    def __init__(self, schema: Schema, before: Sequence[Tensor], run: Run, located: Located):
+        """before : the columns of the arcs that the changes were located in."""
+        self._summed, self._size, self._making = schema.summed, located.size, threading.Lock()
+        self._made: list[Tensor | None] = [None] * len(before)
+        self._sources: tuple[Sequence[Tensor], Run, Located] | None = tuple(before), run, located
+        self.nbytes: int = sum(located.size * column.dtype.itemsize for column in before)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return tuple(self[each] for each in range(len(self))[place])
+        if (made := self._made[place]) is None:
+            with self._making:
+                if (made := self._made[place]) is None:
+                    made = self._made[place] = self.splice(place)
+                    if all(column is not None for column in self._made):
+                        self._sources = None
+        return made
+
+    def splice(self, place: int, out: Tensor | None = None) -> Tensor:
+        """A column anew, [m]. out : where it goes, else to new memory."""
+        assert self._sources is not None
+        columns, run, located = self._sources
+        before, items = columns[place], run.data[place]
+        if place == self._summed:
+            to, items = located.added_to(), items.clone()
+            items[to] += before[located.place[to]]
+        return kernels.splice(before, items, located, out)
+
+
+def bytes_of(columns: Sequence[Tensor]) -> int:
+    """Bytes of columns of arc data."""
+    return columns.nbytes if isinstance(columns, SplicedColumns) else sum(column.nbytes for column in columns)
 
 
 def no_arcs(schema: Schema) -> Arcs:
@@ -174,17 +223,15 @@ def _added_up(schema: Schema, run: Run, checks: bool = False) -> Run:
 def spliced(schema: Schema, arcs: Arcs, run: Run, num_rows: int, out: Sequence[Tensor] = ()) -> Arcs:
     """The arcs with the changes of a run applied, in `num_rows` rows, at least as many as before. out : tensors for
     neighbours and columns, else new ones are made."""
-    offset, located = kernels.locate_changes(arcs.offset, arcs.neighbors, run.changes, schema.parallel, num_rows)
-    places = iter(out)
+    made, columns = located(schema, arcs, run, num_rows, *out[:1])
+    data = (columns.splice(place, out[place + 1] if out else None) for place in range(len(columns)))
+    return made._replace(data=tuple(data))
 
-    def changed(base: Tensor, items: Tensor | None) -> Tensor:
-        return kernels.splice(base, items, located, next(places, None))
 
-    items = list(run.data)
-    if schema.summed is not None:
-        to = located.added_to()
-        items[schema.summed] = items[schema.summed].clone()
-        items[schema.summed][to] += arcs.data[schema.summed][located.place[to]]
-    neighbors = changed(arcs.neighbors, None)
-    data = tuple(changed(base, column) for base, column in zip(arcs.data, items, strict=True))
-    return Arcs(offset, neighbors, data)
+def located(
+    schema: Schema, arcs: Arcs, run: Run, num_rows: int, out: Tensor | None = None
+) -> tuple[Arcs, SplicedColumns]:
+    """The same without data, and the columns of that. out : a tensor for the neighbours."""
+    offset, where = kernels.locate_changes(arcs.offset, arcs.neighbors, run.changes, schema.parallel, num_rows)
+    neighbors = kernels.splice(arcs.neighbors, None, where, out)
+    return Arcs(offset, neighbors, ()), SplicedColumns(schema, arcs.data, run, where)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,11 +15,13 @@ from tgraph.core.csr import Csr
 from tgraph.core.deferred_csr import DeferredCsr
 from tgraph.core.derived import AtFirstUse, computed_once
 from tgraph.core.graph import Graph
+from tgraph.core.rows import offset_of
 from tgraph.core.storage import Rows
 from tgraph.dynamic.blocks import VersionBlocks
 from tgraph.dynamic.runs import WEIGHTS
 from tgraph.dynamic.version import Version
 from tgraph.errors import ArgumentError
+from tgraph.kernels.operators.changes import columns_of, rows_of
 from tgraph.stream.run.budget import COPIES, COPIES_IN_PLACE, budget_for, nbytes, vertex_bytes
 from tgraph.stream.run.scheduler import Pipeline
 from tgraph.stream.run.section import Section
@@ -72,6 +75,26 @@ class SnapshotCsr(DeferredCsr):
 
     def blocks_within(self, graph: Graph, memory: int) -> VersionBlocks:
         return VersionBlocks(self.version, graph.directed, graph._ids, memory)
+
+    def pieces(self) -> Sequence[Csr]:
+        """See `Csr.pieces`: the CSR and the runs, while they are not merged and insert alone."""
+        if self.on_maps or self.version.is_merged:
+            self._cache.values.pop("pieces", None)
+            return (self,)
+        return self._cache.get("pieces", self._unmerged) or (self,)
+
+    def _unmerged(self) -> Sequence[Csr]:
+        """The CSR and the runs, none where they delete."""
+        if (run := self.version.insertions()) is None:
+            return ()
+        base, n = self.version.base, self.num_vertices
+        offset, missing = base.offset, n + 1 - len(base.offset)
+        if missing:
+            offset = torch.cat((offset, offset[-1:].expand(missing)))
+        degree = torch.bincount(rows_of(run.changes), minlength=n)
+        neighbors = columns_of(run.changes).to(base.neighbors.dtype)
+        added = Csr.trusted(offset_of(degree), neighbors, None, n)
+        return Csr.unchecked(offset, base.neighbors, None, n), added
 
     def __reduce__(self) -> Any:
         return Csr.unchecked, (self.offset, self.neighbors, None, self.num_columns, self.weights)

@@ -6,8 +6,8 @@ import threading
 
 from torch import Tensor
 
-from tgraph.dynamic.runs import Arcs, Run, Schema, rows_added_up
-from tgraph.kernels.operators.changes import read_rows
+from tgraph.dynamic.runs import Arcs, Run, Schema, merged, rows_added_up
+from tgraph.kernels.operators.changes import inserts, read_rows
 
 
 class Version:
@@ -24,6 +24,7 @@ class Version:
         self.base: Arcs = base
         self.runs: tuple[Run, ...] = runs
         self._merging = threading.Lock()
+        self._run: Run | None = None  # all runs as one, until they are merged into the CSR
         self._arcs: Arcs | None = base if not runs and len(base.offset) == num_vertices + 1 else None
 
     @property
@@ -35,6 +36,11 @@ class Version:
     def nbytes(self) -> int:
         """Bytes of the arcs and the runs."""
         return self.base.nbytes + sum(run.nbytes for run in self.runs)
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether all arcs are in CSR."""
+        return self._arcs is not None
 
     def known(self) -> tuple[Arcs, tuple[Run, ...]]:
         """A CSR and the runs since: the arcs without runs, if all have been merged."""
@@ -51,12 +57,29 @@ class Version:
         return Version(self.schema, self.number, self.num_vertices, base, runs)
 
     def arcs(self) -> Arcs:
-        """All arcs in CSR; the first call merges the runs, and its result is cached."""
+        """All arcs in CSR; the first call merges the runs, and its result is cached. The columns of arc data are merged
+        when they are first read, or when later runs are merged."""
         if self._arcs is None:
             with self._merging:
                 if self._arcs is None:
-                    self._arcs = self.base.changed(self.schema, self.runs, self.num_vertices)
+                    runs = self.runs if self._run is None else (self._run,)
+                    self._arcs = self.base.changed(self.schema, runs, self.num_vertices)
+                    self._run = None
         return self._arcs
+
+    def insertions(self) -> Run | None:
+        """The runs as one, where these are not merged into the CSR yet and delete nothing; else None."""
+        with self._merging:
+            if self._arcs is not None or not self.runs:
+                return None
+            if self._run is None:
+                self.base.verified(self.runs)
+                self._run = merged(self.schema, self.runs)
+            return self._run if bool(inserts(self._run.changes).all()) else None
+
+    def merge(self) -> Arcs:
+        """All arcs in CSR, with all columns of arc data there."""
+        return self.arcs().settled()
 
     def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
         """The rows of the vertices int64 [k], as a CSR of k rows with the columns of arc data. Costs the length of the

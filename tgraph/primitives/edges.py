@@ -59,6 +59,25 @@ def in_parts(graph: Graph) -> Iterator[Arcs]:
         yield Arcs(sorting.expand_rows(offset) + low, target, weights, arcs.start, slice(low, low + len(rows)))
 
 
+def pieces(graph: Graph) -> list[Graph]:
+    """Valid graphs on the same vertices that have all arcs of this one among them, for what does not count them: of a
+    snapshot of a store, before anything has its changes merged, the merged arcs and the later ones, in two graphs
+    without weights. Else the graph itself.
+
+    >>> store = tg.dynamic.Store()
+    >>> store.insert([0, 1], [1, 2])
+    1
+    >>> tg.primitives.edges.pieces(store.snapshot())
+    [Graph(3 vertices, 0 edges, directed, 32 B, cpu), Graph(3 vertices, 2 edges, directed, 40 B, cpu)]
+    """
+    found = [graph]
+    if isinstance(graph.storage, Csr) and len(storages := graph.storage.pieces()) > 1:
+        found = [Graph.of_storage(each, graph._ids, graph.directed) for each in storages]
+    for each in found:
+        each.ensure_valid()
+    return found
+
+
 def u_op_v(arcs: Csr | Graph, operation: str, source: Tensor, target: Tensor) -> Tensor:
     """The operation on the data of the source and of the target of each edge.
 

@@ -110,7 +110,7 @@ class FollowedGraph:
         if self._records:
             self._since.append((report.pair, report.sum_after - report.sum_before))
 
-    def weights_of(self, data: tuple[Tensor, ...]) -> Tensor | None:
+    def weights_of(self, data: Sequence[Tensor]) -> Tensor | None:
         """The weights among columns of arc data, where they are read."""
         return None if self._column is None else data[self._column]
 
