@@ -183,7 +183,9 @@ class Distributed(Uncompressed):
         self, directed: bool, multi: Multi, self_loops: SelfLoops
     ) -> tuple[Distributed, Callable[[], Tensor]]:
         """The arcs of another graph of these edges (see `tgraph.distributed.parts.simplifying`), and what gives the
-        number of the arc of this graph that each of them is, the first of those merged."""
+        number of the arc of this graph that each of them is, the first of those merged. Raises ArgumentError where rows
+        are cut."""
+        self.check_whole_rows()
 
         def read(section: str, *numbers: Multi) -> Part:
             both = [self._side(section)]

@@ -226,7 +226,7 @@ def _dispatched(
         weights = cast(Any, {name: graph.arc_columns.number(name, "weights") for name in weights})
     if type(reduce) is not str or reduce not in REDUCTIONS or not isinstance(edge, str) or not isinstance(data, Tensor):
         return _by_function(sub, data, reduce, edge, weights, dtype, backend)
-    if is_per_arc(weights) and graph.storage.is_distributed and edge != "copy":
+    if graph.storage.is_distributed and edge != "copy" and is_per_arc(weights):
         sub, weights = _with_own_weights(sub, data, edge, weights)
     if isinstance(sub, Graph) and sub.storage.is_distributed:
         received = spreading.layout_of(sub).aggregate(sub, data, reduce, edge, weights, dtype)
@@ -576,6 +576,11 @@ def _applied(function: Callable[..., Tensor], old: Tensor, received: Received) -
     try:
         new = function(old.clone() if version is None else old, *given[1:])
     except (RuntimeError, IndexError) as error:
+        got = received.values.shape if isinstance(received.values, Tensor) else old.shape
+        if got != old.shape:
+            raise ArgumentError(
+                f"function: {error}; it is given the old values {list(old.shape)} and what was received, {list(got)}"
+            ) from error
         if received.vertices is None:
             raise
         raise ArgumentError(
