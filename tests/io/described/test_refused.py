@@ -23,6 +23,8 @@ REFUSED = {  # name: (name of the file, content, line, words)
     "another": ("a.graphml", "graph [ ]", None, ['format="gml"']),
     "no double": ("a.gexf", '<gexf><graph><attributes><attribute id="0" type="double"/></attributes><node id="a">'
                   '<attvalue for="0" value="x"/></node></graph></gexf>', 1, ["'x'", "double"]),
+    "graphml of one id": ("a.graphml", f'{HEAD}<node id="a"/>\n<node id="a"/>', 3, [": two vertices are called 'a'"]),
+    "gexf of one id": ("a.gexf", '<gexf><graph><node id="a"/>\n<node id="a"/>', 2, [": two vertices are called 'a'"]),
     "gml without id": ("a.gml", "graph [\n node [ label 3 ]\n]", 2, ["node without id"]),
     "gml without end": ("a.gml", "graph [\n node [ id 3", 2, ["not closed"]),
     "gml deep": ("a.gml", "graph [" + "a [ " * 10**5, 1, ["nested"]),
@@ -90,6 +92,11 @@ READ = {  # name: (name of the file, content, ends and weights of the arcs)
                      [("a", "b", 1), ("b", "a", 2)]),
     "defaults": ("a.graphml", HEAD.replace('w" attr.type="int"/>', 'weight" attr.type="int"><default>4</default></key>')
                  + '<node id="b"/><edge source="a" target="b"/><node id="a"/></graph></graphml>', [("a", "b", 4)]),
+    "prefixed": ("a.some", '<n:graphml xmlns:n="http://graphml.graphdrawing.org/xmlns"><n:graph><n:node id="a"/>'
+                 '<n:edge source="a" target="a"/></n:graph></n:graphml>', [("a", "a", None)]),
+    "prefixed GEXF": ("a.some", '<?xml version="1.0"?><g:gexf xmlns:g="http://www.gexf.net/1.2draft"><g:graph><g:nodes>'
+                      '<g:node id="a"/></g:nodes><g:edges><g:edge source="a" target="a" type="directed" weight="2"/>'
+                      '</g:edges></g:graph></g:gexf>', [("a", "a", 2)]),
     "UTF-16": ("a.gml", 'graph [ node [ id 1 label "é" ] edge [ source 1 target 1 ] ]'.encode("utf-16"),
                [("é", "é", None)] ),
 }  # fmt: skip
