@@ -19,8 +19,12 @@ def test_round_trip(tmp_path_factory, graph):
 
 def test_all_kinds_of_numbers(file):
     # fmt 111 and ncon 2: a size, two vertex weights, then neighbours with weights
-    graph = tgraph.read(file("% top\n3 2 111 2\n9 1 1 2 5\n% between\n 9 1 1\t1 5 3 6\r\n9 1 1 2 6\n\n\n"))
+    graph = tgraph.read(file("% top\n3 2 111 2\n7 1 4 2 5\n% between\n 8 2 5\t1 5 3 6\r\n9 3 6 2 6\n\n\n"))
     assert not graph.directed and arcs(graph) == [(1, 2, 5), (2, 1, 5), (2, 3, 6), (3, 2, 6)]
+    held = {name: column.tolist() for name, column in graph.vertex_columns.items()}
+    assert held == {"size": [7, 8, 9], "weight1": [1, 2, 3], "weight2": [4, 5, 6]}
+    mixed = tgraph.read(file("2 1 11\n3 2 .5\n4 1 .5\n")).vertex_columns
+    assert list(mixed) == ["weight"] and torch.equal(mixed["weight"], torch.tensor([3, 4]))
     assert tgraph.read(file("2 1 1\n2 5\n1 5\n"), weights=False).weights is None
 
 
