@@ -1,4 +1,5 @@
 import gzip
+import warnings
 
 import pytest
 import torch
@@ -72,6 +73,21 @@ def test_blocks_end_anywhere(tmp_path):
 )
 def test_faults(file, text, line, words):
     assert_fault(file(text), line, *words)
+
+
+def test_a_wrong_number_of_arcs(file):
+    assert_fault(file("3 2\n2 3\n3\n\n"), 1, ": 2 arcs declared, 3 listed; correct", "strict=False", directed=True)
+
+
+def test_two_weights_of_one_edge(file):
+    path = file("3 2 1\n2 5 3 4\n1 6\n1 7 2 1\n")
+    words = "the edge 1 2 has the weights 5 and 6: 5, which comes first, is taken, and so for 1 more"
+    with pytest.warns(UserWarning, match=words) as said:
+        graph = tgraph.read(path, strict=False)
+    assert said[0].filename == __file__ and set(arcs(graph)) >= {(1, 2, 5), (1, 3, 4), (2, 3, 1)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # each arc has one
+        tgraph.read(path, strict=False, directed=True)
 
 
 def test_directed_and_fractional_graphs_are_refused(tmp_path):

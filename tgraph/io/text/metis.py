@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -114,6 +115,8 @@ def _graph(
     rows = np.repeat(np.arange(header.n), np.diff(offset))
     if not strict:
         src, dst = (rows, neighbors) if directed else (np.minimum(rows, neighbors), np.maximum(rows, neighbors))
+        if values is not None and not directed:
+            _warn_of_two_weights(path, src, dst, values)
         rules = Rules(directed, "keep" if directed else "first", num_vertices=header.n, listed_once=True)
         return numbered_from_one(rules.build(src, dst, values))
     entries, loops = len(neighbors), int((rows == neighbors).sum())
@@ -121,6 +124,8 @@ def _graph(
     if entries not in expected:
         problem = f"the header declares {header.m} edges, which are {2 * header.m} entries; the lines have {entries}"
         remedy = "correct the header, or pass strict=False, or directed=True for lists of arcs"
+        if directed:
+            problem, remedy = f"{header.m} arcs declared, {entries} listed", "correct the header, or pass strict=False"
         raise FileFormatError(path, problem, remedy, line=header.line)
     weights = None if values is None else torch.from_numpy(np.ascontiguousarray(values))
     try:
@@ -130,6 +135,17 @@ def _graph(
         problem = "the lists are not symmetric: some vertex u lists v, and v lacks u or has another weight"
         remedy = "list every edge at both ends, or pass strict=False, or directed=True for lists of arcs"
         raise FileFormatError(path, problem, remedy) from fault
+
+
+def _warn_of_two_weights(path: PathLike, src: np.ndarray, dst: np.ndarray, values: np.ndarray) -> None:
+    order = np.lexsort((dst, src))  # stable
+    src, dst, values = src[order], dst[order], values[order]
+    at = np.flatnonzero((src[1:] == src[:-1]) & (dst[1:] == dst[:-1]) & (values[1:] != values[:-1]))
+    if len(at):
+        first, count = at[0], len(set(zip(src[at].tolist(), dst[at].tolist(), strict=True)))
+        more = f", and so for {count - 1} more" if count > 1 else ""
+        problem = f"the edge {src[first] + 1} {dst[first] + 1} has the weights {values[first]} and {values[first + 1]}"
+        warnings.warn(f"{path}: {problem}: {values[first]}, which comes first, is taken{more}", stacklevel=5)
 
 
 def _read_header(path: PathLike) -> Header:
