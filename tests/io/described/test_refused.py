@@ -108,6 +108,17 @@ def test_read(file, case):
     assert arcs(tg.read(file(name, content))) == sorted(expected, key=repr)
 
 
+@pytest.mark.parametrize("rest", ["", " odd 1"])  # read at once, and line by line
+def test_relations_of_pajek(file, monkeypatch, rest):
+    monkeypatch.setattr("tgraph.io.described.number_rows._FEWEST", 0)
+    text = f'*Vertices 3\n*Arcs :1 "likes"\n1 2 5{rest}\n*Arcs :2\n2 3 6\n*Arcslist :3 x\n3 1\n*Arcs 1\n1 3 7\n'
+    graph = tg.read(file("a.net", text))
+    assert [ends[:2] for ends in arcs(graph)] == [(1, 2), (1, 3), (2, 3), (3, 1)]
+    assert graph.arc_columns["relation"].tolist() == ["likes", None, "2", "x"]
+    graph = tg.read(file("b.net", "*Vertices 2\n*Edges :4\n1 2\n*Matrix :5\n0 0\n3 0\n"))
+    assert graph.arc_columns["relation"].tolist() == [4, 5, 4]
+
+
 def test_options(file):
     path = file("a.graphml", HEAD + '<node id="07"/><node id="7"/><edge source="07" target="7" id="x">'
                 '<data key="d">3</data></edge></graph></graphml>')  # fmt: skip

@@ -41,9 +41,11 @@ def read(path: PathLike, encoding: str | None = None) -> Described:
 
     Labels are the ids of the vertices where each has another one; else the numbers 1..n are, and label is a column.
     Coordinates x, y, z, the shape, and pairs of names and values become columns; in a network of two modes the column
-    "mode" is 1 or 2. The third number of an edge is its weight, 1 without one. Entries of a matrix that are not 0 are
-    arcs, in a network of two modes edges between these. With arcs and edges in one file, an edge is two arcs. Files of
-    Infomap are read too: *Vertices without their number, with any whole numbers as ids, and a bare list of links.
+    "mode" is 1 or 2. The third number of an edge is its weight, 1 without one. The relation of a section, as *Arcs :1
+    "likes", is the column "relation" of its edges: the name, or the number where it has none. Entries of a matrix that
+    are not 0 are arcs, in a network of two modes edges between these. With arcs and edges in one file, an edge is two
+    arcs. Files of Infomap are read too: *Vertices without their number, with any whole numbers as ids, and a bare list
+    of links.
     Raises FileFormatError for an invalid line, and for a second network.
 
     >>> with open("trust.net", "w") as file:
@@ -62,6 +64,7 @@ class _Parser:
         self._text = text
         self._n: int | None = None  # None: any whole numbers
         self._rows = self._row = 0  # of a matrix, and the present one
+        self._shared: dict[str, Any] = {}  # data of all edges of the present section: its relation
         self._by_section: dict[str, Callable[[list[Word], int], None]] = {
             "vertices": self._describe,
             "matrix": self._matrix,
@@ -96,7 +99,9 @@ class _Parser:
 
     def _begun(self, words: list[Word], line: int) -> str:
         """The section that a line begins."""
-        section, self._row = words[0][0].lower()[1:], 0
+        section, self._row, self._shared = words[0][0].lower()[1:], 0, {}
+        if len(words) > 1 and words[1][0].startswith(":"):
+            self._shared = {"relation": " ".join(word for word, _ in words[2:]) or as_number(words[1][0][1:])}
         if section == "vertices":
             if self.found.vertices:
                 raise FileFormatError(self.found.path, "a second network", "write each to a file of its own", line)
@@ -140,8 +145,9 @@ class _Parser:
             edges = self.found.add_edges(src.tolist(), dst.tolist(), ways)
         else:
             edges = self.found.add_rows(np.stack((src, dst), 1) - 1, ways)
-        if weights is not None:
-            self.found.of_edges.put_columns(edges, {"weight": (slice(None), Column(weights))})
+        columns = {name: packed([value] * len(src)) for name, value in self._shared.items()}
+        columns |= {} if weights is None else {"weight": weights}
+        self.found.of_edges.put_columns(edges, {name: (slice(None), Column(each)) for name, each in columns.items()})
         return len(text)
 
     def _describe_many(self, text: str, n: int) -> int:
@@ -187,14 +193,14 @@ class _Parser:
         if section.endswith("list"):
             source, *targets = (abs(self._vertex(word.lstrip("-"), line)) for word, _ in words)
             for target in targets:
-                self.found.edge(source, target, {}, directed)
+                self.found.edge(source, target, self._shared, directed)
             return
         if len(words) < 2:
             problem = "an edge with one end"
             raise FileFormatError(self.found.path, problem, "a line holds source, target and weight", line)
         source, target = (self._vertex(word, line) for word, _ in words[:2])
         rest = words[2:]
-        data = {}
+        data = dict(self._shared)
         if rest and (len(rest) % 2 or not isinstance(as_number(rest[0][0]), str)):
             data["weight"] = _weight(self.found.path, rest.pop(0)[0], line)
         self.found.edge(source, target, data | _pairs(rest), directed)
@@ -210,7 +216,7 @@ class _Parser:
         for column, (word, _) in enumerate(words, first + 1):
             value = _weight(self.found.path, word, line)
             if value != 0:
-                self.found.edge(self._row, column, {"weight": value}, first == 0)
+                self.found.edge(self._row, column, self._shared | {"weight": value}, first == 0)
 
 
 def _words(line: str) -> list[Word]:
