@@ -68,6 +68,7 @@ READ = {  # name: (name of the file, content, ends and weights of the arcs)
     "mixed": ("a.net", "*Vertices 3\n*Arcs\n1 2 5\n*Edges\n2 3 7", [(1, 2, 5), (2, 3, 7), (3, 2, 7)]),
     "matrix": ("a.net", '*vertices 2\n1 "a b"\n2 c\n*matrix\n0 1\n.5 0', [("a b", "c", 1.0), ("c", "a b", 0.5)]),
     "lists": ("a.net", "*Network x\n% note\n*Vertices 3\n*Arcslist\n1 2 3", [(1, 2, None), (1, 3, None)]),
+    "quotes": ("a.net", '*Vertices 2\n1 "Bo""b" 0.3 0.2\n2 """" .1 .2\n*Arcs\n1 2 4', [('Bo"b', '"', 4)]),
     "one label twice": ("a.net", '*Vertices 2\n1 "a"\n2 "a"\n*Arcs\n1 2', [(1, 2, None)]),
     "Newman": ("a.gml", 'Creator "x"\ngraph\n[\n directed 1\n node\n [\n id 5\n ]\n node [ id 7 ]\n'
                "edge [ source 5 target 7 value 3 ] ]", [(5, 7, 3)]),

@@ -22,13 +22,13 @@ from tgraph.io.described.source import text_of
 from tgraph.io.text.banners import refuse_others
 from tgraph.kernels.operators.dicts import packed
 
-_WORD = re.compile(r'"([^"]*)"|(\S+)')
-_UNSAFE = re.compile(r'["\\\r\n\0]')
+_WORD = re.compile(r'"([^"]*(?:""[^"]*)*)"|(\S+)')  # a quote within quotes is doubled
+_UNSAFE = re.compile(r"[\\\r\n\0]")
 _NAMES = re.compile(r"[^\s\"\d.+-][^\s\"]*")
 _EDGES = {"arcs": True, "edges": False, "arcslist": True, "edgeslist": False, "links": False, "bipartite": False}
 _SECTION = re.compile(r"^[ \t]*\*", re.MULTILINE)
 _VERTEX = re.compile(  # the usual line of one
-    r'[ \t]*([0-9]+)[ \t]+(?:"([^"\n]*)"|([^\s"]+))((?:[ \t]+-?[0-9]*\.?[0-9]+){0,3})[ \t]*\n|([\s\S]+)'
+    r'[ \t]*([0-9]+)[ \t]+(?:"([^"\n]*(?:""[^"\n]*)*)"|([^\s"]+))((?:[ \t]+-?[0-9]*\.?[0-9]+){0,3})[ \t]*\n|([\s\S]+)'
 )
 _VERTICES = re.compile(r"^[ \t]*\*vertices", re.IGNORECASE | re.MULTILINE)
 _STATES = ("intra", "inter", "multilayer", "states")  # of Infomap
@@ -162,7 +162,7 @@ class _Parser:
             columns = [packed([float(each[axis]) for each in places]) for axis in range(wide.pop())]
         except ValueError:
             return 0
-        labels = packed([quoted or plain for _, quoted, plain, *_ in found])
+        labels = packed([quoted.replace('""', '"') or plain for _, quoted, plain, *_ in found])
         held = {"label": labels} | dict(zip("xyz", columns, strict=False))
         columns_of_run = {name: (slice(None), Column(values)) for name, values in held.items()}
         self.found.of_vertices.put_columns(numbers - 1, columns_of_run)
@@ -220,7 +220,8 @@ class _Parser:
 
 
 def _words(line: str) -> list[Word]:
-    return [(match[1] or match[2] or "", match[2] is None) for match in _WORD.finditer(line)]
+    found = _WORD.finditer(line)
+    return [(match[2] or match[1].replace('""', '"'), match[2] is None) for match in found]
 
 
 def _lines(text: str, first: int) -> Iterator[tuple[int, list[Word]]]:
@@ -245,8 +246,8 @@ def _weight(path: PathLike, word: str, line: int) -> int | float:
 def write(graph: Graph, path: PathLike) -> None:
     """Write vertices with the original ids as labels, and arcs or edges with weights and columns of numbers and text.
 
-    Raises ArgumentError for text with quotes, backslashes or line ends, columns x, y and z of anything but numbers, and
-    names of columns with blanks.
+    Quotes within text are doubled; edges with columns and no weights have the weight 1. Raises ArgumentError for text
+    with backslashes or line ends, columns x, y and z of anything but numbers, and names of columns with blanks.
 
     >>> import networkx
     >>> tg.write(tg.Graph.from_edges([0, 1], [1, 2], [0.5, 2.0], vertices=["ann", "bob", "eve"]), "a.net")
@@ -274,4 +275,6 @@ def _spelled_pairs(data: dict[str, Any]) -> str:
 
 
 def _spelled(value: Any) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(int(value) if isinstance(value, bool) else value)
+    if isinstance(value, str):
+        return '"' + value.replace('"', '""') + '"'
+    return str(int(value) if isinstance(value, bool) else value)
