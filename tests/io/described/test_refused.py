@@ -89,6 +89,10 @@ READ = {  # name: (name of the file, content, ends and weights of the arcs)
                   [("a", "a", None)]),
     "chains": ("a.dot", 'strict digraph x { edge [weight=2]; a:p -> {"b"; c} -> d /* x */ a -> b; rank=same }',
                [("a", "b", 2), ("a", "c", 2), ("b", "d", 2), ("c", "d", 2)]),
+    "an edge twice": ("a.dot", "strict graph { edge [weight=2] a -- b -- c; edge [weight=7] b -- a [weight=5] c -- b }",
+                      [("a", "b", 5), ("b", "a", 5), ("b", "c", 2), ("c", "b", 2)]),
+    "an arc twice": ("a.dot", "strict digraph { a->b->c; a->b [w=3]; b->a }",
+                     [("a", "b", 3), ("b", "a", 1), ("b", "c", 1)]),
     "matrix of DL": ("a.dl", "DL n=2\nformat = fullmatrix\nlabels embedded\ndata:\na b\na 0 1\nb 2 0\n",
                      [("a", "b", 1), ("b", "a", 2)]),
     "defaults": ("a.graphml", HEAD.replace('w" attr.type="int"/>', 'weight" attr.type="int"><default>4</default></key>')
