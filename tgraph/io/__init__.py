@@ -121,7 +121,8 @@ def read(
         vertex, id or node, or else the first one, has ids, the others become `graph.vertex_columns`. Its vertices come
         first, in its order, isolated ones too. It is what `write` makes, and `graph.frame`.
     skip : the number of leading lines to ignore, for edge lists and CSV.
-    strict : for METIS files, whether their lists must agree with each other and with the header.
+    strict : for METIS files, whether their lists must agree with each other and with the header. With False an edge in
+        the line of one vertex counts, and of two weights of an edge the first is taken, with a warning.
     verify : for .tg files, whether each tensor is verified at first use, in one pass. See `tgraph.verify`.
 
     Raises FileFormatError with the file, the invalid line and the remedy; ArgumentError for an unknown extension or

@@ -23,6 +23,8 @@ REFUSED = {  # name: (name of the file, content, line, words)
     "another": ("a.graphml", "graph [ ]", None, ['format="gml"']),
     "no double": ("a.gexf", '<gexf><graph><attributes><attribute id="0" type="double"/></attributes><node id="a">'
                   '<attvalue for="0" value="x"/></node></graph></gexf>', 1, ["'x'", "double"]),
+    "graphml of one id": ("a.graphml", f'{HEAD}<node id="a"/>\n<node id="a"/>', 3, [": two vertices are called 'a'"]),
+    "gexf of one id": ("a.gexf", '<gexf><graph><node id="a"/>\n<node id="a"/>', 2, [": two vertices are called 'a'"]),
     "gml without id": ("a.gml", "graph [\n node [ label 3 ]\n]", 2, ["node without id"]),
     "gml without end": ("a.gml", "graph [\n node [ id 3", 2, ["not closed"]),
     "gml deep": ("a.gml", "graph [" + "a [ " * 10**5, 1, ["nested"]),
@@ -66,6 +68,7 @@ READ = {  # name: (name of the file, content, ends and weights of the arcs)
     "mixed": ("a.net", "*Vertices 3\n*Arcs\n1 2 5\n*Edges\n2 3 7", [(1, 2, 5), (2, 3, 7), (3, 2, 7)]),
     "matrix": ("a.net", '*vertices 2\n1 "a b"\n2 c\n*matrix\n0 1\n.5 0', [("a b", "c", 1.0), ("c", "a b", 0.5)]),
     "lists": ("a.net", "*Network x\n% note\n*Vertices 3\n*Arcslist\n1 2 3", [(1, 2, None), (1, 3, None)]),
+    "quotes": ("a.net", '*Vertices 2\n1 "Bo""b" 0.3 0.2\n2 """" .1 .2\n*Arcs\n1 2 4', [('Bo"b', '"', 4)]),
     "one label twice": ("a.net", '*Vertices 2\n1 "a"\n2 "a"\n*Arcs\n1 2', [(1, 2, None)]),
     "Newman": ("a.gml", 'Creator "x"\ngraph\n[\n directed 1\n node\n [\n id 5\n ]\n node [ id 7 ]\n'
                "edge [ source 5 target 7 value 3 ] ]", [(5, 7, 3)]),
@@ -86,10 +89,19 @@ READ = {  # name: (name of the file, content, ends and weights of the arcs)
                   [("a", "a", None)]),
     "chains": ("a.dot", 'strict digraph x { edge [weight=2]; a:p -> {"b"; c} -> d /* x */ a -> b; rank=same }',
                [("a", "b", 2), ("a", "c", 2), ("b", "d", 2), ("c", "d", 2)]),
+    "an edge twice": ("a.dot", "strict graph { edge [weight=2] a -- b -- c; edge [weight=7] b -- a [weight=5] c -- b }",
+                      [("a", "b", 5), ("b", "a", 5), ("b", "c", 2), ("c", "b", 2)]),
+    "an arc twice": ("a.dot", "strict digraph { a->b->c; a->b [w=3]; b->a }",
+                     [("a", "b", 3), ("b", "a", 1), ("b", "c", 1)]),
     "matrix of DL": ("a.dl", "DL n=2\nformat = fullmatrix\nlabels embedded\ndata:\na b\na 0 1\nb 2 0\n",
                      [("a", "b", 1), ("b", "a", 2)]),
     "defaults": ("a.graphml", HEAD.replace('w" attr.type="int"/>', 'weight" attr.type="int"><default>4</default></key>')
                  + '<node id="b"/><edge source="a" target="b"/><node id="a"/></graph></graphml>', [("a", "b", 4)]),
+    "prefixed": ("a.some", '<n:graphml xmlns:n="http://graphml.graphdrawing.org/xmlns"><n:graph><n:node id="a"/>'
+                 '<n:edge source="a" target="a"/></n:graph></n:graphml>', [("a", "a", None)]),
+    "prefixed GEXF": ("a.some", '<?xml version="1.0"?><g:gexf xmlns:g="http://www.gexf.net/1.2draft"><g:graph><g:nodes>'
+                      '<g:node id="a"/></g:nodes><g:edges><g:edge source="a" target="a" type="directed" weight="2"/>'
+                      '</g:edges></g:graph></g:gexf>', [("a", "a", 2)]),
     "UTF-16": ("a.gml", 'graph [ node [ id 1 label "é" ] edge [ source 1 target 1 ] ]'.encode("utf-16"),
                [("é", "é", None)] ),
 }  # fmt: skip
@@ -99,6 +111,17 @@ READ = {  # name: (name of the file, content, ends and weights of the arcs)
 def test_read(file, case):
     name, content, expected = READ[case]
     assert arcs(tg.read(file(name, content))) == sorted(expected, key=repr)
+
+
+@pytest.mark.parametrize("rest", ["", " odd 1"])  # read at once, and line by line
+def test_relations_of_pajek(file, monkeypatch, rest):
+    monkeypatch.setattr("tgraph.io.described.number_rows._FEWEST", 0)
+    text = f'*Vertices 3\n*Arcs :1 "likes"\n1 2 5{rest}\n*Arcs :2\n2 3 6\n*Arcslist :3 x\n3 1\n*Arcs 1\n1 3 7\n'
+    graph = tg.read(file("a.net", text))
+    assert [ends[:2] for ends in arcs(graph)] == [(1, 2), (1, 3), (2, 3), (3, 1)]
+    assert graph.arc_columns["relation"].tolist() == ["likes", None, "2", "x"]
+    graph = tg.read(file("b.net", "*Vertices 2\n*Edges :4\n1 2\n*Matrix :5\n0 0\n3 0\n"))
+    assert graph.arc_columns["relation"].tolist() == [4, 5, 4]
 
 
 def test_options(file):

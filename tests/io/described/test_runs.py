@@ -89,11 +89,9 @@ def files(draw, name):
     elif name == "a.gml":
         text = "\n".join(["graph [ directed 1", *(f"node [ id {i} ]" for i in range(4)), *items, "]"])
     elif name == "a.net":
-        numbered, rest = (
-            draw(st.sampled_from(["123", "", "31", "14"])),
-            st.sampled_from(["", "0.5 0.5", "box", "1.2.3"]),
-        )
-        lines = [f'{i} "v{i}" {draw(rest)}' for i in numbered]
+        numbered, quote = draw(st.sampled_from(["123", "", "31", "14"])), st.sampled_from(["", '""', '"'])
+        rest = st.sampled_from(["", "0.5 0.5", "box", "1.2.3"])
+        lines = [f'{i} "v{draw(quote)}{i}" {draw(rest)}' for i in numbered]
         text = "\n".join(["*Vertices 3", *lines, "*Arcs", *items, "*Edges", "1 2"])
     else:
         text = "\n".join(["dl n=3 format=edgelist1", "data:", *items])

@@ -1,4 +1,5 @@
 import gzip
+import warnings
 
 import pytest
 import torch
@@ -19,8 +20,12 @@ def test_round_trip(tmp_path_factory, graph):
 
 def test_all_kinds_of_numbers(file):
     # fmt 111 and ncon 2: a size, two vertex weights, then neighbours with weights
-    graph = tgraph.read(file("% top\n3 2 111 2\n9 1 1 2 5\n% between\n 9 1 1\t1 5 3 6\r\n9 1 1 2 6\n\n\n"))
+    graph = tgraph.read(file("% top\n3 2 111 2\n7 1 4 2 5\n% between\n 8 2 5\t1 5 3 6\r\n9 3 6 2 6\n\n\n"))
     assert not graph.directed and arcs(graph) == [(1, 2, 5), (2, 1, 5), (2, 3, 6), (3, 2, 6)]
+    held = {name: column.tolist() for name, column in graph.vertex_columns.items()}
+    assert held == {"size": [7, 8, 9], "weight1": [1, 2, 3], "weight2": [4, 5, 6]}
+    mixed = tgraph.read(file("2 1 11\n3 2 .5\n4 1 .5\n")).vertex_columns
+    assert list(mixed) == ["weight"] and torch.equal(mixed["weight"], torch.tensor([3, 4]))
     assert tgraph.read(file("2 1 1\n2 5\n1 5\n"), weights=False).weights is None
 
 
@@ -68,6 +73,21 @@ def test_blocks_end_anywhere(tmp_path):
 )
 def test_faults(file, text, line, words):
     assert_fault(file(text), line, *words)
+
+
+def test_a_wrong_number_of_arcs(file):
+    assert_fault(file("3 2\n2 3\n3\n\n"), 1, ": 2 arcs declared, 3 listed; correct", "strict=False", directed=True)
+
+
+def test_two_weights_of_one_edge(file):
+    path = file("3 2 1\n2 5 3 4\n1 6\n1 7 2 1\n")
+    words = "the edge 1 2 has the weights 5 and 6: 5, which comes first, is taken, and so for 1 more"
+    with pytest.warns(UserWarning, match=words) as said:
+        graph = tgraph.read(path, strict=False)
+    assert said[0].filename == __file__ and set(arcs(graph)) >= {(1, 2, 5), (1, 3, 4), (2, 3, 1)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # each arc has one
+        tgraph.read(path, strict=False, directed=True)
 
 
 def test_directed_and_fractional_graphs_are_refused(tmp_path):

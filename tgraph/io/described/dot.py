@@ -35,8 +35,9 @@ def read(path: PathLike, encoding: str | None = None) -> Described:
     """Read a graph or digraph; arguments are explained in `tgraph.read`.
 
     Attributes become columns, with the defaults of `node [...]` and `edge [...]`, and "weight" the weights; unquoted
-    numbers are numbers. Chains, and subgraphs as ends of edges, are all the edges that they stand for; subgraphs leave
-    no trace beyond these, nor do ports and attributes of graphs.
+    numbers are numbers. An edge that a strict graph names again is the same one, with further attributes. Chains, and
+    subgraphs as ends of edges, are all the edges that they stand for; subgraphs leave no trace beyond these, nor do
+    ports and attributes of graphs.
     Raises FileFormatError for two graphs, labels in HTML, joined strings, and anything else.
 
     >>> with open("trust.dot", "w") as file:
@@ -55,12 +56,12 @@ class _Parser:
         self._tokens = _tokens(path, text)
         self._next: Token = ("", "", 1)
         self.found = Described(path, directed=False, implied=True)
-        self._strict: set[Any] | None = None
+        self._strict: dict[Any, int] | None = None  # the row of each edge of a strict graph, by its ends
         self._advance()
 
     def graph(self) -> Described:
         if self._is_word("strict"):
-            self._strict = set()
+            self._strict = {}
         if not (self._is_word("digraph", take=False) or self._is_word("graph", take=False)):
             self._fail("graph or digraph")
         self.found.directed = self._advance()[1].lower() == "digraph"
@@ -110,20 +111,21 @@ class _Parser:
         for (sources, _), (targets, _) in itertools.pairwise(ends):
             for source in sources:
                 for target in targets:
-                    self._edge(source, target, of_edges | data)
+                    self._edge(source, target, of_edges, data)
         return [name for names, _ in ends for name in names]
 
     def _declare(self, name: str, defaults: Data) -> None:
         if name not in self.found.vertices:
             self.found.vertex(name, dict(defaults))
 
-    def _edge(self, source: str, target: str, data: Data) -> None:
-        pair = (source, target) if self.found.directed else frozenset((source, target))
+    def _edge(self, source: str, target: str, defaults: Data, data: Data) -> None:
         if self._strict is not None:
-            if pair in self._strict:
+            pair = (source, target) if self.found.directed else frozenset((source, target))
+            row = self._strict.setdefault(pair, len(self.found))
+            if row < len(self.found):
+                self.found.of_edges.put(row, data)
                 return
-            self._strict.add(pair)
-        self.found.edge(source, target, data)
+        self.found.edge(source, target, defaults | data)
 
     def _end(self, of_vertices: Data, of_edges: Data, depth: int) -> tuple[list[str], bool]:
         """(vertices of an end, whether it is a subgraph)."""

@@ -22,13 +22,13 @@ from tgraph.io.described.source import text_of
 from tgraph.io.text.banners import refuse_others
 from tgraph.kernels.operators.dicts import packed
 
-_WORD = re.compile(r'"([^"]*)"|(\S+)')
-_UNSAFE = re.compile(r'["\\\r\n\0]')
+_WORD = re.compile(r'"([^"]*(?:""[^"]*)*)"|(\S+)')  # a quote within quotes is doubled
+_UNSAFE = re.compile(r"[\\\r\n\0]")
 _NAMES = re.compile(r"[^\s\"\d.+-][^\s\"]*")
 _EDGES = {"arcs": True, "edges": False, "arcslist": True, "edgeslist": False, "links": False, "bipartite": False}
 _SECTION = re.compile(r"^[ \t]*\*", re.MULTILINE)
 _VERTEX = re.compile(  # the usual line of one
-    r'[ \t]*([0-9]+)[ \t]+(?:"([^"\n]*)"|([^\s"]+))((?:[ \t]+-?[0-9]*\.?[0-9]+){0,3})[ \t]*\n|([\s\S]+)'
+    r'[ \t]*([0-9]+)[ \t]+(?:"([^"\n]*(?:""[^"\n]*)*)"|([^\s"]+))((?:[ \t]+-?[0-9]*\.?[0-9]+){0,3})[ \t]*\n|([\s\S]+)'
 )
 _VERTICES = re.compile(r"^[ \t]*\*vertices", re.IGNORECASE | re.MULTILINE)
 _STATES = ("intra", "inter", "multilayer", "states")  # of Infomap
@@ -41,9 +41,11 @@ def read(path: PathLike, encoding: str | None = None) -> Described:
 
     Labels are the ids of the vertices where each has another one; else the numbers 1..n are, and label is a column.
     Coordinates x, y, z, the shape, and pairs of names and values become columns; in a network of two modes the column
-    "mode" is 1 or 2. The third number of an edge is its weight, 1 without one. Entries of a matrix that are not 0 are
-    arcs, in a network of two modes edges between these. With arcs and edges in one file, an edge is two arcs. Files of
-    Infomap are read too: *Vertices without their number, with any whole numbers as ids, and a bare list of links.
+    "mode" is 1 or 2. The third number of an edge is its weight, 1 without one. The relation of a section, as *Arcs :1
+    "likes", is the column "relation" of its edges: the name, or the number where it has none. Entries of a matrix that
+    are not 0 are arcs, in a network of two modes edges between these. With arcs and edges in one file, an edge is two
+    arcs. Files of Infomap are read too: *Vertices without their number, with any whole numbers as ids, and a bare list
+    of links.
     Raises FileFormatError for an invalid line, and for a second network.
 
     >>> with open("trust.net", "w") as file:
@@ -62,6 +64,7 @@ class _Parser:
         self._text = text
         self._n: int | None = None  # None: any whole numbers
         self._rows = self._row = 0  # of a matrix, and the present one
+        self._shared: dict[str, Any] = {}  # data of all edges of the present section: its relation
         self._by_section: dict[str, Callable[[list[Word], int], None]] = {
             "vertices": self._describe,
             "matrix": self._matrix,
@@ -96,7 +99,9 @@ class _Parser:
 
     def _begun(self, words: list[Word], line: int) -> str:
         """The section that a line begins."""
-        section, self._row = words[0][0].lower()[1:], 0
+        section, self._row, self._shared = words[0][0].lower()[1:], 0, {}
+        if len(words) > 1 and words[1][0].startswith(":"):
+            self._shared = {"relation": " ".join(word for word, _ in words[2:]) or as_number(words[1][0][1:])}
         if section == "vertices":
             if self.found.vertices:
                 raise FileFormatError(self.found.path, "a second network", "write each to a file of its own", line)
@@ -140,8 +145,9 @@ class _Parser:
             edges = self.found.add_edges(src.tolist(), dst.tolist(), ways)
         else:
             edges = self.found.add_rows(np.stack((src, dst), 1) - 1, ways)
-        if weights is not None:
-            self.found.of_edges.put_columns(edges, {"weight": (slice(None), Column(weights))})
+        columns = {name: packed([value] * len(src)) for name, value in self._shared.items()}
+        columns |= {} if weights is None else {"weight": weights}
+        self.found.of_edges.put_columns(edges, {name: (slice(None), Column(each)) for name, each in columns.items()})
         return len(text)
 
     def _describe_many(self, text: str, n: int) -> int:
@@ -156,7 +162,7 @@ class _Parser:
             columns = [packed([float(each[axis]) for each in places]) for axis in range(wide.pop())]
         except ValueError:
             return 0
-        labels = packed([quoted or plain for _, quoted, plain, *_ in found])
+        labels = packed([quoted.replace('""', '"') or plain for _, quoted, plain, *_ in found])
         held = {"label": labels} | dict(zip("xyz", columns, strict=False))
         columns_of_run = {name: (slice(None), Column(values)) for name, values in held.items()}
         self.found.of_vertices.put_columns(numbers - 1, columns_of_run)
@@ -187,14 +193,14 @@ class _Parser:
         if section.endswith("list"):
             source, *targets = (abs(self._vertex(word.lstrip("-"), line)) for word, _ in words)
             for target in targets:
-                self.found.edge(source, target, {}, directed)
+                self.found.edge(source, target, self._shared, directed)
             return
         if len(words) < 2:
             problem = "an edge with one end"
             raise FileFormatError(self.found.path, problem, "a line holds source, target and weight", line)
         source, target = (self._vertex(word, line) for word, _ in words[:2])
         rest = words[2:]
-        data = {}
+        data = dict(self._shared)
         if rest and (len(rest) % 2 or not isinstance(as_number(rest[0][0]), str)):
             data["weight"] = _weight(self.found.path, rest.pop(0)[0], line)
         self.found.edge(source, target, data | _pairs(rest), directed)
@@ -210,11 +216,12 @@ class _Parser:
         for column, (word, _) in enumerate(words, first + 1):
             value = _weight(self.found.path, word, line)
             if value != 0:
-                self.found.edge(self._row, column, {"weight": value}, first == 0)
+                self.found.edge(self._row, column, self._shared | {"weight": value}, first == 0)
 
 
 def _words(line: str) -> list[Word]:
-    return [(match[1] or match[2] or "", match[2] is None) for match in _WORD.finditer(line)]
+    found = _WORD.finditer(line)
+    return [(match[2] or match[1].replace('""', '"'), match[2] is None) for match in found]
 
 
 def _lines(text: str, first: int) -> Iterator[tuple[int, list[Word]]]:
@@ -239,8 +246,8 @@ def _weight(path: PathLike, word: str, line: int) -> int | float:
 def write(graph: Graph, path: PathLike) -> None:
     """Write vertices with the original ids as labels, and arcs or edges with weights and columns of numbers and text.
 
-    Raises ArgumentError for text with quotes, backslashes or line ends, columns x, y and z of anything but numbers, and
-    names of columns with blanks.
+    Quotes within text are doubled; edges with columns and no weights have the weight 1. Raises ArgumentError for text
+    with backslashes or line ends, columns x, y and z of anything but numbers, and names of columns with blanks.
 
     >>> import networkx
     >>> tg.write(tg.Graph.from_edges([0, 1], [1, 2], [0.5, 2.0], vertices=["ann", "bob", "eve"]), "a.net")
@@ -268,4 +275,6 @@ def _spelled_pairs(data: dict[str, Any]) -> str:
 
 
 def _spelled(value: Any) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(int(value) if isinstance(value, bool) else value)
+    if isinstance(value, str):
+        return '"' + value.replace('"', '""') + '"'
+    return str(int(value) if isinstance(value, bool) else value)

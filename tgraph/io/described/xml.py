@@ -64,6 +64,8 @@ def read_xml(path: PathLike, encoding: str | None, reader: Reader) -> None:
     except Refused as fault:
         problem, remedy = fault.args
         raise FileFormatError(path, problem, remedy, line=parser.line) from fault
+    except FileFormatError:  # a ValueError too
+        raise
     except (LookupError, ValueError) as fault:
         raise FileFormatError(path, f"XML in an unknown encoding ({fault})", "convert it to UTF-8") from fault
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.byte_stream import blocks, create_bytes, lines, open_bytes
+from tgraph.io.columns import EXACT
 from tgraph.io.edges import Rules, integer_weights, numbered_from_one, warn_of_ids
 from tgraph.io.text.banners import refuse_others
 from tgraph.io.text.columns import first_lines
@@ -28,8 +30,19 @@ class Header:
     n: int
     m: int
     weighted: bool
-    lead: int  # numbers before the first neighbour of a line: size and weights of the vertex
+    sized: bool  # whether a line begins with the size of its vertex
+    num_weights: int  # of the vertex, which come next
     line: int
+
+    @property
+    def lead(self) -> int:
+        """Numbers before the first neighbour of a line."""
+        return self.sized + self.num_weights
+
+    def lead_names(self) -> list[str]:
+        """Names of these as columns."""
+        weights = ["weight"] if self.num_weights == 1 else [f"weight{i + 1}" for i in range(self.num_weights)]
+        return ["size"] * self.sized + weights
 
 
 def read(
@@ -43,9 +56,10 @@ def read(
     """Read a METIS graph, undirected unless `directed=True`; arguments are explained in `tgraph.read`.
 
     Every edge must be in the lines of both its vertices; `directed=True` reads the lists as arcs. Edge weights are
-    int64, or float64 where some are not whole; sizes and weights of vertices are ignored. Vertices have the ids 1..n.
+    int64, or float64 where some are not whole. Sizes and weights of vertices are the columns "size" and "weight", or
+    "weight1", "weight2", ... of several. Vertices have the ids 1..n.
     `strict=False` takes any number of edges in the header, and an edge in the line of one vertex, once, with the weight
-    that comes first.
+    that comes first; it warns where an edge has two.
     Raises FileFormatError if invalid.
 
     >>> with open("path.graph", "w") as file:
@@ -62,7 +76,7 @@ def read(
     if len(counts) != header.n:
         problem = f"the header declares {header.n} vertices, the file has {len(counts)} lines of neighbours"
         raise FileFormatError(path, problem, "the file is truncated or its header wrong", line=header.line)
-    counts, numbers = _drop_lead(path, header, counts, numbers)
+    columns, counts, numbers = _without_lead(path, header, counts, numbers)
     step = 2 if header.weighted else 1
     odd = counts % step
     if odd.any():
@@ -85,7 +99,8 @@ def read(
         vertex = np.arange(header.n) == np.searchsorted(offset, at, side="right") - 1
         problem = f"the neighbour {neighbors[at]} is not between 1 and {header.n}"
         raise FileFormatError(path, problem, "correct the line or the header", _line_of(path, header, vertex))
-    return _graph(path, header, offset, neighbors - 1, values, bool(directed), strict)
+    graph = _graph(path, header, offset, neighbors - 1, values, bool(directed), strict)
+    return graph.with_columns(vertices=columns) if columns else graph
 
 
 def _graph(
@@ -100,6 +115,8 @@ def _graph(
     rows = np.repeat(np.arange(header.n), np.diff(offset))
     if not strict:
         src, dst = (rows, neighbors) if directed else (np.minimum(rows, neighbors), np.maximum(rows, neighbors))
+        if values is not None and not directed:
+            _warn_of_two_weights(path, src, dst, values)
         rules = Rules(directed, "keep" if directed else "first", num_vertices=header.n, listed_once=True)
         return numbered_from_one(rules.build(src, dst, values))
     entries, loops = len(neighbors), int((rows == neighbors).sum())
@@ -107,6 +124,8 @@ def _graph(
     if entries not in expected:
         problem = f"the header declares {header.m} edges, which are {2 * header.m} entries; the lines have {entries}"
         remedy = "correct the header, or pass strict=False, or directed=True for lists of arcs"
+        if directed:
+            problem, remedy = f"{header.m} arcs declared, {entries} listed", "correct the header, or pass strict=False"
         raise FileFormatError(path, problem, remedy, line=header.line)
     weights = None if values is None else torch.from_numpy(np.ascontiguousarray(values))
     try:
@@ -116,6 +135,17 @@ def _graph(
         problem = "the lists are not symmetric: some vertex u lists v, and v lacks u or has another weight"
         remedy = "list every edge at both ends, or pass strict=False, or directed=True for lists of arcs"
         raise FileFormatError(path, problem, remedy) from fault
+
+
+def _warn_of_two_weights(path: PathLike, src: np.ndarray, dst: np.ndarray, values: np.ndarray) -> None:
+    order = np.lexsort((dst, src))  # stable
+    src, dst, values = src[order], dst[order], values[order]
+    at = np.flatnonzero((src[1:] == src[:-1]) & (dst[1:] == dst[:-1]) & (values[1:] != values[:-1]))
+    if len(at):
+        first, count = at[0], len(set(zip(src[at].tolist(), dst[at].tolist(), strict=True)))
+        more = f", and so for {count - 1} more" if count > 1 else ""
+        problem = f"the edge {src[first] + 1} {dst[first] + 1} has the weights {values[first]} and {values[first + 1]}"
+        warnings.warn(f"{path}: {problem}: {values[first]}, which comes first, is taken{more}", stacklevel=5)
 
 
 def _read_header(path: PathLike) -> Header:
@@ -132,7 +162,7 @@ def _read_header(path: PathLike) -> Header:
             path, problem, 'fmt has three digits 0 or 1; format="edgelist" reads lists of edges', line=number
         )
     n, m, vertex_weights = (numbers[i] or 0 if i < len(numbers) else 1 for i in (0, 1, 3))
-    return Header(n, m, fmt[2] == "1", int(fmt[0]) + int(fmt[1]) * vertex_weights, number)
+    return Header(n, m, fmt[2] == "1", fmt[0] == "1", int(fmt[1]) * vertex_weights, number)
 
 
 def _read_numbers(path: PathLike, header: Header, progress: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -203,11 +233,12 @@ def _is_real(word: str) -> bool:
     return re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", word) is not None
 
 
-def _drop_lead(
+def _without_lead(
     path: PathLike, header: Header, counts: np.ndarray, numbers: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    if not header.lead:
-        return counts, numbers
+) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+    """(columns of the sizes and weights of vertices, the numbers per line without these, all numbers without them)."""
+    if not header.lead or not len(counts):
+        return {}, counts, numbers
     short = counts < header.lead
     if short.any():
         problem = f"short line: fmt says that {header.lead} sizes and weights of the vertex come first"
@@ -215,7 +246,13 @@ def _drop_lead(
         raise FileFormatError(path, problem, remedy, _line_of(path, header, short))
     begin = np.cumsum(counts) - counts
     place = np.arange(len(numbers)) - np.repeat(begin, counts)
-    return counts - header.lead, numbers[place >= header.lead]
+    lead = np.ascontiguousarray(numbers[place < header.lead].reshape(-1, header.lead).T)
+    whole = [((np.abs(each) < EXACT) & (each == np.floor(each))).all() for each in lead]
+    columns = {
+        name: each.astype(np.int64) if is_whole else each
+        for name, each, is_whole in zip(header.lead_names(), lead, whole, strict=True)
+    }
+    return columns, counts - header.lead, numbers[place >= header.lead]
 
 
 def _line_of(path: PathLike, header: Header, at_fault: np.ndarray) -> int:
