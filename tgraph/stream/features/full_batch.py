@@ -30,6 +30,7 @@ from tgraph.stream.memory import trim_heap
 from tgraph.stream.run.budget import budget_for, runtime_bytes
 
 ROWS = 1 << 14  # the most at a time
+KEPT = "; compute it from them in torch, without detach, item or numpy"
 
 Features = FeatureFile | TensorFeatures
 Loss = Callable[[Tensor, slice], Tensor]
@@ -147,7 +148,7 @@ class Network:
             results. `F.cross_entropy(out, y[rows], reduction="sum") / n` gives a mean.
         seed : of dropout and other draws, by default drawn anew; both passes draw the same.
 
-        Raises ArgumentError for a loss that is no number; MemoryBudgetError where a row, or a column of all vertices,
+        Raises ArgumentError for a loss that is no number, or of no outputs; MemoryBudgetError where a row, or a column of all vertices,
         does not fit; and the errors of `tgraph.stream.aggregate`.
 
         >>> layers = [tg.nn.GCNConv(4, 2)]
@@ -214,14 +215,15 @@ class Network:
         """Add the gradients of the parameters of a stage, by the `gradient` of its output, None where that is the loss,
         which is returned; where `needed`, write what vertices send to their neighbours, and what they keep, of the
         gradient of its input."""
-        stage, total, writers = self.stages[number], 0.0, None
-        with self._rows(number, x, sums, seed) as parts, ExitStack() as stack:
+        stage, total, writers, recorded = self.stages[number], 0.0, None, set[bool]()
+        with torch.enable_grad(), self._rows(number, x, sums, seed) as parts, ExitStack() as stack:
             for rows, own, received in parts:
                 for leaf in (own, received) if needed else ():
                     leaf.requires_grad_()  # type: ignore[union-attr]
                 out = stage(own, received)
                 if gradient is None:
-                    out = _checked(loss(out, rows))
+                    trains, out = out.requires_grad, _checked(loss(out, rows))
+                    recorded.add(out.requires_grad or not trains)
                     total += float(out.detach())
                 if out.requires_grad:
                     out.backward(None if gradient is None else gradient(rows))
@@ -234,6 +236,8 @@ class Network:
                 for writer, part in zip(writers, self._adjoint(stage.sums, own, received, rows), strict=True):
                     writer.write(part, rows.start)
                 del own, received, out, part, leaf
+        if recorded == {False}:
+            raise ArgumentError(f"loss: does not depend on the outputs{KEPT}")
         return total
 
     def _gradient(self, sums: Sums) -> Callable[[slice], Tensor]:
@@ -345,7 +349,8 @@ def _check_rows(module: Any, number: int) -> None:
 
 
 def _checked(loss: Any) -> Tensor:
-    if not isinstance(loss, Tensor) or loss.numel() != 1:
-        got = f"a tensor {list(loss.shape)}" if isinstance(loss, Tensor) else type(loss).__name__
-        raise ArgumentError(f"loss: expected one number for the rows, got {got}; sum it")
+    tensor = isinstance(loss, Tensor)
+    if not tensor or loss.numel() != 1:
+        got = f"a tensor {list(loss.shape)}" if tensor else type(loss).__name__
+        raise ArgumentError(f"loss: expected one number for the rows, got {got}{'; sum it' if tensor else KEPT}")
     return loss
