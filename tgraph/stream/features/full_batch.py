@@ -148,8 +148,8 @@ class Network:
             results. `F.cross_entropy(out, y[rows], reduction="sum") / n` gives a mean.
         seed : of dropout and other draws, by default drawn anew; both passes draw the same.
 
-        Raises ArgumentError for a loss that is no number, or of no outputs; MemoryBudgetError where a row, or a column of all vertices,
-        does not fit; and the errors of `tgraph.stream.aggregate`.
+        Raises ArgumentError for a loss that is no number, or of no outputs; MemoryBudgetError where a row, or a column
+        of all vertices, does not fit; and the errors of `tgraph.stream.aggregate`.
 
         >>> layers = [tg.nn.GCNConv(4, 2)]
         >>> network = tg.stream.Network(layers, tg.generators.cycle(6), ".", memory="1MB")
