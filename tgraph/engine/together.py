@@ -203,7 +203,7 @@ class Calls:
         if not callable(function):
             raise ArgumentError(f"function: expected a function, then its arguments, got {reprlib.repr(function)}")
         if self.phase != "noted":
-            raise ArgumentError("calls: the `with` block has ended; note calls in it, or in a `tgraph.together` of its own")
+            raise ArgumentError("calls: the `with` block has ended; note calls in it, or in a new `tgraph.together`")
         self._all.append(Call(self, function, given, options))
         return self._all[-1]
 
