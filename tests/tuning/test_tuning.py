@@ -218,10 +218,11 @@ def test_a_damaged_note_in_a_file_is_ignored(text):
         ({"dtype": torch.int32}, "dtype"),
         ({"layouts": ["x"]}, "layouts: 'x' is not"),
         ({"orders": "x"}, "orders: 'x' is not"),
+        ({"orders": 3}, "orders: 3 is not"),
     ],
 )
 def test_errors(options, words):
     with pytest.raises(ArgumentError, match=words):
         tg.tune(graph(), **options)
-    with pytest.raises(ArgumentError, match="graph: expected a tgraph.Graph, got int"):
+    with pytest.raises(ArgumentError, match=r"graph: expected a tgraph\.Graph, got int"):
         tg.tune(3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -12,8 +12,7 @@ from tgraph.core.building.inputs import check_choice
 from tgraph.core.graph import Graph
 from tgraph.core.system.text import table
 from tgraph.errors import ArgumentError, MissingDependencyError
-from tgraph.formats import LAYOUTS
-from tgraph.formats.reordering import ORDERS, reorder
+from tgraph.formats.reordering import reorder
 from tgraph.progress import track
 from tgraph.tuning.timing import MARGIN, Timer
 
@@ -79,13 +78,12 @@ class Settings:
         return "\n".join([table(rows, left=(0, 1)), *refused, f"{chosen}, {self.chosen.gain:.2f} times as fast"])
 
 
-def known_settings(orders: str | Sequence[str], layouts: str | Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """The names of orders and layouts, each one or several. Raises ArgumentError for unknown ones."""
-    orders, layouts = ((each,) if isinstance(each, str) else each for each in (orders, layouts))
-    for name, given, choices in (("orders", orders, ORDERS), ("layouts", layouts, LAYOUTS)):
-        for each in given:
-            check_choice(each, name, tuple(choices))
-    return orders, layouts
+def known_names(given: Any, argument: str, choices: Iterable[str]) -> tuple[str, ...]:
+    """The names in an argument, one or several. Raises ArgumentError for an unknown one."""
+    names = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+    for each in names:
+        check_choice(each, argument, tuple(choices))
+    return names
 
 
 def measured_settings(
