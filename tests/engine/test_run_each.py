@@ -51,6 +51,9 @@ def test_the_first_error_is_raised(at_once):
     with pytest.raises(tg.errors.ArgumentError, match="mode"):
         tg.run_each([BFS(0)] * 4, graph, mode="sideways")
     assert tg.run_each([], graph) == []
+    for given, argument in (((BFS(0), graph), "programs"), ((graph, [BFS(0)]), "programs"), (([BFS(0)], 3), "graph")):
+        with pytest.raises(tg.errors.ArgumentError, match=f"{argument}: expected"):
+            tg.run_each(*given)
 
 
 @pytest.mark.skipif(native.load() is None, reason="the kernels are not built")

@@ -151,7 +151,8 @@ def test_the_clock_that_is_used_by_default():
 
 def test_graphs_without_vertices_or_arcs():
     for empty in (tg.Graph.from_edges([], []), tg.Graph.from_edges([], [], num_vertices=3)):
-        assert tg.tune(empty, timer=Clock()).choices.keys() == {"sum", "max"}
+        found = tg.tune(empty, timer=Clock(), layouts="sell")
+        assert found.choices.keys() == {"sum", "max"} and found.graph is empty
 
 
 def test_orders_and_layouts_for_an_operation(tmp_path):
@@ -186,6 +187,24 @@ def test_orders_and_layouts_for_an_operation(tmp_path):
         _ = tg.tune(known, 8).graph
 
 
+@pytest.mark.parametrize(
+    ("taken", "gain"),
+    [
+        ([9, 1, 9, 1, 9, 1, 1, 1, 1, 1], 1),
+        ([9, 1, 9, 1, 2, 1, 2, 1, 1, 2], 2),
+    ],
+)
+def test_a_gain_is_one_of_most_turns(taken, gain):
+    """And of the milliseconds beside it in the table."""
+    known = graph()
+    tg.tune(known, timer=Clock())
+    clock = iter([1, *taken])
+    found = tg.tune(known, timer=lambda step: next(clock) / 1000, orders="degree")
+    assert found.gain == gain and (found.graph is known) == (gain == 1)
+    row = str(found.settings).splitlines()[2].split()
+    assert float(row[-2]) / float(row[-3]) == float(row[-1]) == found.settings.measured[1].gain
+
+
 @pytest.mark.parametrize("text", ["{", "[1]", '{"x": 3}'])
 def test_a_damaged_note_in_a_file_is_ignored(text):
     tuned.learn(text)
@@ -194,8 +213,16 @@ def test_a_damaged_note_in_a_file_is_ignored(text):
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [({"columns": 0}, "columns"), ({"dtype": torch.int32}, "dtype"), ({"layouts": ["x"]}, "'x' is not")],
+    [
+        ({"columns": 0}, "columns"),
+        ({"dtype": torch.int32}, "dtype"),
+        ({"layouts": ["x"]}, "layouts: 'x' is not"),
+        ({"orders": "x"}, "orders: 'x' is not"),
+        ({"orders": 3}, "orders: 3 is not"),
+    ],
 )
 def test_errors(options, words):
     with pytest.raises(ArgumentError, match=words):
         tg.tune(graph(), **options)
+    with pytest.raises(ArgumentError, match=r"graph: expected a tgraph\.Graph, got int"):
+        tg.tune(3)

@@ -27,7 +27,8 @@ def run_each(programs: Iterable[Program], graph: Graph, **options: Any) -> list[
     core speeds up a search with small frontiers less than it does by running another search. `options` are
     those of `tgraph.run`; with `progress`, and in memory with `trace`, the programs run one after the other.
 
-    Raises the errors of `tgraph.run`, for the first program that fails; ArgumentError for a checkpoint.
+    Raises the errors of `tgraph.run`, for the first program that fails; ArgumentError for a checkpoint, and for other
+    objects than programs and a graph.
 
     >>> graph = tg.generators.path(4)
     >>> runs = tg.run_each([tg.algorithms.BFS(source) for source in (0, 3)], graph)
@@ -36,6 +37,10 @@ def run_each(programs: Iterable[Program], graph: Graph, **options: Any) -> list[
     """
     if options.get("checkpoint") is not None:
         raise ArgumentError("checkpoint: is of one run, these are several; pass each to tgraph.run with its own")
+    if not isinstance(programs, Iterable) or isinstance(programs, Graph):
+        raise ArgumentError(f"programs: expected several, got {programs!r}; write run_each([program], graph)")
+    if not isinstance(graph, Graph):
+        raise ArgumentError(f"graph: expected a tgraph.Graph, got {type(graph).__name__}; see Graph.from_*")
     graph = placed(graph, options.pop("memory", None), options.pop("device", None))
     chosen, threads = list(programs), torch.get_num_threads()
     spread = graph.layout is not None and graph.layout.is_distributed  # processes exchange in one order

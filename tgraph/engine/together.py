@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from queue import SimpleQueue
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import torch
 
@@ -77,6 +77,7 @@ class Call(Generic[T]):
         self._text = f"{getattr(function, '__name__', type(function).__name__)}({', '.join(values)})"
         self._results: list[T] = []
         self.error: BaseException | None = None
+        self._modes = torch.is_inference_mode_enabled(), torch.is_grad_enabled()
         self.has_ended = self._has_begun = self._runs = False
         self._to: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
         self._from: SimpleQueue[None] = SimpleQueue()
@@ -86,7 +87,7 @@ class Call(Generic[T]):
 
     def result(self) -> T:
         """The result of the call, once the `with` block has ended. Raises what the call raised, and ArgumentError
-        before the end of the block.
+        before the end of the block and for a call that did not run, since the block raised an error.
 
         >>> with tg.together() as calls:
         ...     total = calls(sum, [1, 2])
@@ -96,6 +97,8 @@ class Call(Generic[T]):
         if self.error is not None:
             raise self.error
         if not self._results:
+            if self.calls.phase == "over":
+                raise ArgumentError(f"result: {self} did not run: the `with` block raised an error before; mend that")
             raise ArgumentError("result: calls run at the end of `with tgraph.together()`; ask for results after it")
         return self._results[0]
 
@@ -108,17 +111,17 @@ class Call(Generic[T]):
 
     def start(self) -> None:
         """Begin, in a thread that has the settings of this one."""
-        context = contextvars.copy_context()
-        modes = torch.is_grad_enabled(), torch.is_inference_mode_enabled()
-        name = f"tgraph {self._text}"
-        threading.Thread(target=context.run, args=(self._begin, *modes), name=name, daemon=True).start()
+        context, name = contextvars.copy_context(), f"tgraph {self._text}"
+        threading.Thread(target=context.run, args=(self._begin,), name=name, daemon=True).start()
         self._has_begun = True
         self.resume()
 
     def run(self) -> None:
-        """Run from the beginning to the end, in this thread."""
+        """Run from the beginning to the end, in this thread, with gradients as where it was noted."""
+        for_inference, with_gradients = self._modes
         try:
-            self._results.append(self._function())
+            with torch.inference_mode(for_inference), torch.set_grad_enabled(with_gradients):
+                self._results.append(self._function())
         except BaseException as error:
             self.error = error
         del self._function  # and what was given
@@ -140,11 +143,10 @@ class Call(Generic[T]):
 
     # ---- in the thread of the call -----------------------------------------------------------------------------------
 
-    def _begin(self, with_gradients: bool, for_inference: bool) -> None:
+    def _begin(self) -> None:
         _current.set(self)
         self._to.get()
-        with torch.inference_mode(for_inference), torch.set_grad_enabled(with_gradients):
-            self.run()
+        self.run()
         self._from.put(None)
 
     def ask(self, source: Any, wanted: Wanted) -> None:
@@ -182,19 +184,26 @@ def current() -> Call[Any] | None:
 class Calls:
     """Calls that share what they read; made by `tgraph.together`."""
 
+    phase: Literal["noted", "running", "over"] = "noted"
+
     def __init__(self) -> None:
         self._all: list[Call[Any]] = []
         self._coming: deque[Call[Any]] = deque()
         self._begun: list[Call[Any]] = []
 
     def __call__(self, function: Callable[..., T], *given: Any, **options: Any) -> Call[T]:
-        """Note function(*given, **options), to be called at the end of the `with` block.
+        """Note function(*given, **options), to be called at the end of the `with` block, with gradients as here. Raises
+        ArgumentError for what is no function, and where the block has ended.
 
         >>> with tg.together() as calls:
         ...     label = calls(tg.algorithms.wcc, tg.generators.path(3))
         >>> label.result()
         tensor([0, 0, 0])
         """
+        if not callable(function):
+            raise ArgumentError(f"function: expected a function, then its arguments, got {reprlib.repr(function)}")
+        if self.phase != "noted":
+            raise ArgumentError("calls: the `with` block has ended; note calls in it, or in a new `tgraph.together`")
         self._all.append(Call(self, function, given, options))
         return self._all[-1]
 
@@ -270,7 +279,7 @@ def together() -> Iterator[Calls]:
     in one `with` block, a pass over the file serves all that wait for it: searches from several sources, other
     programs, layers. Each has the values that it has alone. As many run at once as their vertex data leaves blocks in
     the budget, at most 64; the others follow, as do those of a graph that stays in memory beside one of them. Calls
-    that read nothing run one after the other.
+    that read nothing run one after the other. A call records gradients where they were recorded as it was noted.
 
     The first error of a call is raised at the end of the block, once the others have ended, with a note that names the
     call; they have their results.
@@ -284,5 +293,9 @@ def together() -> Iterator[Calls]:
     (38, 1.0)
     """
     calls = Calls()
-    yield calls
-    calls.run()
+    try:
+        yield calls
+        calls.phase = "running"
+        calls.run()
+    finally:
+        calls.phase = "over"

@@ -14,12 +14,14 @@ from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph, whole
 from tgraph.core.system.text import table
 from tgraph.errors import ArgumentError
+from tgraph.formats import LAYOUTS
+from tgraph.formats.reordering import ORDERS
 from tgraph.kernels import BACKENDS, Backend, by_rule, refusal, tuned
 from tgraph.kernels.call import Call
 from tgraph.kernels.reductions import REDUCTIONS
 from tgraph.markup.labels import preformatted
 from tgraph.model.operators import aggregate
-from tgraph.tuning.settings import Settings, measured_settings
+from tgraph.tuning.settings import Settings, known_names, measured_settings
 from tgraph.tuning.timing import MARGIN, Timer, timer_on
 
 
@@ -81,8 +83,8 @@ def tune(
     columns: int = 1,
     *,
     dtype: torch.dtype = torch.float32,
-    orders: Sequence[str] = (),
-    layouts: Sequence[str] = (),
+    orders: str | Sequence[str] = (),
+    layouts: str | Sequence[str] = (),
     operation: Callable[[Graph], object] | None = None,
     again: bool = False,
     timer: Timer | None = None,
@@ -99,7 +101,7 @@ def tune(
     graph : the graph, on the device where it will be used.
     columns : of the vertex data, [n] or [n, columns].
     dtype : the dtype of the data.
-    orders : of the vertices, by the names of `Graph.reorder`. layouts : of the arcs, by the names of `Graph.to_format`,
+    orders : of the vertices, names of `Graph.reorder`, or one. layouts : of the arcs, names of `Graph.to_format`,
         each with several values of its options (`tgraph.tuning.settings.OPTIONS`), in the best order. The `graph` of
         the result is in the fastest. A .tg file of it keeps both, and the choices; str() says what was gained.
     operation : what is measured in them, a function of a graph; by default the sum over all arcs.
@@ -115,10 +117,13 @@ def tune(
     >>> tg.read("tuned.tg").num_edges == tuned.graph.num_edges
     True
     """
+    if not isinstance(graph, Graph):
+        raise ArgumentError(f"graph: expected a tgraph.Graph, got {type(graph).__name__}; see Graph.from_*")
     if columns < 1:
         raise ArgumentError(f"columns: {columns} is not positive; data has at least one number for each vertex")
     if not dtype.is_floating_point:
         raise ArgumentError(f"dtype: expected a floating dtype, got {dtype}")
+    orders, layouts = known_names(orders, "orders", ORDERS), known_names(layouts, "layouts", LAYOUTS)
     shape = (graph.num_vertices, columns) if columns > 1 else (graph.num_vertices,)
     data = torch.ones(shape, dtype=dtype, device=graph.device)
     keys = {reduce: tuned.key(graph, reduce, columns, dtype) for reduce in ("sum", "max")}

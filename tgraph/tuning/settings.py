@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from tgraph.core.building.inputs import check_choice
 from tgraph.core.graph import Graph
 from tgraph.core.system.text import table
 from tgraph.errors import ArgumentError, MissingDependencyError
-from tgraph.formats import known
 from tgraph.formats.reordering import reorder
 from tgraph.progress import track
 from tgraph.tuning.timing import MARGIN, Timer
 
-TURNS = 3  # measurements of each candidate and of the graph as it is, in turn, so that others disturb both
+TURNS = 5  # measurements of each candidate and of the graph as it is, in turn, so that others disturb both
 
 # Options of the layouts that are measured beside their defaults: heights of slices and sorting scopes, how much a
 # shared sequence or a parent row has to save.
@@ -34,8 +34,8 @@ Operation = Callable[[Graph], object]
 class Setting:
     """An order of the vertices, "" for the present one, and a layout of the arcs with its options.
 
-    build_seconds : to make it. bytes_per_edge : of the graph in it. milliseconds : of the operation. gain : how many
-    times as fast as on the graph as it is, measured in turn with that.
+    build_seconds : to make it. bytes_per_edge : of the graph in it. milliseconds : of the operation in it, and `before`
+    on the graph as it is, in the same turn: that of the second least gain, which all turns but one reach.
     """
 
     order: str
@@ -44,7 +44,12 @@ class Setting:
     build_seconds: float
     bytes_per_edge: float
     milliseconds: float
-    gain: float = 1.0
+    before: float
+
+    @property
+    def gain(self) -> float:
+        """How many times as fast as on the graph as it is."""
+        return self.before / self.milliseconds
 
     @property
     def name(self) -> str:
@@ -63,23 +68,32 @@ class Settings:
     graph: Graph = field(repr=False, compare=False)
 
     def __str__(self) -> str:
-        rows = [("order", "layout", "bytes/edge", "build s", "ms", "times as fast")]
+        rows = [("order", "layout", "bytes/edge", "build s", "ms", "ms as it is", "times as fast")]
         for each in self.measured:
-            figures = f"{each.bytes_per_edge:.2f}", f"{each.build_seconds:.3f}", f"{each.milliseconds:.3g}"
-            rows.append((each.order or "as it is", each.name, *figures, f"{each.gain:.2f}"))
+            figures = f"{each.milliseconds:.3g}", f"{each.before:.3g}", f"{each.gain:.2f}"
+            sizes = f"{each.bytes_per_edge:.2f}", f"{each.build_seconds:.3f}"
+            rows.append((each.order or "as it is", each.name, *sizes, *figures))
         refused = (f"{name}: not measured, {reason}" for name, reason in self.refused.items())
         chosen = f"chosen: {self.chosen.order or 'the order as it is'}, {self.chosen.name}"
         return "\n".join([table(rows, left=(0, 1)), *refused, f"{chosen}, {self.chosen.gain:.2f} times as fast"])
 
 
+def known_names(given: Any, argument: str, choices: Iterable[str]) -> tuple[str, ...]:
+    """The names in an argument, one or several. Raises ArgumentError for an unknown one."""
+    names = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+    for each in names:
+        check_choice(each, argument, tuple(choices))
+    return names
+
+
 def measured_settings(
     graph: Graph, orders: Sequence[str], layouts: Sequence[str], operation: Operation, timer: Timer
 ) -> Settings:
-    """The orders in CSR, and then the layouts in the best order; of equally fast ones the first, CSR as it is."""
-    for layout in layouts:
-        known(layout)
+    """The orders in CSR, and then the layouts in the best order; of equally fast ones the first, CSR as it is,
+    in which a graph without arcs stays."""
     plain, refused = graph.to_csr(), dict[str, str]()
-    first = Setting("", "csr", {}, 0.0, _size(plain), 1e3 * timer(partial(operation, plain)))
+    taken = 1e3 * timer(partial(operation, plain))
+    first = Setting("", "csr", {}, 0.0, _size(plain), taken, taken)
     measured, chosen, best = [first], first, plain
 
     def candidates() -> Iterator[tuple[str, str, dict[str, Any], Callable[[], Graph]]]:
@@ -91,7 +105,7 @@ def measured_settings(
                 if layout != "csr" or options:
                     yield order, layout, options, partial(base.to_format, layout, **options)
 
-    for order, layout, options, make in track(candidates(), "settings"):
+    for order, layout, options, make in track(candidates() if graph.num_arcs else (), "settings"):
         begin = time.perf_counter()
         try:
             held = make()
@@ -100,8 +114,8 @@ def measured_settings(
             continue
         seconds = time.perf_counter() - begin
         turns = [[timer(partial(operation, each)) for each in (plain, held)] for _ in range(TURNS)]
-        before, taken = (min(times) for times in zip(*turns, strict=True))
-        measured.append(Setting(order, layout, options, seconds, _size(held), 1e3 * taken, before / taken))
+        before, taken = sorted(turns, key=lambda times: times[0] / times[1])[1]
+        measured.append(Setting(order, layout, options, seconds, _size(held), 1e3 * taken, 1e3 * before))
         if measured[-1].gain >= MARGIN * chosen.gain:
             chosen, best = measured[-1], held
     return Settings(tuple(measured), refused, chosen, best if chosen is not first else graph)

@@ -104,14 +104,30 @@ def test_a_network_learns_within_a_budget(tmp_path):
     assert losses[-1] < losses[0] - 0.03
 
 
-def test_refusals(tmp_path):
+def test_refusals(tmp_path, monkeypatch):
+    monkeypatch.setattr("tgraph.stream.features.full_batch.ROWS", 17)
     graph, make = tg.generators.cycle(N), tg.stream.Network
     refused("layers.0.: GATConv is not", make, [tg.nn.GATConv(1, 1)], graph, tmp_path, memory=ENOUGH)
     refused("layers.0.: .* got 'max'", make, [tg.nn.SAGEConv(1, 1, aggr="max")], graph, tmp_path, memory=ENOUGH)
     refused("layers.1.: BatchNorm1d", make, [nn.ReLU(), nn.BatchNorm1d(3)], graph, tmp_path, memory=ENOUGH)
-    network = make([tg.nn.SAGEConv(1, 2)], graph, tmp_path, memory=ENOUGH)
+    network = make([tg.nn.SAGEConv(1, 2)], graph, tmp_path / "none" / "yet", memory=ENOUGH)
     with pytest.raises(ArgumentError, match="loss: expected one number"):
         network.backward(torch.ones(N, 1), lambda out, rows: out)
+    for loss in (lambda out, rows: out.detach().sum(), lambda out, rows: out.sum().item()):
+        refused("loss: .*without detach, item or numpy", network.backward, torch.ones(N, 1), loss)
+    for module, words in (
+        (nn.Flatten(0), r"layers.1.: Flatten makes \[8\] of 4 rows"),
+        (nn.Softmax(0), "layers.1.: Softmax makes rows depend"),
+        (nn.BatchNorm1d(2, track_running_stats=False).eval(), "layers.1.: BatchNorm1d makes rows depend"),
+        (nn.LSTM(2, 2), "layers.1.: LSTM makes tuple"),
+    ):
+        mixing = make([tg.nn.SAGEConv(1, 2), module, nn.Identity()], graph, tmp_path, memory=ENOUGH)
+        refused(words, mixing.backward, torch.rand(N, 1), lambda out, rows: out.sum())
+    (tmp_path / "file").touch()
+    refused("folder: .*file' is a file", make, [nn.ReLU()], graph, tmp_path / "file", memory=ENOUGH)
+    with torch.no_grad():  # rows without labels have a loss of no outputs
+        network.backward(torch.ones(N, 1), lambda out, rows: out.sum() if rows.start else torch.zeros(()))
+    assert network.stages[1].layer.lin_l.weight.grad is not None
     with pytest.raises(MemoryBudgetError, match="the parameters"):
         make([tg.nn.GCNConv(4, 2)], graph, tmp_path, memory=100)
 

@@ -406,9 +406,12 @@ def test_an_order_that_is_none_is_refused(tmp_path):
         (torch.tensor([0, 1, 3]), "3 at position 2"),
         (torch.tensor([0, 1]), r"int64 \[3\]"),
         (torch.tensor([0.0, 1, 2]), r"int64 \[3\]"),
+        ("y.npy", "got str"),
     ):
         with pytest.raises(ArgumentError, match=f"order: .*{message}"):
             tg.stream.permute(features(3, 2), order, tmp_path / "y.npy")
+    with pytest.raises(ArgumentError, match="path: expected that of a file"):
+        tg.stream.permute(features(3, 2), torch.arange(3), features(3, 2))
 
 
 # ---- networks --------------------------------------------------------------------------------------------------------

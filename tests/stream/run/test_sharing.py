@@ -5,7 +5,7 @@ import threading
 import pytest
 import torch
 from hypothesis import given, settings
-from strategies import graphs, random_graph
+from strategies import graphs, random_graph, refused
 from streams import Faulty, loads, streamed
 
 import tgraph as tg
@@ -118,6 +118,22 @@ def test_the_call_that_fails_is_named():
     assert not hasattr(raised.value, "__notes__") or "call 2 of 3" in raised.value.__notes__[-1]
     assert torch.equal(first.result(), al.bfs(graph, 0)) and len(last.result()) == N
     assert str(last).startswith("pagerank(Graph(") and "damping=0.5" in str(last)
+
+
+def test_calls_that_cannot_run_are_refused():
+    with tg.together() as calls:
+        refused("function: expected a function.*got 3", calls, 3)
+        inner = calls(refused, "has ended", calls, sum, [1])
+        with torch.no_grad():
+            modes = [calls(torch.is_grad_enabled)]
+        modes.append(calls(torch.is_grad_enabled))
+        with pytest.raises(KeyError), tg.together() as others:
+            late = others(sum, [1, 2])
+            raise KeyError
+        refused(r"sum\(\[1, 2\]\) did not run", late.result)
+    assert [each.result() for each in modes] == [False, True]
+    assert inner.result() is None
+    refused("has ended", calls, sum, [1])
 
 
 def test_a_block_that_cannot_be_read_fails_those_that_need_it():

@@ -30,6 +30,8 @@ from tgraph.stream.memory import trim_heap
 from tgraph.stream.run.budget import budget_for, runtime_bytes
 
 ROWS = 1 << 14  # the most at a time
+TRIED = 4  # rows, of which the last is changed, to see that no other depends on it
+KEPT = "; compute it from them in torch, without detach, item or numpy"
 
 Features = FeatureFile | TensorFeatures
 Loss = Callable[[Tensor, slice], Tensor]
@@ -65,20 +67,48 @@ class Sums:
 
 @dataclass
 class Stage:
-    """A layer that sums over neighbours, None for the first stage, and modules on single vertices after it."""
+    """A layer that sums over neighbours, None for the first stage, and modules on single vertices after it. first : the
+    number of the first module among all."""
 
     layer: Any
     sums: Sums
     modules: list[Callable[[Tensor], Tensor]]
+    first: int = 0
 
     def __call__(self, x: Tensor, received: Tensor | None) -> Tensor:
         """The output of some vertices: the layer gets what they receive as from one neighbour each."""
+        for _, out in self.outputs(x, received):
+            x = out
+        return x
+
+    def outputs(self, x: Tensor, received: Tensor | None) -> Iterator[tuple[str, Tensor]]:
+        """The outputs of the layer and of each module, with their names. Raises ArgumentError for other than rows."""
         if received is not None:
             arcs = torch.arange(len(x)).expand(2, -1)
             x = self.layer(received if self.sums.are_all else (received, x), arcs)
-        for module in self.modules:
-            x = module(x)
-        return x
+            yield _named(self.first - 1, self.layer), x
+        for number, module in enumerate(self.modules, self.first):
+            name, count, x = _named(number, module), len(x), module(x)
+            is_last = number + 1 == self.first + len(self.modules)
+            if not isinstance(x, Tensor) or x.shape[:1] != (count,) or (is_last and x.dim() != 2):
+                got = list(x.shape) if isinstance(x, Tensor) else type(x).__name__
+                raise ArgumentError(f"{name} makes {got} of {count} rows; between layers each row becomes a row")
+            yield name, x
+
+    def check(self, x: Tensor, received: Tensor | None) -> None:
+        """Raise ArgumentError for a module by which the output of some row depends on the last row."""
+        given = [each for each in (x, received) if each is not None]
+        changed = [torch.cat([each[:-1], 2 * each[-1:].abs() + 1]) for each in given]
+        found: list[list[tuple[str, Tensor]]] = []
+        for own, *rest in (given, changed):
+            torch.default_generator.manual_seed(0)
+            found.append([(name, out[:-1].clone()) for name, out in self.outputs(own.clone(), *rest or (None,))])
+        for (name, one), (_, other) in zip(*found, strict=True):
+            if not torch.allclose(one, other, equal_nan=True):
+                raise ArgumentError(
+                    f"{name} makes rows depend on each other, or on draws without torch's seed; between layers each "
+                    "row is computed from itself, in parts that differ from run to run"
+                )
 
 
 class Network:
@@ -89,13 +119,13 @@ class Network:
     layers : modules, such as a torch.nn.Sequential: GCNConv, SAGEConv, GINConv and GraphConv of `tgraph.nn` that sum or
         take means, and between them modules that compute each row for itself (linear layers, activations, dropout).
     graph : opened by `tgraph.open`, or in memory, where it does not count against the budget.
-    folder : where activations are kept: the inputs of the layers and the sums over neighbours, and in a backward pass
-        three more matrices; each call overwrites those of the last.
+    folder : where activations are kept, made where there is none: the inputs of the layers and the sums over
+        neighbours, and in a backward pass three more matrices; each call overwrites those of the last.
     memory : the memory budget, as for `tgraph.stream.aggregate`: for some columns of all vertices, or the operations
         on some rows. Parameters, and vectors such as degrees in GCNConv, count; by default that of the opened graph.
 
     Raises ArgumentError for layers that are not sums of features of neighbours, and for batch normalisation in training
-    mode, which is no function of a row.
+    mode, which is no function of a row; as `forward` and `backward` do for other modules that are none, tried on a few.
 
     >>> graph, x = tg.generators.cycle(6), torch.rand(6, 4)
     >>> layers = torch.nn.Sequential(tg.nn.SAGEConv(4, 8), torch.nn.ReLU(), tg.nn.GCNConv(8, 2))
@@ -107,12 +137,15 @@ class Network:
 
     def __init__(self, layers: Iterable[Any], graph: Graph, folder: PathLike, *, memory: str | int | None = None):
         self._graph, self._folder = graph, Path(folder)
+        if self._folder.exists() and not self._folder.is_dir():
+            raise ArgumentError(f"folder: {str(folder)!r} is a file; name a folder, which is made where there is none")
+        self._folder.mkdir(parents=True, exist_ok=True)
         self.stages: list[Stage] = [Stage(None, Sums(), [])]
         modules = list(layers)
         for number, module in enumerate(modules):
             _check_rows(module, number)
             if hasattr(module, "propagate"):
-                self.stages.append(Stage(module, _sums_of(module, graph, number), []))
+                self.stages.append(Stage(module, _sums_of(module, graph, number), [], number + 1))
             else:
                 self.stages[-1].modules.append(module)
         parameters = [each for module in modules if isinstance(module, torch.nn.Module) for each in module.parameters()]
@@ -147,8 +180,8 @@ class Network:
             results. `F.cross_entropy(out, y[rows], reduction="sum") / n` gives a mean.
         seed : of dropout and other draws, by default drawn anew; both passes draw the same.
 
-        Raises ArgumentError for a loss that is no number; MemoryBudgetError where a row, or a column of all vertices,
-        does not fit; and the errors of `tgraph.stream.aggregate`.
+        Raises ArgumentError for a loss that is no number, or of no outputs; MemoryBudgetError where a row, or a column
+        of all vertices, does not fit; and the errors of `tgraph.stream.aggregate`.
 
         >>> layers = [tg.nn.GCNConv(4, 2)]
         >>> network = tg.stream.Network(layers, tg.generators.cycle(6), ".", memory="1MB")
@@ -214,14 +247,15 @@ class Network:
         """Add the gradients of the parameters of a stage, by the `gradient` of its output, None where that is the loss,
         which is returned; where `needed`, write what vertices send to their neighbours, and what they keep, of the
         gradient of its input."""
-        stage, total, writers = self.stages[number], 0.0, None
-        with self._rows(number, x, sums, seed) as parts, ExitStack() as stack:
+        stage, total, writers, recorded = self.stages[number], 0.0, None, set[bool]()
+        with torch.enable_grad(), self._rows(number, x, sums, seed) as parts, ExitStack() as stack:
             for rows, own, received in parts:
                 for leaf in (own, received) if needed else ():
                     leaf.requires_grad_()  # type: ignore[union-attr]
                 out = stage(own, received)
                 if gradient is None:
-                    out = _checked(loss(out, rows))
+                    trains, out = out.requires_grad, _checked(loss(out, rows))
+                    recorded.add(out.requires_grad or not trains)
                     total += float(out.detach())
                 if out.requires_grad:
                     out.backward(None if gradient is None else gradient(rows))
@@ -234,6 +268,8 @@ class Network:
                 for writer, part in zip(writers, self._adjoint(stage.sums, own, received, rows), strict=True):
                     writer.write(part, rows.start)
                 del own, received, out, part, leaf
+        if recorded == {False}:
+            raise ArgumentError(f"loss: does not depend on the outputs{KEPT}")
         return total
 
     def _gradient(self, sums: Sums) -> Callable[[slice], Tensor]:
@@ -294,6 +330,9 @@ class Network:
             return tensor
 
         own = x.read(rows).clone().requires_grad_()
+        with torch.no_grad(), torch.random.fork_rng(devices=[]):
+            tried = slice(0, min(TRIED, x.shape[0]))
+            self.stages[number].check(x.read(tried), None if sums is None else sums.read(tried))
         with (
             torch.enable_grad(),
             torch.random.fork_rng(devices=[]),
@@ -335,6 +374,10 @@ def _sums_of(layer: Any, graph: Graph, number: int) -> Sums:
     return sums
 
 
+def _named(number: int, module: Any) -> str:
+    return f"layers[{number}]: {getattr(module, '__name__', type(module).__name__)}"
+
+
 def _check_rows(module: Any, number: int) -> None:
     for part in module.modules() if isinstance(module, torch.nn.Module) else ():
         if isinstance(part, _BatchNorm) and part.training:
@@ -345,7 +388,8 @@ def _check_rows(module: Any, number: int) -> None:
 
 
 def _checked(loss: Any) -> Tensor:
-    if not isinstance(loss, Tensor) or loss.numel() != 1:
-        got = f"a tensor {list(loss.shape)}" if isinstance(loss, Tensor) else type(loss).__name__
-        raise ArgumentError(f"loss: expected one number for the rows, got {got}; sum it")
+    tensor = isinstance(loss, Tensor)
+    if not tensor or loss.numel() != 1:
+        got = f"a tensor {list(loss.shape)}" if tensor else type(loss).__name__
+        raise ArgumentError(f"loss: expected one number for the rows, got {got}{'; sum it' if tensor else KEPT}")
     return loss

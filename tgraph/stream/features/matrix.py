@@ -290,6 +290,8 @@ def check_target(path: PathLike, dtype: torch.dtype) -> None:
 
 
 def _header(path: PathLike, shape: tuple[int, int], dtype: torch.dtype, by_column: bool) -> bytes:
+    if not isinstance(path, (str, os.PathLike)):
+        raise ArgumentError(f"path: expected that of a file to write, got {type(path).__name__}")
     suffix = Path(path).suffix.lower()
     if suffix == ".npy" and dtype in _NUMPY_NAMES:
         written = io.BytesIO()

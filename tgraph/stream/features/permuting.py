@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -62,9 +64,9 @@ def permute(
     return FeatureFile(path)
 
 
-def _checked(order: Tensor, n: int) -> Tensor:
-    if order.dtype != torch.int64 or tuple(order.shape) != (n,):
-        got = f"{order.dtype} {list(order.shape)}"
+def _checked(order: Any, n: int) -> Tensor:
+    if not isinstance(order, Tensor) or order.dtype != torch.int64 or tuple(order.shape) != (n,):
+        got = f"{order.dtype} {list(order.shape)}" if isinstance(order, Tensor) else type(order).__name__
         raise ArgumentError(f"order: expected int64 [{n}], a number for each row of the source, got {got}")
     order = order.to("cpu")
     validate.check_range(order, n, "order")
