@@ -69,8 +69,8 @@ class Relaxing:
         in_buckets = any_order and first is not None and part.streamed is None  # blocks have an order of their own
         width = program.bucket_width(graph, values) if in_buckets else None
         if width is not None:
-            # A round has exchanges, which take longer than the work that narrower buckets would save.
-            width = max(width, graph.mean_weight)
+            # Half, as in the compiled loops; a round has exchanges, which take longer than narrower buckets would save.
+            width = max(width, graph.mean_weight) / 2
         self._order = None if width is None else NearFar(width, values.dtype, Scratch(part.num_own))
         self._frontier = first if first is None else self._in_order(first)
         self._known: Active | None = None  # of the round before
