@@ -18,6 +18,7 @@ from tgraph import kernels
 from tgraph.cli.examination import limits, served
 from tgraph.cli.saying import grouped
 from tgraph.core.system.text import duration, scaled
+from tgraph.distributed.ranks.transport import exchange
 
 SMALL, LARGE = 8, 1 << 24  # bytes that a rank sends to each other, and to all others together
 REPEATED = 9
@@ -117,12 +118,14 @@ def measured() -> Iterator[tuple[str, str]]:
 
 
 def _exchange(nbytes: int) -> Callable[[], None]:
-    """A function that sends `nbytes` from each rank to each other."""
+    """A function that sends `nbytes` from each rank to each other, as programs do."""
     ranks, own = dist.get_world_size(), dist.get_rank()
     sizes = [0 if rank == own else nbytes for rank in range(ranks)]
     sent = torch.zeros(sum(sizes), dtype=torch.uint8)
     received = torch.empty_like(sent)
-    return lambda: dist.all_to_all_single(received, sent, sizes, sizes)
+    return lambda: exchange(
+        dist.all_to_all_single, received, sent, sizes, sizes, group=None, sent=len(sent), received=len(received)
+    )
 
 
 def _slowest(work: Callable[[], None]) -> float:

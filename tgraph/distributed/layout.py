@@ -231,7 +231,7 @@ class Distributed(Uncompressed):
         return made
 
     def _of_arcs(self, values: Tensor, transposed: bool) -> list[Tensor]:
-        """Those of the `values` [m] of all arcs that the arcs at this rank have, or those of the transpose."""
+        """The `values` [m] of all arcs at the arcs of this rank, or at those of the transpose."""
         side = self.transposed() if transposed else self
         return [values.index_select(0, number) for number in side.arc_numbers(transposed)]
 

@@ -30,7 +30,7 @@ _current: contextvars.ContextVar[Call[Any] | None] = contextvars.ContextVar("cur
 
 
 class Wanted(Protocol):
-    """What a call wants to be read from a source."""
+    """Blocks that a call wants to be read from a source."""
 
     def alone(self, source: Any) -> None:
         """Read it, or the rest of it. Raises the errors of reading."""
@@ -41,7 +41,7 @@ class Wanted(Protocol):
 
 
 class Asked:
-    """What a call waits for: that something is read from a source."""
+    """A wait of a call: something is to be read from a source."""
 
     def __init__(self, call: Call[Any], source: Any, wanted: Any):
         self.call, self.source, self.wanted, self.is_met = call, source, wanted, False

@@ -54,7 +54,7 @@ class Tuned:
 
     @property
     def gain(self) -> float:
-        """How many times as fast the operation is on `graph` as on the one given.
+        """The speed of the operation on `graph` over that on the one given.
 
         >>> tg.tune(tg.generators.path(9), layouts=["dcsr"]).gain >= 1
         True

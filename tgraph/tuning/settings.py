@@ -48,7 +48,7 @@ class Setting:
 
     @property
     def gain(self) -> float:
-        """How many times as fast as on the graph as it is."""
+        """The speed over that on the graph as it is."""
         return self.before / self.milliseconds
 
     @property
@@ -60,7 +60,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Settings:
-    """What was measured, the setting as it was first; why others were not; and the `graph` in the one `chosen`."""
+    """Settings that were measured, the one as it was first; why others were not; the `graph` in the one `chosen`."""
 
     measured: tuple[Setting, ...]
     refused: dict[str, str]

@@ -102,7 +102,7 @@ def files(draw, name):
 
 
 def outcome(path):
-    """What a file is read as, or the fault in it."""
+    """The graph that a file is read as, or the fault in it."""
     try:
         graph = tg.read(path)
     except TGraphError as fault:

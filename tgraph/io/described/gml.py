@@ -205,7 +205,7 @@ def _value(kind: str, token: str) -> Any:
 
 
 def _character(reference: re.Match[str]) -> str:
-    """What a reference stands for, control characters too, which html.unescape leaves out."""
+    """The character of a reference, control characters too, which html.unescape leaves out."""
     if not reference[1]:
         return html.unescape(reference[0])
     code = int(reference[1]) if reference[1].isdigit() else int(reference[1][1:], 16)

@@ -29,7 +29,7 @@ _PLAIN = {  # what a value holds, after the mark that begins it, where nothing i
 
 
 class Reader(Protocol):
-    """What makes something of the elements, whose namespaces are left out.
+    """Methods that take the elements, whose namespaces are left out.
 
     parents : of each element that comes in numbers, the one around it. child : the regular expression of an entry of
     data in it, with `{key}` and `{value}`, where the value begins with the `mark` before it. wrap : the element around

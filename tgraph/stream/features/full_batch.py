@@ -39,8 +39,8 @@ Loss = Callable[[Tensor, slice], Tensor]
 
 @dataclass
 class Sums:
-    """What a layer receives: scale * A (scale * x) * inverse + own * x, each [n, 1], or None for 1, and for `own` 0; A
-    has the weights of the graph where `weighted`. are_all : whether the layer takes nothing else."""
+    """The input of a layer from neighbours: scale * A (scale * x) * inverse + own * x, each [n, 1], or None for 1, and
+    for `own` 0; A has the weights of the graph where `weighted`. are_all : whether the layer takes nothing else."""
 
     scale: Tensor | None = None
     inverse: Tensor | None = None
@@ -49,7 +49,7 @@ class Sums:
     are_all: bool = False
 
     def received(self, x: Tensor, sums: Tensor, rows: slice) -> Tensor:
-        """What some vertices receive, from A (scale * x)."""
+        """The rows that some vertices receive, from A (scale * x)."""
         for factor in self.after:
             sums = sums * factor[rows].to(sums.dtype)
         return sums if self.own is None else sums + x * self.own[rows].to(x.dtype)
@@ -350,7 +350,7 @@ class Network:
 
 
 def _sums_of(layer: Any, graph: Graph, number: int) -> Sums:
-    """What a layer receives. Raises ArgumentError for one that is no sum over neighbours."""
+    """The sums that a layer receives. Raises ArgumentError for one that is no sum over neighbours."""
     from tgraph import nn  # imports PyTorch Geometric, which takes seconds
 
     name = f"layers[{number}]"
