@@ -56,10 +56,24 @@ settings.load_profile("tgraph")
 
 @pytest.fixture(scope="session", autouse=True)
 def empty_cache(tmp_path_factory):
-    """No choice that tgraph.tune has stored for the present user."""
+    """No choice that tgraph.tune has stored for the present user, nor one that a test leaves to those after it."""
+    folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TGRAPH_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("TGRAPH_CACHE", str(folder))
         yield
+    assert not (folder / "tuned.json").exists(), "a test that tunes takes the fixture `untuned`"
+
+
+@pytest.fixture
+def untuned(tmp_path, monkeypatch):
+    """The folder of a cache of the test's own: choices of tgraph.tune hold for that test."""
+    from tgraph.kernels import tuned  # once the environment is set
+
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("TGRAPH_CACHE", str(folder))
+    tuned.forget()
+    yield folder
+    tuned.forget()
 
 
 @pytest.fixture(params=["native", "portable"])

@@ -125,7 +125,7 @@ def settings_of_networkx():
 
 
 @by_page
-def test_code_of_a_page_runs(page, tmp_path, monkeypatch, settings_of_networkx):
+def test_code_of_a_page_runs(page, tmp_path, monkeypatch, settings_of_networkx, untuned):
     """All Python blocks of a page in one session, in order, as a reader would type them, in an empty folder, where
     they draw the pictures that the page shows."""
     if "import torch_geometric" in page.read_text(encoding="utf-8"):

@@ -10,7 +10,6 @@ import torch.distributed as dist
 from public_interface import PUBLIC, defined_in
 
 import tgraph as tg
-from tgraph.kernels import tuned
 
 # What examples need beside TGraph and what it depends on, by what their names begin with: packages, and servers.
 PACKAGES = {
@@ -79,14 +78,6 @@ def test_exceptions_are_names():
     assert not [beginning for beginning in needing if not any(name.startswith(beginning) for name in EXAMPLES)]
 
 
-@pytest.fixture(autouse=True)
-def untuned(tmp_path, monkeypatch):
-    """What `tune` chooses in an example holds for that one."""
-    monkeypatch.setenv("TGRAPH_CACHE", str(tmp_path / "cache"))
-    yield
-    tuned.forget()
-
-
 @pytest.fixture
 def ranks(module, monkeypatch):
     """A process group of one rank, for examples that run on any number; what torchrun says, for one that makes it."""
@@ -103,7 +94,7 @@ def ranks(module, monkeypatch):
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of formats that do not hold all that a graph has
 @pytest.mark.parametrize("native", [True, pytest.param(False, marks=pytest.mark.thorough)], ids=["as-is", "portable"])
 @pytest.mark.parametrize("module", MODULES)
-def test_examples(module, native, tmp_path, monkeypatch, ranks):
+def test_examples(module, native, tmp_path, monkeypatch, ranks, untuned):
     """Each in an empty folder, with whatever kernels are installed, and without."""
     if not native:
         monkeypatch.setenv("TGRAPH_NATIVE", "0")

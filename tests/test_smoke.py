@@ -227,8 +227,7 @@ def test_layouts(name):
     assert torch.equal(tg.algorithms.wcc(held), tg.algorithms.wcc(graph))
 
 
-def test_recommendations(tmp_path, monkeypatch):
-    monkeypatch.setenv("TGRAPH_CACHE", str(tmp_path))
+def test_recommendations(untuned):
     assert tg.tune(GRAPH, columns=4) and tg.advise(GRAPH, features=4, layouts=("csr", "sell"))
 
 

@@ -7,7 +7,7 @@ from tgraph.core.system import native
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
 
-# A process of its own, in which nothing is measured, watched or recorded.
+# A process of its own, in which nothing is measured, watched, recorded or tuned.
 WALKS = """
 import sys
 from pathlib import Path
@@ -64,7 +64,7 @@ MOST = {
 }
 
 
-def test_files_that_a_call_goes_through():
+def test_files_that_a_call_goes_through(untuned):
     ran = interpreters.run(WALKS)
     found = {name: int(number) for name, _, number in (line.rpartition(": ") for line in ran.stdout.splitlines())}
     assert found.keys() == MOST.keys(), ran.stderr

@@ -66,19 +66,9 @@ def test_at_once_and_by_operators(name):
     torch.testing.assert_close(found, expected)
 
 
-@pytest.fixture
-def unmeasured(tmp_path, monkeypatch):
-    """Nothing that tests before have tuned, nor a machine whose choices are stored."""
-    monkeypatch.setenv("TGRAPH_CACHE", str(tmp_path))
-    tuned.forget()
-    yield
-    monkeypatch.undo()
-    tuned.forget()
-
-
 @pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
 @pytest.mark.parametrize("name", LAYERS)
-def test_a_new_batch_calls_no_registered_operator(name, unmeasured):
+def test_a_new_batch_calls_no_registered_operator(name, untuned):
     """Each call of one goes through torch's dispatcher, twice."""
     layer, (x, edge_index) = LAYERS[name]().double(), batch()
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profiled:
@@ -88,7 +78,7 @@ def test_a_new_batch_calls_no_registered_operator(name, unmeasured):
 
 
 @pytest.fixture
-def measured(unmeasured):
+def measured(untuned):
     return lambda graph: tuned.store({tuned.key(graph, "sum", 6, torch.float64): tuned.Measured("portable", {})})
 
 

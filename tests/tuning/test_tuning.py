@@ -20,12 +20,10 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def folder(untuned):
     """A separate cache for each test, and no choices in memory."""
-    monkeypatch.setenv("TGRAPH_CACHE", str(tmp_path))
-    tuned.forget()
-    yield tmp_path
-    tuned.forget()
+    untuned.mkdir()
+    return untuned
 
 
 class Clock:
@@ -155,7 +153,7 @@ def test_graphs_without_vertices_or_arcs():
         assert found.choices.keys() == {"sum", "max"} and found.graph is empty
 
 
-def test_orders_and_layouts_for_an_operation(tmp_path):
+def test_orders_and_layouts_for_an_operation(folder, tmp_path):
     """A graph in `sell` with slices of 8 takes half the time; the file keeps it, and the choice of a backend."""
     seen = []
 
@@ -177,7 +175,7 @@ def test_orders_and_layouts_for_an_operation(tmp_path):
     assert len(found.settings.measured) == 6 and "chosen: degree, sell(C=8), 2.00 times as fast" in str(found)
     tg.write(found.graph, tmp_path / "fast.tg")
     tg.write(known, tmp_path / "plain.tg")
-    (tmp_path / "tuned.json").unlink()
+    (folder / "tuned.json").unlink()
     tuned.forget()  # as on another machine
     plain, fast = tg.read(tmp_path / "plain.tg"), tg.read(tmp_path / "fast.tg")
     assert fast.layout.options() == found.graph.layout.options() and torch.equal(fast.order, found.graph.order)
