@@ -47,9 +47,10 @@ class WCC(tg.Program):
     one_torch_thread = True
 
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
-        # What is decoded or streamed is read once either way: a sample would read all of it, too.
+        # What is decoded or streamed is read once either way: a sample would read all of it, too. The kernels of a CPU
+        # sample by themselves where every arc is seen from both ends.
         worth = graph.num_arcs >= self.WORTH_SAMPLING and graph.layout is None
-        self.sampling, self.mirrored = worth, False
+        self.sampling, self.mirrored = worth and (graph.directed or graph.device.type != "cpu"), False
         dtype = torch.int32 if graph.num_vertices < 2**31 else torch.int64
         return tg.primitives.values.numbered(graph, dtype), graph.everything()
 

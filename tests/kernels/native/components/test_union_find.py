@@ -53,7 +53,7 @@ def test_join_equals_a_plain_union_find(backend, graph, data):
 
 
 @pytest.mark.skipif(len(BACKENDS) == 1, reason="the compiled kernels are not installed")
-@pytest.mark.parametrize("shape", ["random", "sparse", "path", "star"])
+@pytest.mark.parametrize("shape", ["random", "sparse", "path", "star", "joined late"])
 def test_native_equals_portable_on_graphs_that_threads_share(shape):
     n = 40_000
     order = torch.randperm(n, generator=torch.Generator().manual_seed(1))
@@ -62,6 +62,7 @@ def test_native_equals_portable_on_graphs_that_threads_share(shape):
         "sparse": lambda: random_graph(n, 24_000),
         "path": lambda: tg.Graph.from_edges(order[:-1], order[1:], directed=False),
         "star": lambda: tg.Graph.from_edges(order[:1].expand(n), order, directed=False),
+        "joined late": lambda: tg.Graph.from_edges(*last_of_cliques_in_twos(), num_vertices=n, directed=False),
     }[shape]()
     some = torch.arange(0, n, 3)
     for rows, width in ((None, 2), (None, None), (some, None), (some, 1)):
@@ -71,6 +72,15 @@ def test_native_equals_portable_on_graphs_that_threads_share(shape):
                 found = steps(graph, rows, width, "native")
             for one, other in zip(found, expected, strict=True):
                 assert torch.equal(one, other)
+
+
+def last_of_cliques_in_twos():
+    """Edges of cliques of ten vertices, of which every two are joined by their last ones: none of the first arcs."""
+    ends = torch.combinations(torch.arange(10)).T
+    last = torch.arange(9, 20_000, 20)
+    return torch.cat(
+        [(ends[:, None] + torch.arange(0, 20_000, 10)[:, None]).flatten(1), torch.stack([last, last + 10])], 1
+    )
 
 
 def steps(graph, rows, width, backend):

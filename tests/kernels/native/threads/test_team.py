@@ -73,7 +73,7 @@ offset, neighbors = torch.arange(200_001), (torch.arange(200_000).int() - 1).cla
 stop = threading.Event()
 def join():  # copied and looked at by numpy: torch's OpenMP is not made for forks while other threads use it
     own = torch.from_numpy(label.numpy().copy())
-    return kernels.join(offset, neighbors, None, 1, own) and not own.numpy().any()
+    return kernels.join(offset, neighbors, None, 1, False, own) and not own.numpy().any()
 def work():
     while not stop.is_set():
         assert join()

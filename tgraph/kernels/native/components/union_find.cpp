@@ -10,14 +10,15 @@ namespace {
 
 // Returns false, without changes, if the labels are no forest.
 template <class Neighbor, class Label>
-bool join(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> rows, int64_t width, Out<Label> label) {
+bool join(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> rows, int64_t width, bool both_ways,
+          Out<Label> label) {
     const auto num_vertices = static_cast<int64_t>(offset.shape(0)) - 1;
     const ForestCheck found = check_forest(label.data(), num_vertices);
     if (!found.fits) return false;
     const bool all = !rows.is_valid();
     const int64_t num_rows = all ? num_vertices : static_cast<int64_t>(rows.shape(0));
     const Rows<Neighbor> held{offset.data(), neighbors.data(), num_vertices, all, rows.data(), num_rows, width};
-    Joiner<Neighbor, Label>(held, label.data(), found.fresh).run();
+    Joiner<Neighbor, Label>(held, label.data(), found.fresh, both_ways).run();
     return true;
 }
 
@@ -103,7 +104,7 @@ void list_outside(In<int64_t> offset, In<Label> label, Label root, int64_t width
 
 template <class Neighbor, class Label>
 void bind_join_of(Module& module) {
-    module.def("join", &join<Neighbor, Label>, "offset, neighbors, rows?, width, label");
+    module.def("join", &join<Neighbor, Label>, "offset, neighbors, rows?, width, both_ways, label");
     module.def("join_block", &join_block<Neighbor, Label>, "offset, neighbors, first, label");
 }
 

@@ -29,6 +29,9 @@ public:
         at(v).store(neighbor < v ? parent(neighbor) : v, std::memory_order_relaxed);
     }
 
+    // Whether a vertex points at a root.
+    bool is_below(Label v, Label root) const { return parent(v) == root; }
+
     // Whether two vertices appear to be in different trees, by their grandparents.
     bool apart(Label u, Label v) const { return parent(parent(u)) != parent(parent(v)); }
 
@@ -113,22 +116,46 @@ struct Rows {
     const int64_t* rows;  // if not all
     int64_t num_rows, width;
 
-    bool is_whole() const { return all && width >= offset[num_vertices]; }
+    bool is_whole() const { return all && width >= num_arcs(); }
+    int64_t num_arcs() const { return offset[num_vertices]; }
     int64_t row(int64_t i) const { return all ? i : rows[i]; }
     Range arcs(int64_t row) const { return {offset[row], std::min(offset[row + 1], offset[row] + width)}; }
 };
+
+// The most frequent of a sample of labels, the smallest of equals, as `tgraph.primitives.union_find.frequent`.
+template <class Label>
+Label frequent(const Label* label, int64_t num_vertices) {
+    constexpr uint64_t samples = 1024, golden = 2654435761;  // 2^32 over the golden ratio
+    std::array<Label, samples> drawn;
+    for (uint64_t i = 0; i < samples; ++i) drawn[i] = label[i * golden % static_cast<uint64_t>(num_vertices)];
+    std::sort(drawn.begin(), drawn.end());
+    Label found = drawn[0];
+    for (std::size_t i = 0, most = 0; i < samples;) {
+        const std::size_t begin = i;
+        while (i < samples && drawn[i] == drawn[begin]) ++i;
+        if (i - begin > most) most = i - begin, found = drawn[begin];
+    }
+    return found;
+}
+
+inline constexpr int64_t sampled_arcs = 2;             // of each row
+inline constexpr int64_t arcs_worth_sampling = 1 << 13;  // fewer are joined while a sample is looked at
+inline constexpr int64_t rows_per_batch = 1 << 12;
 
 // Joins the trees of both ends of every arc, and points every vertex at its root, the smallest vertex of the tree: the
 // result does not depend on the order of joins.
 template <class Neighbor, class Label>
 class Joiner {
 public:
-    // `fresh` : every vertex is a tree by itself.
-    Joiner(const Rows<Neighbor>& rows, Label* label, bool fresh) : rows_(rows), forest_(label), fresh_(fresh) {}
+    // `fresh` : every vertex is a tree by itself. `both_ways` : every arc has its reverse among the rows, which are all.
+    Joiner(const Rows<Neighbor>& rows, Label* label, bool fresh, bool both_ways)
+        : rows_(rows), label_(label), forest_(label), fresh_(fresh), both_ways_(both_ways) {}
 
     void run() const {
-        if (fresh_ && rows_.width <= 2)
+        if (fresh_ && rows_.width <= sampled_arcs)
             join_two();
+        else if (fresh_ && both_ways_ && rows_.is_whole() && rows_.num_arcs() >= arcs_worth_sampling)
+            return join_sampled();
         else if (rows_.is_whole())
             for_each_range(rows_.offset[rows_.num_vertices], 1 << 16, [this](Range arcs) {
                 Joins<Label> joins(forest_);
@@ -152,6 +179,33 @@ private:
             const auto forest = forest_;
             for (int64_t v = range.begin; v < range.end; ++v) forest.flatten(static_cast<Label>(v));
         });
+    }
+
+    // Joins along two arcs of each row, which makes up most of a large component: its vertices need no second look,
+    // since their arcs to others are seen from the other end (Afforest).
+    void join_sampled() const {
+        join_two();
+        flatten();
+        const Label root = frequent(label_, rows_.num_vertices);
+        std::atomic<bool> joined{false};
+        for_each_range(rows_.num_vertices, rows_per_batch, [&](Range range) {
+            const auto rows = rows_;
+            const auto forest = forest_;
+            std::array<Label, rows_per_batch> outside;  // selected without a branch, which would be unpredictable
+            std::size_t count = 0;
+            for (int64_t v = range.begin; v < range.end; ++v) {
+                outside[count] = static_cast<Label>(v);
+                count += (rows.offset[v + 1] - rows.offset[v] > sampled_arcs) &
+                         !forest.is_below(static_cast<Label>(v), root);
+            }
+            if (count == 0) return;
+            Joins<Label> joins(forest);
+            for (std::size_t i = 0; i < count; ++i)
+                join(joins, outside[i], rows.neighbors, {rows.offset[outside[i]] + sampled_arcs,
+                                                         rows.offset[outside[i] + 1]});
+            joined.store(true, std::memory_order_relaxed);
+        });
+        if (joined.load(std::memory_order_relaxed)) flatten();
     }
 
     // The loops below copy members to locals, which would be reloaded after every atomic access otherwise.
@@ -205,8 +259,9 @@ private:
     }
 
     Rows<Neighbor> rows_;
+    const Label* label_;
     Forest<Label> forest_;
-    bool fresh_;
+    bool fresh_, both_ways_;
 };
 
 struct ForestCheck {

@@ -31,7 +31,7 @@ def join(sub: Subgraph, label: Tensor) -> bool:
     neighbors = arcs.stored_neighbors
     if neighbors.dtype == torch.int64 and label.dtype == torch.int32:  # wider than the vertices need
         neighbors = neighbors.to(torch.int32)
-    return kernels.join(arcs.stored_offset, neighbors, rows, width, label)
+    return kernels.join(arcs.stored_offset, neighbors, rows, width, not sub.graph.directed, label)
 
 
 @implements(declared.outside, refuses_call(refuses))
