@@ -40,7 +40,7 @@ struct SummedArcs {
     const int64_t* offset;
     const void *neighbors, *weights;
     int64_t num_rows, num_arcs;
-    bool scattered;
+    bool scattered, buffered;
     // As sum_rows, for rows at other offsets.
     void (*sum)(const SummedArcs& arcs, const int64_t* offset, const Value* sent, Range rows, double* sums);
 };
@@ -48,7 +48,7 @@ struct SummedArcs {
 template <class Value, class Neighbor, class Weight>
 WeightedRows<Neighbor, Weight> rows_of(const SummedArcs<Value>& arcs, const int64_t* offset) {
     return {offset, static_cast<const Neighbor*>(arcs.neighbors), static_cast<const Weight*>(arcs.weights),
-            arcs.num_rows, arcs.num_arcs, arcs.scattered};
+            arcs.num_rows, arcs.num_arcs, arcs.buffered};
 }
 
 template <class Value, class Neighbor, class Weight>
@@ -57,11 +57,13 @@ void sum_arcs(const SummedArcs<Value>& arcs, const int64_t* offset, const Value*
 }
 
 template <class Value, class Neighbor>
-SummedArcs<Value> arcs_of(const In<int64_t>& offset, const In<Neighbor>& neighbors, const Weights& weights) {
+SummedArcs<Value> arcs_of(const In<int64_t>& offset, const In<Neighbor>& neighbors, const Weights& weights,
+                          const Out<Value>& input) {
     const auto num_rows = static_cast<int64_t>(offset.shape(0)) - 1;
     const auto num_arcs = static_cast<int64_t>(neighbors.shape(0));
-    return {offset.data(), neighbors.data(), weights.data(), num_rows, num_arcs,
-            is_scattered(neighbors.data(), num_rows, num_arcs), nullptr};
+    const bool scattered = is_scattered(neighbors.data(), num_rows, num_arcs);
+    const bool buffered = scattered && static_cast<int64_t>(input.shape(0)) > cached_values;
+    return {offset.data(), neighbors.data(), weights.data(), num_rows, num_arcs, scattered, buffered, nullptr};
 }
 
 // Calls visit(Weight{}) with the type of the weights, Unweighted or one of Numeric.

@@ -29,7 +29,7 @@ struct WeightedRows {
     const Neighbor* neighbors;
     const Weight* weights;  // null for Unweighted
     int64_t num_rows, num_arcs;
-    bool scattered = false;  // rows are long, and neighbors mostly on different cache lines
+    bool buffered = false;  // values are gathered ahead: rows are long, and neighbors on different cache lines
 };
 
 inline bool are_short(int64_t num_rows, int64_t num_arcs) { return num_arcs < 6 * num_rows; }
@@ -49,9 +49,11 @@ bool are_apart(const Neighbor* neighbors, int64_t num_arcs) {
 
 template <class Neighbor>
 bool is_scattered(const Neighbor* neighbors, int64_t num_rows, int64_t num_arcs) {
-    if (num_arcs < int64_t{1} << 16 || are_short(num_rows, num_arcs)) return false;  // in the cache, or no gain
+    if (num_arcs < int64_t{1} << 16 || are_short(num_rows, num_arcs)) return false;
     return are_apart(neighbors, num_arcs);
 }
+
+inline constexpr int64_t cached_values = int64_t{1} << 18;  // floats of a megabyte: from there single loads are faster
 
 template <class T>
 struct Four {
@@ -188,7 +190,7 @@ void sum_rows(const WeightedRows<Neighbor, Weight>& csr, const Value* sent, Rang
 #if defined(TGRAPH_AVX512_GATHER)
     if constexpr (std::is_same_v<Value, float> && std::is_same_v<Neighbor, int32_t> &&
                   std::is_same_v<Weight, Unweighted>)
-        if (csr.scattered && !are_short(rows.end - rows.begin, csr.offset[rows.end] - csr.offset[rows.begin]) &&
+        if (csr.buffered && !are_short(rows.end - rows.begin, csr.offset[rows.end] - csr.offset[rows.begin]) &&
             __builtin_cpu_supports("avx512f"))
             return sum_rows_avx512(csr.offset, rows, csr.neighbors, sent, sums);
 #endif

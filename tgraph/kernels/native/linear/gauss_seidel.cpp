@@ -203,7 +203,7 @@ Numbers gauss_seidel_step(In<int64_t> offset, In<int32_t> neighbors, Weights wei
     const Vectors<Value> vectors{before.data(), scale.data(), bias.data(), measure.data(),
                                  values.data(), alpha,        beta,        constant,
                                  static_cast<Value>(rescale), needs_total, needs_dangling};
-    Sweep<Value> sweep{arcs_of<Value>(offset, neighbors, weights), vectors, input.data(), sent.data(), nullptr};
+    Sweep<Value> sweep{arcs_of<Value>(offset, neighbors, weights, input), vectors, input.data(), sent.data(), nullptr};
     with_weights<float, double, int32_t>(weights, [&]<class Weight>(Weight) {
         sweep.arcs.sum = &sum_arcs<Value, int32_t, Weight>;
         sweep.finish = &finish_as<Value, Weight>;

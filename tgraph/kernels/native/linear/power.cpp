@@ -117,7 +117,7 @@ std::tuple<double, double, double, int64_t> affine_step(
     double number, double seconds) {
     const Vectors<Value> vectors{before.data(), scale.data(), bias.data(), measure.data(), values.data(), alpha,
                                  beta,          constant,     1,           needs_total,    needs_dangling};
-    SummedArcs<Value> arcs = arcs_of<Value>(offset, neighbors, weights);
+    SummedArcs<Value> arcs = arcs_of<Value>(offset, neighbors, weights, input);
     with_weights<float, double, int32_t, int64_t>(
         weights, [&]<class Weight>(Weight) { arcs.sum = &sum_arcs<Value, Neighbor, Weight>; });
     Step<Value> step(arcs, vectors, input.data(), sent.data());

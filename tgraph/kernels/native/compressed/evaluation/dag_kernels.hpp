@@ -34,7 +34,8 @@ public:
         if constexpr (sums_plainly) {
             const int32_t* children = rows.narrow_children;
             csr_ = {rows.offset, children, nullptr, rows.num_rows, rows.num_children(),
-                    is_scattered(children, rows.num_rows, rows.num_children())};
+                    rows.num_vertices > cached_values &&
+                        is_scattered(children, rows.num_rows, rows.num_children())};
         }
     }
 
