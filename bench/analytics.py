@@ -2,6 +2,7 @@
 
     python -m bench.analytics [--scale 20] [--threads 2,1] [--graphs rmat,grid] [--kernels bfs,sssp] [--peers gapbs] ...
 
+--scale 10,12,14,16,18,20,22 measures generated graphs of all these sizes, and the report begins with a table by size.
 Peers that are not installed are reported and skipped; GAPBS is included if the environment variable GAPBS names the
 folder of its programs. Each graph and number of threads runs in a separate process, which interleaves all systems;
 searches start from --sources vertices, and each system has about --budget seconds for a kernel, and --timeout for a
@@ -14,6 +15,7 @@ of its own.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import subprocess
@@ -30,6 +32,7 @@ from bench.machine import describe_machine, versions
 from bench.process import fault_of, python
 
 GRAPHS = ("rmat", "uniform", "grid", "small", "web", "social", "road")
+GENERATED = ("rmat", "uniform", "grid")  # of any size
 PARTS = ("compare", "memory", "calls", "user", "library")
 PACKAGES = ("tgraph", "torch", "numpy", "networkit", "igraph", "scipy", "python-graphblas", "rustworkx", "networkx")
 PATIENCE = 5.0  # seconds for a call, beyond which a peer is not measured at another number of threads
@@ -47,9 +50,11 @@ def main() -> None:
     }
     arguments.output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=arguments.work) as work:
-        for kind in arguments.graphs:
-            folder = Path(work) / kind
-            if not build(kind, folder, arguments, results):
+        for kind, scale in itertools.product(arguments.graphs, arguments.scale):
+            if scale != arguments.scale[0] and kind not in GENERATED:
+                continue
+            folder = Path(work) / f"{kind}-{scale}"
+            if not build(kind, scale, folder, arguments, results):
                 continue
             if "compare" in arguments.parts:
                 compare(folder, arguments, results)
@@ -58,7 +63,7 @@ def main() -> None:
                 systems = ["torch", *(name for name in arguments.systems if name not in peers.SMALL_ONLY)]
                 results["memory"] = [memory.measure(system, folder, max(arguments.threads)) for system in systems]
             report.save(results, arguments.output)
-    user = ["bench.programs", "--json", "--programs", "Hops,Distance,Ranks,Hubs", "--times", str(arguments.scale)]
+    user = ["bench.programs", "--json", "--programs", "Hops,Distance,Ranks,Hubs", "--times", str(arguments.scale[0])]
     own = {"calls": ["bench.calls", "--json"], "user": user}
     for part, command in own.items():
         if part not in arguments.parts:
@@ -77,11 +82,12 @@ def parse() -> argparse.Namespace:
     arguments = parsed(
         __doc__,
         known={"graphs": GRAPHS, "kernels": tuple(KERNELS), "peers": others, "parts": PARTS},
-        scale=20, threads=sorted({1, min(2, cores)}), graphs=[], kernels=list(KERNELS), peers=others, parts=PARTS,
+        scale=[20], threads=sorted({1, min(2, cores)}), graphs=[], kernels=list(KERNELS), peers=others, parts=PARTS,
         sources=8, repeat=3, budget=3.0, timeout=1800.0, data=DATA, output=RESULTS, work=Path, quick=False,
     )  # fmt: skip
     if arguments.quick:
-        arguments.scale, arguments.sources, arguments.repeat, arguments.budget = min(arguments.scale, 12), 2, 2, 0.5
+        arguments.scale = [min(scale, 12) for scale in arguments.scale]
+        arguments.sources, arguments.repeat, arguments.budget = 2, 2, 0.5
     arguments.graphs = arguments.graphs or list(GRAPHS[:3] if arguments.quick else GRAPHS)
     arguments.systems = ["tgraph", *arguments.peers]
     if "gapbs" in arguments.systems and gapbs.folder() is None:
@@ -90,10 +96,10 @@ def parse() -> argparse.Namespace:
     return arguments
 
 
-def build(kind: str, folder: Path, arguments: argparse.Namespace, results: dict[str, Any]) -> bool:
+def build(kind: str, scale: int, folder: Path, arguments: argparse.Namespace, results: dict[str, Any]) -> bool:
     """Build and store a graph; False, and a message, where it cannot be had."""
     print(f"{kind}: building", flush=True)
-    command = ["bench.graphs", kind, arguments.scale, arguments.data, arguments.sources, folder]
+    command = ["bench.graphs", kind, scale, arguments.data, arguments.sources, folder]
     done = python(*command, threads=max(arguments.threads), capture_output=True)
     if done.returncode == 0:
         return True
@@ -141,7 +147,7 @@ def library(arguments: argparse.Namespace, problems: list[str]) -> None:
     print("library", flush=True)
     threads = max(arguments.threads)
     systems = [name for name in arguments.systems if name not in ("networkx", "gapbs")]
-    command = ["bench.library", "--scale", arguments.scale, "--threads", threads]
+    command = ["bench.library", "--scale", arguments.scale[0], "--threads", threads]
     command += ["--graphs", ",".join(arguments.graphs), "--systems", ",".join(systems), "--data", arguments.data]
     command += ["--output", arguments.output, "--budget", arguments.budget]
     if (done := python(*command, threads=threads)).returncode:

@@ -36,6 +36,7 @@ def markdown(results: dict[str, Any]) -> str:
     """The whole report."""
     parts = ["# Graph analytics beside other systems", f"{results['date']}. {named(results['machine'])}."]
     parts += [f"{named(results['versions'])}.", LEGEND]
+    parts.append(by_size(results["runs"]))
     for runs in by_graph(results["runs"]):
         parts += [heading(runs[0]["graph"]), comparison(runs), notes(runs)]
     parts += [limits(results["runs"]), preparation(results["runs"]), memory(results), calls(results)]
@@ -53,6 +54,32 @@ def section(title: str, lead: str, head: Sequence[str], rows: Sequence[Sequence[
 def heading(graph: dict[str, Any]) -> str:
     kind = "directed" if graph["directed"] else "undirected"
     return f"## {graph['name']}\n\n{graph['num_vertices']:,} vertices, {graph['num_arcs']:,} stored arcs, {kind}."
+
+
+def by_size(runs: Sequence[dict[str, Any]]) -> str:
+    """The ratios of generated graphs measured in several sizes: a row for a size, kinds of graphs between strokes."""
+    places = {run["graph"]["name"]: tuple(run["graph"]["name"].rpartition("-")[::2]) for run in runs}
+    kinds = dict.fromkeys(kind for kind, size in places.values() if size.isdigit())
+    sizes = sorted({int(size) for kind, size in places.values() if kind in kinds})
+    kernels = [kernel for kernel in KERNELS if any(cells_of(run, kernel) for run in runs)]
+    tables = []
+    for name, threads in itertools.product(SYSTEMS, sorted({run["threads"] for run in runs})):
+        rows = []
+        for size in sizes:
+            of_size = {run["graph"]["name"]: run for run in runs if run["threads"] == threads}
+            cells = [
+                [cells_of(of_size.get(f"{kind}-{size}", {"cells": []}), each) for kind in kinds] for each in kernels
+            ]
+            shown = [
+                [ratio_of(cell[name], cell.get("tgraph")) if name in cell else None for cell in row] for row in cells
+            ]
+            texts = [" / ".join(f"{found.median:.2f}" if found else "-" for found in row) for row in shown]
+            rows.append([f"2^{size}", *texts])
+        if any(set(text) - set("- /") for row in rows for text in row[1:]):
+            head = [f"{name}, {threads} threads", *(KERNELS[kernel].title for kernel in kernels)]
+            tables.append(table(head, rows))
+    lead = f"The peer's time over TGraph's by the number of vertices; graphs: {' / '.join(kinds)}."
+    return "\n\n".join(["## By size", lead, *tables]) if len(sizes) > 1 and tables else ""
 
 
 def by_graph(runs: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:

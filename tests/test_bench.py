@@ -259,6 +259,10 @@ def test_a_report_marks_faster_and_wrong_systems():
     faster = run | {"threads": 2, "cells": [cell | {"system": "tgraph", "blocks": [[0, [0.0016]]]}]}
     assert "| g | BFS | 1 | 2 | 1.25 |" in report.markdown(results | {"runs": [faster, run]}).splitlines()
 
+    sizes = [run | {"graph": graph | {"name": name}} for name in ("rmat-8", "rmat-10", "grid-8")]
+    shown = report.markdown(results | {"runs": sizes}).splitlines()
+    assert {"| 2^8 | 1.25 / 1.25 |", "| 2^10 | 1.25 / - |"} <= set(shown)
+
 
 def test_the_comparison_on_a_gpu_runs_on_a_cpu_as_well(tmp_path, monkeypatch):
     options = ["--device", "cpu", "--scale", "5", "--degree", "4", "--features", "1,3", "--heads", "3", "--repeat", "1"]
