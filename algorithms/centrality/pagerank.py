@@ -57,7 +57,7 @@ class PageRank(AffineProgram):
     personalization : where the surfer jumps to: a tensor [n], or {original id: weight}; None is anywhere alike.
     dangling : "redistribute" lets a surfer at a vertex without out-arcs jump; "ignore" drops that mass, as GAP does.
     weighted : follow arcs in proportion to their weights, through which gradients flow.
-    method : "power" computes all ranks from those of the last iteration; "gauss-seidel" cuts the vertices into 16
+    method : "power" computes all ranks from those of the last iteration; "gauss-seidel" cuts the vertices into 64
         blocks, the last of which comes first, and each uses the new ranks of those before it (compiled kernels also
         within a block): often half as many iterations.
 
@@ -67,7 +67,7 @@ class PageRank(AffineProgram):
     (tensor([0.5000, 0.3330, 0.1670]), True)
     """
 
-    METHODS: ClassVar[dict[str, int]] = {"power": 1, "gauss-seidel": 16}
+    METHODS: ClassVar[dict[str, int]] = {"power": 1, "gauss-seidel": 64}
     rounds: int | None
     max_iterations: int | None
     damping: float
@@ -99,6 +99,8 @@ class PageRank(AffineProgram):
         self.redistribute: bool = dangling == "redistribute"
         self.weighted: bool = weighted
         self.factor, self.jump, self.rate = damping, 1 - damping, damping if self.redistribute else 0.0
+        # Without the dangling mass the ranks are the same up to a factor, and new ones have no lagging term.
+        self.scaled = self.redistribute and self.blocks > 1 and damping < 1
 
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
         edge = "mul" if self.weighted else "copy"
@@ -113,6 +115,8 @@ class PageRank(AffineProgram):
             else tg.primitives.gauss_seidel.GaussSeidel(blocks=self.blocks, **coefficients)
         )
         rank = torch.full((graph.num_vertices,), 1 / max(graph.num_vertices, 1), dtype=self.dtype, device=graph.device)
+        if self.blocks > 1 and self.damping < 1:  # of the final sum
+            rank = rank * torch.where(share == 0, 1 - self.damping, 1.0).to(self.dtype)
         if self.rate and self.blocks == 1 and not self.weighted and graph.layout is None:
             mass = graph.kept(f"dangling mass, {self.dtype}", lambda: float(self.walk.dangling_mass(rank)))
             last = {"values": rank, "total": None, "dangling_mass": mass}
@@ -124,12 +128,19 @@ class PageRank(AffineProgram):
             return super().compute(sub, rank, active)
         scale = self.to_final_sum(rank)
         jumping: Tensor | float = self.jump
-        if self.rate:
+        if self.rate and not self.scaled:
             jumping = jumping + self.rate * scale * self.walk.dangling_mass(rank)
         return self.walk.step(sub, rank, alpha=self.factor, beta=jumping, overwrite=True, rescale=scale), active
 
     def compute_rounds(self, sub: tg.Subgraph, values: Tensor, most: int) -> tuple[Tensor, int] | None:
         return super().compute_rounds(sub, values, most) if self.blocks == 1 else None
+
+    def residual(self, before: Tensor, after: Tensor) -> Tensor | float:
+        change = super().residual(before, after)
+        return change * inverse(self.walk.total(after)) if self.scaled else change
+
+    def finish(self, values: Tensor) -> Tensor:
+        return values * inverse(wide(values).sum()) if self.scaled else values
 
     def followed(self) -> tg.dynamic.LinearSystem | None:
         """The ranks are, up to a factor, the solution of x = damping * received + jump (see `personalized.py`). None
@@ -161,9 +172,9 @@ class PageRank(AffineProgram):
         return leaving.sign().div_(leaving.clamp(min=torch.finfo(leaving.dtype).tiny))
 
     def to_final_sum(self, rank: Tensor) -> Tensor | float:
-        """The factor of `rank` for which it has the sum of the final ranks, as soon in a power iteration.
+        """The factor of `rank` for which it has the sum of the ranks that Gauss-Seidel ends with.
 
-        An iteration makes a sum s into 1 - damping + damping * (s - lost).
+        A power iteration makes a sum s into 1 - damping + damping * (s - lost), and leaves that of its fixpoint.
 
         >>> program = tg.algorithms.PageRank()
         >>> rank, active = program.init(tg.generators.path(2))
@@ -171,7 +182,7 @@ class PageRank(AffineProgram):
         tensor(1., dtype=torch.float64)
         """
         total = self.walk.total(rank)
-        if not self.redistribute and self.damping < 1:
+        if self.damping < 1:
             total = total + self.damping / (1 - self.damping) * self.walk.dangling_mass(rank)
         return inverse(total)
 

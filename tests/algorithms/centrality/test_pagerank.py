@@ -244,7 +244,7 @@ def test_gauss_seidel_needs_fewer_iterations(dangling, backend):
     power, seidel = (
         tg.run(PageRank(method=method, dangling=dangling), graph, backend=backend) for method in PageRank.METHODS
     )
-    assert seidel.iterations < power.iterations
+    assert seidel.iterations < 0.6 * power.iterations  # it starts from the final sum, without a lagging dangling mass
     assert float((seidel.values - power.values).abs().sum()) < 2e-6
 
 

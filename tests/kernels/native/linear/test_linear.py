@@ -54,21 +54,28 @@ def sequential(dense, x, scale, bias, alpha, beta, cuts):
 
 
 def in_stripes(graph, x, scale, bias, alpha, beta, blocks):
-    """The native step in several blocks, row by row: those of a stripe use new values at once."""
+    """The native step in several blocks, row by row: those of a stripe, one of each of its four strips in turn, use new
+    values at once."""
     rows = graph.transpose()
     offset, neighbors = rows.offset.numpy(), rows.neighbors.numpy()
     weights = np.ones(len(neighbors)) if rows.weights is None else rows.weights.double().numpy()
     before = offset + np.arange(len(offset))  # the work before each row
-    count = min(max(int(before[-1]) // blocks // 8192, 1), 64)
+    count = min(1 << max(int(before[-1]) // blocks // (1 << 14) - 1, 0).bit_length(), 64)
     sent, new = (scale * x).astype(x.dtype), np.zeros_like(x)
     for first, last in reversed(gauss_seidel.row_blocks(rows.offset, blocks)):
-        size, rest = divmod(int(before[last] - before[first]), count)
-        ends = [size * (i + 1) + min(i + 1, rest) + before[first] for i in range(count)]
+        size, rest = divmod(int(before[last] - before[first]), 4 * count)
+        ends = [size * (i + 1) + min(i + 1, rest) + before[first] for i in range(4 * count)]
         cuts = [first, *(min(max(int(np.searchsorted(before, end)), first), last) for end in ends)]
         old = sent.copy()
-        for begin, end in itertools.pairwise(cuts):
-            heard = old.copy()
-            for row in range(begin, end):
+        for stripe in range(0, 4 * count, 4):
+            begin, end, heard = cuts[stripe], cuts[stripe + 4], old.copy()
+            strips = [range(*cuts[i : i + 2]) for i in range(stripe, stripe + 4)]
+            shortest = min(map(len, strips))
+            rows_in_turn = [
+                *itertools.chain(*zip(*strips, strict=False)),
+                *itertools.chain(*(each[shortest:] for each in strips)),
+            ]
+            for row in rows_in_turn:
                 arcs = slice(offset[row], offset[row + 1])
                 received = (heard[neighbors[arcs]].astype(np.float64) * weights[arcs]).sum()
                 new[row] = alpha * received + beta * bias[row]

@@ -1,13 +1,14 @@
 // One step of a Gauss-Seidel iteration, x' = alpha A^T (scale x) + beta b, in which rows use updated values of others.
 //
 // The rows are cut into blocks of equal work, processed one after the other, and each block into stripes, processed in
-// parallel: a row uses updated values of earlier rows of its stripe and of processed blocks, and old values of other
-// stripes of its block. So the result does not depend on the number of threads. The last block comes first: vertices
+// parallel: a row uses values of its stripe and of processed blocks as they are by then, and old values of other stripes
+// of its block. So the result does not depend on the number of threads. The last block comes first: vertices
 // with small ids tend to be hubs, which profit most from updated values. If neighbors are scattered over all vertices,
 // few are in the own stripe, and only values of other blocks are updated.
 //
-// In road networks and web graphs a row often depends on the row before it. A thread interleaves several stripes, row
-// by row, to hide the latency of this dependency.
+// In road networks and web graphs a row often depends on the row before it. A thread cuts its stripe into several strips
+// and takes a row of each in turn, to hide the latency of this dependency.
+#include <bit>
 #include <cmath>
 #include <vector>
 
@@ -17,16 +18,16 @@
 namespace tgraph {
 namespace {
 
-constexpr int64_t stripe_work = 1 << 13, most_stripes = 64;  // of a block
-constexpr int64_t interleaved = 4;  // stripes that a thread processes in turns
+constexpr int64_t stripe_work = 1 << 14, most_stripes = 64;  // of a block
+constexpr int64_t interleaved = 4;  // strips of a stripe
 
-// Operands of a sweep, and the kernel that processes adjacent stripes.
+// Operands of a sweep, and the kernel that processes a stripe, given its strips.
 template <class Value>
 struct Sweep {
     SummedArcs<Value> arcs;
     Vectors<Value> vectors;
     Value *input, *sent;  // scaled values of vertices outside of the stripe, and of the stripe
-    void (*finish)(const Sweep& sweep, const Range* stripes, int64_t count, Sums& found);
+    void (*finish)(const Sweep& sweep, const Range* strips, Sums& found);
 };
 
 template <class Value, class Weight>
@@ -89,31 +90,27 @@ struct Stripes {
     }
 };
 
-// Processes adjacent stripes; `interleaved` of them in turns, as long as all have rows left.
+// Processes a stripe: a row of each strip in turn, as long as all have rows left.
 template <class Value, class Weight>
-TGRAPH_MULTIVERSION_NARROW void finish_stripes(const Stripes<Value, Weight>& given, const Range* stripes, int64_t count,
-                                               Sums& found) {
+TGRAPH_MULTIVERSION_NARROW void finish_strips(const Stripes<Value, Weight>& given, const Range* strips, Sums& found) {
     const Stripes<Value, Weight> sweep = given;
+    const Range stripe{strips[0].begin, strips[interleaved - 1].end};
+    std::copy(sweep.input + stripe.begin, sweep.input + stripe.end, sweep.sent + stripe.begin);
+    int64_t shortest = stripe.end - stripe.begin;
+    for (int64_t i = 0; i < interleaved; ++i) shortest = std::min(shortest, strips[i].end - strips[i].begin);
     Sums sums[interleaved];
-    int64_t shortest = stripes[0].end - stripes[0].begin;
-    for (int64_t i = 0; i < count; ++i) {
-        shortest = std::min(shortest, stripes[i].end - stripes[i].begin);
-        std::copy(sweep.input + stripes[i].begin, sweep.input + stripes[i].end, sweep.sent + stripes[i].begin);
-    }
-    if (count < interleaved) shortest = 0;
     for (int64_t row = 0; row < shortest; ++row)
 #pragma GCC unroll 4
-        for (int64_t i = 0; i < interleaved; ++i) sweep.finish(stripes[i].begin + row, stripes[i], sums[i]);
-    for (int64_t i = 0; i < count; ++i)
-        for (int64_t row = stripes[i].begin + shortest; row < stripes[i].end; ++row)
-            sweep.finish(row, stripes[i], sums[i]);
+        for (int64_t i = 0; i < interleaved; ++i) sweep.finish(strips[i].begin + row, stripe, sums[i]);
+    for (int64_t i = 0; i < interleaved; ++i)
+        for (int64_t row = strips[i].begin + shortest; row < strips[i].end; ++row) sweep.finish(row, stripe, sums[i]);
     for (const Sums& some : sums) found += some;
 }
 
 template <class Value, class Weight>
-void finish_as(const Sweep<Value>& sweep, const Range* stripes, int64_t count, Sums& found) {
+void finish_as(const Sweep<Value>& sweep, const Range* strips, Sums& found) {
     const auto csr = rows_of<Value, int32_t, Weight>(sweep.arcs, sweep.arcs.offset);
-    finish_stripes(Stripes<Value, Weight>{csr, sweep.vectors, sweep.input, sweep.sent}, stripes, count, found);
+    finish_strips(Stripes<Value, Weight>{csr, sweep.vectors, sweep.input, sweep.sent}, strips, found);
 }
 
 // The same for scattered neighbors: all rows of the block use the values from before.
@@ -135,7 +132,8 @@ public:
         : sweep_(sweep),
           work_{sweep.arcs.offset},
           blocks_(cut({0, sweep.arcs.num_rows}, num_blocks)),
-          num_stripes_(std::clamp<int64_t>(all() / num_blocks / stripe_work, 1, most_stripes)) {}
+          num_stripes_(std::min(most_stripes, static_cast<int64_t>(std::bit_ceil(
+                                                  static_cast<uint64_t>(all() / num_blocks / stripe_work))))) {}
 
     Sums run() {
         const int threads = part_count(all());
@@ -145,15 +143,14 @@ public:
             });
         Sums sums;
         for (std::size_t i = blocks_.size(); i-- > 0;) {
-            const std::vector<Range> stripes = cut(blocks_[i], num_stripes_);
-            std::vector<Sums> found((num_stripes_ + interleaved - 1) / interleaved);
-            for_each_chunk(static_cast<int64_t>(found.size()), threads, [&](int64_t chunk) {
-                const int64_t first = chunk * interleaved;
-                const int64_t last = std::min(first + interleaved, num_stripes_);
+            const std::vector<Range> strips = cut(blocks_[i], num_stripes_ * interleaved);
+            std::vector<Sums> found(num_stripes_);
+            for_each_chunk(num_stripes_, threads, [&](int64_t stripe) {
+                const Range* of_stripe = &strips[stripe * interleaved];
                 if (sweep_.arcs.scattered)
-                    finish_scattered(sweep_, {stripes[first].begin, stripes[last - 1].end}, found[chunk]);
+                    finish_scattered(sweep_, {of_stripe[0].begin, of_stripe[interleaved - 1].end}, found[stripe]);
                 else
-                    sweep_.finish(sweep_, &stripes[first], last - first, found[chunk]);
+                    sweep_.finish(sweep_, of_stripe, found[stripe]);
             });
             for (const Sums& some : found) sums += some;
             if (i > 0)

@@ -128,7 +128,7 @@ private:
 
     template <class By>
     static T reduced(const T* found, int64_t count, T from) {
-        return std::accumulate(found, found + count, from, By::template apply<T>);
+        return std::accumulate(found, found + count, from, [](T a, T b) { return By::apply(a, b); });
     }
 
     // Those of `count` rows that have arcs, and may change.
