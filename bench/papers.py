@@ -33,7 +33,7 @@ from bench.graphs import present
 from bench.layouts import ROUNDS, one_layout, ranked
 from bench.measure import in_turns, medians, timed
 from bench.results import save, table
-from bench.streaming import by_numpy
+from bench.streaming import by_numpy, ranks
 
 GRAPHS = ["cnr-2000", "web-NotreDame", "soc-Epinions1", "USA-road-NW", "ca-HepPh", "COLLAB", "imdb-actor"]
 Row = list[Any]
@@ -129,26 +129,17 @@ def streamed(name: str, graph: tg.Graph, repeat: int) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "graph.tg"
         tg.stream.write_partitioned(graph, path, parts=32)
-        np.save(Path(folder) / "neighbors.npy", graph.neighbors.numpy())
+        offset, neighbors = graph.offset.numpy(), Path(folder) / "neighbors.npy"
+        np.save(neighbors, graph.neighbors.numpy())
         make = programs(graph)["PageRank"]
         calls: dict[str, Callable[[], Any]] = {"in memory": lambda: tg.run(make(), graph)}
         for share in (2, 4, 8):
             calls[f"1/{share}"] = partial(run_streamed, make(), path, held(graph, share))
         taken = compared(calls, repeat)
-        by_map = 1e3 * medians(in_turns({"map": lambda: on_a_map(Path(folder), graph)}, repeat))["map"]
+        mapped = partial(ranks, offset, np.load(neighbors, mmap_mode="r"), by_numpy, [0, len(offset) - 1])
+        by_map = 1e3 * medians(in_turns({"map": mapped}, repeat))["map"]
         times = [f"{taken[key]:.1f}" for key in calls]
         yield [name, *times, f"{by_map:.1f}", *(f"{taken[key] / taken['in memory']:.2f}" for key in list(calls)[1:])]
-
-
-def on_a_map(folder: Path, graph: tg.Graph) -> np.ndarray:
-    """10 iterations of PageRank by numpy on a memory map of the neighbours."""
-    neighbors = np.load(folder / "neighbors.npy", mmap_mode="r")
-    n, offset, degree = graph.num_vertices, graph.offset.numpy(), np.maximum(graph.out_degree.numpy(), 1)
-    rank = np.full(n, 1 / n, np.float32)
-    for _ in range(10):
-        sums = by_numpy(offset, neighbors, (rank / degree).astype(np.float32), [0, n])
-        rank = np.float32(0.15 / n) + np.float32(0.85) * (sums + rank[graph.out_degree.numpy() == 0].sum() / n)
-    return rank
 
 
 def cbm(name: str, graph: tg.Graph, repeat: int) -> Iterator[Row]:

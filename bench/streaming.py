@@ -80,7 +80,7 @@ def prepare(folder: Path, scale: int, edge_factor: int, blocks: int) -> dict[str
     for name, run in programs(source).items():
         expected[name] = run(graph).to(torch.float64).numpy()
         in_memory[name] = timed(run, graph)[0]
-    for name, program in {"bfs": tg.algorithms.BFS(source), "wcc": Labels()}.items():
+    for name, program in {"bfs": tg.algorithms.BFS(source), "wcc": tg.algorithms.PlainWCC()}.items():
         rounds[name] = tg.run(program, graph, trace=True, mode="pull").iterations
     np.savez(folder / "expected.npz", **expected)
     nbytes = (folder / "graph.tg").stat().st_size
@@ -105,21 +105,6 @@ def programs(source: int) -> dict[str, Callable[[Any], Any]]:
         "bfs": lambda graph: tg.algorithms.bfs(graph, source),
         "wcc": tg.algorithms.wcc,
     }
-
-
-def Labels() -> Any:
-    """Components by label propagation: how many rounds a WCC takes that visits all arcs in each."""
-    import torch
-
-    import tgraph as tg
-
-    class Least(tg.Relaxation):
-        reduce, edge = "min", "copy"
-
-        def init(self, graph: tg.Graph) -> Any:
-            return torch.arange(graph.num_vertices), graph.everything()
-
-    return Least()
 
 
 # ---- runs ------------------------------------------------------------------------------------------------------------
@@ -204,18 +189,26 @@ def mapped(what: str, folder: Path, budget: int) -> dict[str, Any]:
     start = time.perf_counter()
     indptr = np.load(folder / "indptr.npy")
     indices = np.load(folder / "indices.npy", mmap_mode="r")
-    step = by_scipy if what.startswith("scipy") else by_numpy
-    degree = np.diff(indptr)
-    rank = np.full(len(degree), 1 / len(degree), dtype=np.float32)
     cuts = np.searchsorted(indptr, np.arange(0, indptr[-1], max(budget // 4 // 12, 1)))
-    for _ in range(ROUNDS):
-        sent = (rank * 0.85 / np.maximum(degree, 1)).astype(np.float32)
-        lost = 0.85 * rank[degree == 0].sum(dtype=np.float64)
-        rank = step(indptr, indices, sent, np.append(cuts, len(degree))) + np.float32((0.15 + lost) / len(degree))
+    step = by_scipy if what.startswith("scipy") else by_numpy
+    rank = ranks(indptr, indices, step, np.append(cuts, len(indptr) - 1))
     seconds = time.perf_counter() - start
     used = peak()
     check("pagerank", rank, folder)
     return {"seconds": seconds, "peak": used, "grown": used - imported}
+
+
+def ranks(indptr: Any, indices: Any, step: Callable[..., Any], cuts: Any) -> Any:
+    """The iterations of PageRank, whose sums `step` computes from cut to cut."""
+    import numpy as np
+
+    degree = np.diff(indptr)
+    rank = np.full(len(degree), 1 / len(degree), dtype=np.float32)
+    for _ in range(ROUNDS):
+        sent = (rank * 0.85 / np.maximum(degree, 1)).astype(np.float32)
+        lost = 0.85 * rank[degree == 0].sum(dtype=np.float64)
+        rank = step(indptr, indices, sent, cuts) + np.float32((0.15 + lost) / len(degree))
+    return rank
 
 
 def forget(path: Path) -> None:
