@@ -34,7 +34,7 @@ from typing import Any
 from bench.command import parsed
 from bench.machine import describe_machine
 from bench.measure import timed
-from bench.process import launch, peak
+from bench.process import drop, launch, peak
 from bench.results import named, save, table
 from examples.products import control_group
 
@@ -185,7 +185,7 @@ def mapped(what: str, folder: Path, budget: int) -> dict[str, Any]:
     import numpy as np
 
     imported = peak()
-    forget(folder / "indices.npy")
+    drop(folder / "indices.npy")  # its pages are accounted to the process that read them
     start = time.perf_counter()
     indptr = np.load(folder / "indptr.npy")
     indices = np.load(folder / "indices.npy", mmap_mode="r")
@@ -209,13 +209,6 @@ def ranks(indptr: Any, indices: Any, step: Callable[..., Any], cuts: Any) -> Any
         lost = 0.85 * rank[degree == 0].sum(dtype=np.float64)
         rank = step(indptr, indices, sent, cuts) + np.float32((0.15 + lost) / len(degree))
     return rank
-
-
-def forget(path: Path) -> None:
-    """Drop the pages of a file from the cache, which are accounted to the process that read them."""
-    with open(path, "rb") as file:
-        os.fsync(file.fileno())
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def by_numpy(indptr: Any, indices: Any, sent: Any, cuts: Any) -> Any:
