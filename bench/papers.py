@@ -249,10 +249,7 @@ PARTS: dict[str, tuple[Callable[..., Iterator[Row]], list[str]]] = {
         streamed,
         ["graph", "in memory", "1/2", "1/4", "1/8", "memory map", "1/2 / in memory", "1/4 / ...", "1/8 / ..."],
     ),
-    "shared": (
-        shared,
-        ["graph", "8 programs", "graphs read alone", "shared", "alone", "shared, ms", "alone / shared"],
-    ),
+    "shared": (shared, ["graph", "8 programs", "graphs read alone", "shared", "alone", "shared, ms", "alone / shared"]),
     "layers": (layers, ["graph", "layer", "pass", "tgraph", "PyG edge_index / tgraph", "PyG sparse / tgraph"]),
     "storage": (storage, ["graph", "stored", "bytes of an arc", "built, s", "iteration of PageRank", "/ CSR"]),
     "stores": (

@@ -73,8 +73,7 @@ def of_pyg_lib(graph: tg.Graph, fanouts: list[int]) -> Sample:
 
     def sample(seeds: Tensor, batch: int) -> tuple[Tensor, Tensor, Tensor]:
         row, col, node, *_ = torch.ops.pyg.neighbor_sample(
-            *(offset, neighbors, seeds, fanouts, None, None, None, None),
-            *(True, False, True, False, "uniform", True),
+            *(offset, neighbors, seeds, fanouts, None, None, None, None), *(True, False, True, False, "uniform", True)
         )
         return node, row, col
 

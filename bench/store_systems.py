@@ -201,14 +201,9 @@ def in_postgres(server: Server) -> System:
     return System("psycopg, SELECT of rows", put, read, rows)
 
 
-KINDS = {
-    "memory": "torch",
-    "disk": "torch",
-    "lmdb": "lmdb",
-    "rocksdb": "rocksdict",
-    "redis": "redis",
-    "postgres": "psycopg",
-}  # the package of each
+# The package of each.
+KINDS = {"memory": "torch", "disk": "torch", "lmdb": "lmdb", "rocksdb": "rocksdict", "redis": "redis"}
+KINDS["postgres"] = "psycopg"
 SERVERS: dict[str, type[Server]] = {"redis": RedisServer, "postgres": PostgresServer}
 
 
