@@ -12,7 +12,7 @@ from scipy.sparse import csgraph, csr_array
 import tgraph as tg
 from bench.arrays import Arrays, Description
 from bench.kernels import BLOCKS
-from bench.library import Call, Row, close
+from bench.library import Call, Row, close, of_arrays
 
 VERTICES = 400
 
@@ -38,11 +38,7 @@ def matrix(system: Any, start: int) -> csr_array:
 def held(system: Any, start: int) -> Any:
     """The piece around a vertex as a graph of the system, with weights."""
     piece = matrix(system, start)
-    arrays = Arrays(piece.indptr.astype(np.int64), piece.indices, piece.data.astype(np.int32), False)
-    if system.name == "tgraph":
-        return tg.Graph(*map(torch.from_numpy, (arrays.offset, arrays.neighbors, arrays.weights)), directed=False)
-    made = type(system)(system.folder, arrays, system.description, system.threads)
-    return made.graph if system.name == "rustworkx" else made.weighted
+    return of_arrays(system, Arrays(piece.indptr.astype(np.int64), piece.indices, piece.data.astype(np.int32), False))
 
 
 def of_piece(name: str, *arguments: Any, **options: Any) -> Any:
