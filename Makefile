@@ -73,7 +73,7 @@ lines:
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m bench.csr
-	$(BIN)/python -m bench.reading
+	$(BIN)/python -m bench.files --edges 30000000 --formats .el
 	$(BIN)/python -m bench.frontier
 	$(BIN)/python -m bench.layouts
 	$(BIN)/python -m bench.streaming

@@ -1,4 +1,4 @@
 """Comparisons with other systems. `python -m bench.analytics` compares graph analytics.
 
-All scripts share their options (command), turns (measure), processes, and tables and pictures (results).
+All scripts share their options (command), turns (measure), processes, and tables (results).
 """

@@ -7,9 +7,8 @@ Peers that are not installed are reported and skipped; GAPBS is included if the 
 folder of its programs. Each graph and number of threads runs in a separate process, which interleaves all systems;
 searches start from --sources vertices, and each system has about --budget seconds for a kernel, and --timeout for a
 graph. --quick: small synthetic graphs and two sources, to see whether it runs. Results go to bench/results:
-analytics.json with all samples, analytics.md with tables, one picture per number of threads; they are written after
-every graph. The part "library" runs `bench.library`, whose rows are all other algorithms that peers have, with tables
-of its own.
+analytics.json with all samples, analytics.md with tables; they are written after every graph. The part "library" runs
+`bench.library`, whose rows are all other algorithms that peers have, with tables of its own.
 """
 
 from __future__ import annotations

@@ -22,11 +22,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 import tgraph as tg
 from bench import measure, peers
-from bench.arrays import TOLERANCE, Arrays, Description
+from bench.arrays import Arrays, Description
 from bench.command import RESULTS, ROOT, parsed
 from bench.graphs import describe, store
 from bench.kernels import BLOCKS, KERNELS
@@ -107,26 +106,14 @@ def environment(name: str) -> Path:
     return python
 
 
-def ours(folder: Path, workers: int, rounds: int) -> dict[str, Any]:
-    """{kernel: call} of TGraph in one process with as many threads."""
-    torch.set_num_threads(workers)
-    graph = tg.read(folder / "graph.tg")
-    graph = tg.Graph(graph.offset, graph.neighbors, directed=graph.directed)
-    algorithms = tg.algorithms
-    ranks = {"tol": None, "max_iterations": rounds, "dangling": "ignore"}
-    return {
-        "pagerank": lambda _: algorithms.pagerank(graph, **ranks),
-        "wcc": lambda _: algorithms.wcc(graph),
-        "bfs": lambda source: algorithms.bfs(graph, source),
-    }
-
-
 def compare(folder: Path, workers: int, served: list[Served], settings: measure.Settings) -> list[dict[str, Any]]:
     """A cell for each kernel and system."""
     arrays, description = Arrays.load(folder / "graph.npz"), Description.load(folder)
-    rounds = iterations(tg.read(folder / "graph.tg"))
-    calls = ours(folder, workers, rounds)
-    cells = []
+    system, cells = peers.load("tgraph")(folder, None, description, workers), []
+    calls = {kernel: found.call for kernel, found in system.kernels().items()}
+    rounds = system.kernels()["pagerank"].iterations(None)  # until it is as near as results are verified to be
+    ranks = {"tol": None, "max_iterations": rounds, "dangling": "ignore"}
+    calls["pagerank"] = lambda _: tg.algorithms.pagerank(system.graph, **ranks)
     for kernel in WANTED:
         check = KERNELS[kernel].check(arrays, folder)
 
@@ -145,12 +132,6 @@ def compare(folder: Path, workers: int, served: list[Served], settings: measure.
             cells.append(made | {"inside": getattr(contestant, "inside", {}).get(kernel, [])})
             print(cells[-1], flush=True)
     return cells
-
-
-def iterations(graph: tg.Graph) -> int:
-    """Iterations of PageRank until it is as near to its fixed point as results are verified to be."""
-    program = tg.algorithms.PageRank(tol=TOLERANCE, dangling="ignore")
-    return tg.run(program, graph).iterations
 
 
 def markdown(cells: list[dict[str, Any]]) -> str:

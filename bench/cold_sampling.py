@@ -23,8 +23,8 @@ from torch import Tensor
 import tgraph as tg
 from bench.command import RESULTS, parsed
 from bench.measure import medians, timed
+from bench.process import drop
 from bench.results import table
-from bench.store_systems import drop
 from bench.stores import random_reads
 from bench.verify import require
 

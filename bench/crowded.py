@@ -34,6 +34,7 @@ from typing import Any
 import torch
 
 import tgraph as tg
+from bench import serial
 from bench.command import parsed
 from bench.machine import describe_machine
 from bench.measure import timed
@@ -93,23 +94,10 @@ def calls(options: argparse.Namespace, folder: Path) -> Iterator[tuple[str, Call
         "grid": partial(tg.generators.grid2d, options.side, options.side, weighted=True),
     }
     for kind, make_graph in makers.items():
-        wanted = [name for name in ALGORITHMS if not options.only or {name, f"{name} {kind}"} & {*options.only}]
+        wanted = [name for name in CALLS if not options.only or {name, f"{name} {kind}"} & {*options.only}]
         graph = make_graph() if wanted else None
         for name in wanted:
-            yield f"{name} {kind}", ALGORITHMS[name](graph, folder)
-
-
-def hub(graph: tg.Graph) -> int:
-    return int(graph.out_degree.argmax())
-
-
-def pagerank(graph: tg.Graph, _: Path) -> Call:
-    return lambda: tg.algorithms.pagerank(graph, tol=None, max_iterations=10)
-
-
-def betweenness(graph: tg.Graph, _: Path) -> Call:
-    sources = graph.out_degree.topk(2).indices
-    return lambda: tg.algorithms.betweenness(graph, sources)
+            yield f"{name} {kind}", CALLS[name](graph, folder)
 
 
 def aggregate(graph: tg.Graph, _: Path) -> Call:
@@ -129,18 +117,13 @@ def streamed(graph: tg.Graph, folder: Path) -> Call:
     file = folder / f"{graph.num_vertices}.tg"
     write_partitioned(graph, file, 16)
     held = tg.open(file, memory=max(file.stat().st_size // 4, 1 << 20))
-    return lambda: tg.algorithms.bfs(held, hub(graph))
+    return lambda: tg.algorithms.bfs(held, int(graph.out_degree.argmax()))
 
 
-ALGORITHMS: dict[str, Callable[[tg.Graph, Path], Call]] = {
-    "bfs": lambda graph, _: lambda: tg.algorithms.bfs(graph, hub(graph)),
-    "sssp": lambda graph, _: lambda: tg.algorithms.sssp(graph, hub(graph)),
-    "pagerank": pagerank,
-    "components": lambda graph, _: lambda: tg.algorithms.wcc(graph),
-    "betweenness": betweenness,
-    "aggregate": aggregate,
-    "gatv2": gatv2,
-    "streamed": streamed,
+OF_SERIAL = ("bfs", "sssp", "pagerank", "wcc", "betweenness")
+CALLS: dict[str, Callable[[tg.Graph, Path], Call]] = {
+    **{name: lambda graph, _, name=name: serial.calls(graph)[name] for name in OF_SERIAL},
+    **{"aggregate": aggregate, "gatv2": gatv2, "streamed": streamed},
 }
 
 

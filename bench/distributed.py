@@ -5,7 +5,7 @@
 PageRank of ten iterations, BFS, components and SSSP: the ranks, of one thread each, and the one process take turns,
 each after a pause, and what the ranks compute is compared with what the process does. A cell has the median of the
 ratios within a turn, the bytes that all ranks sent in a call, and the least that the partition needs for PageRank: 4
-bytes for every mirror in every iteration. Writes distributed.json, distributed.md and distributed.png.
+bytes for every mirror in every iteration. Writes distributed.json and distributed.md.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import tgraph as tg
 from bench.command import RESULTS, parsed
 from bench.machine import describe_machine
 from bench.measure import timed
-from bench.results import drawn, save, table
+from bench.results import save, table
 
 ITERATIONS = 10
 PAUSE = 0.05  # seconds after which threads that wait for more work have gone to sleep
@@ -136,32 +136,6 @@ def markdown(cells: list[dict[str, Any]]) -> str:
     return table(["", "", "one process, ms", "ranks, ms", "ratio", "bytes sent", "of the least"], rows)
 
 
-def picture(cells: list[dict[str, Any]], path: Path) -> None:
-    """A panel for each graph: milliseconds of the one process and of the ranks, every call a point, medians as bars."""
-    cells = [cell for cell in cells if "algorithm" in cell]
-    graphs = list(dict.fromkeys(cell["graph"] for cell in cells))
-    with drawn(path, (4.3 * len(graphs), 3.8), len(graphs)) as (_, axes):
-        for axis, graph in zip(axes, graphs, strict=True):
-            panel(axis, graph, [cell for cell in cells if cell["graph"] == graph])
-        axes[0].set_ylabel("ms of a call, ratio above")
-        axes[0].legend(frameon=False)
-
-
-def panel(axis: Any, graph: str, cells: list[dict[str, Any]]) -> None:
-    for shift, kind, color in ((-0.2, "alone", "#56b4e9"), (0.2, "ranks", "#d55e00")):
-        label = "one process" if kind == "alone" else "ranks of one thread"
-        medians = [1000 * statistics.median(cell[kind]) for cell in cells]
-        axis.bar([i + shift for i in range(len(cells))], medians, 0.36, color=color, label=label)
-        for i, cell in enumerate(cells):
-            axis.plot([i + shift] * len(cell[kind]), [1000 * each for each in cell[kind]], "k.", markersize=3)
-    for i, cell in enumerate(cells):
-        top = 1000 * max(*cell["alone"], *cell["ranks"])
-        axis.annotate(f"{cell['ratio']:.2f}", (i, top), (0, 4), textcoords="offset points", ha="center")
-    axis.set(yscale="log", title=graph, xticks=range(len(cells)))
-    axis.set_xticklabels([cell["algorithm"] for cell in cells])
-    axis.margins(y=0.15)
-
-
 def main() -> None:
     arguments = parsed(__doc__, scale=20, ranks=2, graphs=["rmat", "uniform"], repeat=5, output=RESULTS)
     torch.set_num_threads(arguments.ranks)
@@ -172,7 +146,6 @@ def main() -> None:
         cells += compare(f"{name}-{arguments.scale}", graph, arguments.ranks, arguments.repeat)
     found = {"machine": describe_machine(), "ranks": arguments.ranks, "cells": cells}
     save("distributed", markdown(cells), found, arguments.output)
-    picture(cells, arguments.output / "distributed.png")
 
 
 if __name__ == "__main__":

@@ -217,10 +217,7 @@ def _rank(options: argparse.Namespace, folder: Path, rank: int, group: Path | No
     command = [sys.executable, "-m", "bench.distributed_memory", "--rank", str(rank), "--folder", str(folder)]
     command += ["--threads", str(options.threads), *(["--memory", options.memory] if options.memory else [])]
     told = {"RANK": rank, "WORLD_SIZE": options.ranks, "MASTER_ADDR": "localhost", "MASTER_PORT": options.port}
-    return {
-        "args": within(group, command),
-        "env": os.environ | {name: str(value) for name, value in told.items()},
-    }
+    return {"args": within(group, command), "env": os.environ | {name: str(value) for name, value in told.items()}}
 
 
 def _peak(group: Path | None) -> str:

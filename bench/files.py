@@ -1,14 +1,14 @@
 """The graph files of a folder: which are read, which are refused and why, and which differ from another parser's graph.
 
     python -m bench.files FOLDER [--json]
-    python -m bench.files --edges 500000 [--rounds 5]
+    python -m bench.files --edges 500000 [--rounds 5] [--formats .graphml,.el]
 
 Vertices, edges, the direction and the sum of weights are compared with those by igraph, where it can be imported,
 networkx and scipy. The exit status is 1 where a file differs from all, or ends in an error that is not tgraph's.
 
 With --edges, files of a random graph with weights and names, 16 edges to a vertex, are written in each format and timed
 in turn: tgraph beside igraph, or beside networkx where igraph does not read the format; 1,200,000 edges are 100 MB of
-GraphML.
+GraphML. An edge list, of numbers alone, is read beside the bare parse of pyarrow.csv; the aim is twice its time.
 """
 
 import argparse
@@ -25,8 +25,10 @@ from pathlib import Path
 from typing import Any
 
 import networkx as nx
+import pyarrow as pa
 import scipy.io
 import torch
+from pyarrow import csv
 
 import tgraph
 from bench.measure import timed
@@ -43,6 +45,7 @@ NETWORKX[".json"] = lambda path: node_link(json.loads(path.read_text()))
 MIXED = re.compile(  # marks of the direction of edges, in GraphML and Pajek
     rb'<edge [^>]*\bdirected=("true"|"false")|(?i:^\s*\*(arcs|edges)\b.*\n(?:%.*\n)*\s*\d)', re.MULTILINE
 )
+SPEED = (".graphml", ".gml", ".net", ".gexf", ".json", ".el")
 Figures = tuple[int, int, bool, float]  # vertices, edges, directed, sum of weights or NaN where edges are without
 
 
@@ -65,6 +68,18 @@ def read_igraph(path: Path) -> Any:
 
 def read_networkx(path: Path) -> nx.Graph:
     return NETWORKX[path.suffix.lower()](path)
+
+
+def read_pyarrow(path: Path) -> pa.Table:
+    """A lower bound for readers built on pyarrow: two integer columns from text."""
+    names, spaced = csv.ReadOptions(column_names=["source", "target"]), csv.ParseOptions(delimiter=" ")
+    integers = csv.ConvertOptions(column_types=dict.fromkeys(names.column_names, pa.int64()))
+    return csv.read_csv(path, names, spaced, integers)
+
+
+def by_pyarrow(path: Path) -> Figures:
+    ends = read_pyarrow(path)
+    return 1 + max(int(column.to_numpy().max()) for column in ends.columns), len(ends), True, nan
 
 
 def by_igraph(path: Path) -> Figures:
@@ -115,7 +130,8 @@ def outcome(path: Path) -> tuple[str, str]:
 def in_turn(path: Path, rounds: int) -> str:
     """A line with the medians of the seconds that tgraph and another parser take for a file."""
     mine = by_tgraph(path)
-    for figures, read in ((by_igraph, read_igraph), (by_networkx, read_networkx)):
+    others = ((by_igraph, read_igraph), (by_networkx, read_networkx))
+    for figures, read in ((by_pyarrow, read_pyarrow),) if path.suffix == ".el" else others:
         try:
             theirs = figures(path)
         except Exception:  # it reads no such format, or cannot be imported
@@ -128,16 +144,16 @@ def in_turn(path: Path, rounds: int) -> str:
     return "no other parser reads it"
 
 
-def speed(edges: int, rounds: int) -> None:
+def speed(edges: int, rounds: int, formats: list[str]) -> None:
     """Print the line of each format."""
     n = max(edges // 16, 1)
     ends = torch.randint(n, (2, edges), generator=torch.Generator().manual_seed(0))
     names = [f"n{i}" for i in range(n)]
     graph = tgraph.Graph.from_edges(*ends, torch.arange(edges) % 100, num_vertices=n, vertices=names)
     with tempfile.TemporaryDirectory() as folder:
-        for extension in (".graphml", ".gml", ".net", ".gexf", ".json"):
+        for extension in formats:
             path = Path(folder) / f"a{extension}"
-            tgraph.write(graph, path)
+            tgraph.write(tgraph.Graph.from_edges(*ends) if extension == ".el" else graph, path)
             print(f"{extension:8} {in_turn(path, rounds)}", flush=True)
 
 
@@ -148,10 +164,11 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--edges", type=int)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--formats", type=lambda text: text.split(","), default=[*SPEED])
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     if arguments.edges:
-        speed(arguments.edges, arguments.rounds)
+        speed(arguments.edges, arguments.rounds, arguments.formats)
         return
     if arguments.folder is None:
         parser.error("give a FOLDER, or --edges")

@@ -1,6 +1,7 @@
 """python -m bench.fuzz [--mode MODE] [--inputs N | --minutes M] [--seed S] [--first I] [--keep FOLDER]
 
-Input number i of a mode and a seed is always the same.
+Input number i of a mode and a seed is always the same; --minutes are those of all modes, --inputs of each. FOLDER gets
+the damaged inputs at fault.
 damaged : files for every reader, each of a small graph in one of the formats, changed at a few places. A reader may
 give a graph or raise one of `tgraph.errors`; where the format is under checksums, it has to be the one that was
 written. Any other exception, another graph and a process that dies are faults.
@@ -11,7 +12,6 @@ trips : any graph, written in any format; what is read has to be equal, or nothi
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import random
 import resource
@@ -30,6 +30,7 @@ from typing import Any
 import torch
 
 import tgraph as tg
+from bench.command import parsed
 from bench.fuzz_text import dress_fault, trip_fault
 
 BATCH = 100  # inputs that a process is given at a time
@@ -184,18 +185,12 @@ def fuzz(
 
 def main() -> None:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mode", choices=MODES, help="one of them; by default each in turn")
-    parser.add_argument("--inputs", type=int, help="of each mode")
-    parser.add_argument("--minutes", type=float, default=2, help="of all modes")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--keep", type=Path, help="a folder for the damaged inputs at fault")
-    given = parser.parse_args()
-    modes = list(MODES) if given.mode is None else [given.mode]
+    given = parsed(
+        __doc__, {"mode": tuple(MODES)}, mode=tuple(MODES), inputs=int, minutes=2.0, seed=0, first=0, keep=Path
+    )
     total = 0
-    for mode in modes:
-        seconds = 60 * given.minutes / len(modes)
+    for mode in given.mode:
+        seconds = 60 * given.minutes / len(given.mode)
         found = fuzz(given.seed, given.first, given.inputs, seconds, work=partial(run, mode=mode))
         total += len(found)
         for number, what in found:

@@ -43,7 +43,8 @@ from bench.results import named, save, table
 PARTS = ("sums", "layers", "memory", "graphs", "batches")
 HEADS, CHANNELS = 4, 32
 MAY_DIFFER = 1e-3  # the share of a result
-LAYERS = ("GCNConv", "SAGEConv mean", "SAGEConv max", "GATConv", "GATv2Conv", "TransformerConv")
+ATTENTION = ("GATConv", "GATv2Conv", "TransformerConv")
+LAYERS = ("GCNConv", "SAGEConv mean", "SAGEConv max", *ATTENTION)
 Step = Callable[[], Tensor]
 
 
@@ -58,22 +59,12 @@ class Problem:
     def num_vertices(self) -> int:
         return len(self.x)
 
-    @property
-    def adjacency(self) -> Tensor:
-        """The transposed adjacency as a sparse matrix with int32 indices: row v lists the in-neighbours of v."""
-        src, dst = self.edge_index
-        n = self.num_vertices
-        offset = torch.zeros(n + 1, dtype=torch.int32)
+    def adjacency(self, dtype: torch.dtype = torch.int32) -> Tensor:
+        """The transposed adjacency as a sparse matrix with indices of a dtype: row v lists the in-neighbours of v."""
+        (src, dst), n = self.edge_index, self.num_vertices
+        offset = torch.zeros(n + 1, dtype=dtype)
         offset[1:] = torch.bincount(dst, minlength=n).cumsum(0)
-        return torch.sparse_csr_tensor(offset, src.int(), torch.ones(len(src)), (n, n))
-
-    @property
-    def wide_adjacency(self) -> Tensor:
-        """The same with int64 indices, as PyG takes it."""
-        narrow = self.adjacency
-        return torch.sparse_csr_tensor(
-            narrow.crow_indices().long(), narrow.col_indices().long(), narrow.values(), narrow.shape
-        )
+        return torch.sparse_csr_tensor(offset, src.to(dtype), torch.ones(len(src)), (n, n))
 
 
 def power_law(vertices: int, edges: int, width: int, seed: int = 0) -> Problem:
@@ -95,7 +86,7 @@ def sums(problem: Problem) -> dict[str, dict[str, Callable[[Tensor], Tensor]]]:
     """{reduction: {system: function of the features}}."""
     (src, dst), n = problem.edge_index, problem.num_vertices
     graph = tg.Graph.from_edges(src, dst, num_vertices=n)
-    matrix = problem.adjacency
+    matrix = problem.adjacency()
     found: dict[str, dict[str, Callable[[Tensor], Tensor]]] = {
         "sum": {
             "tgraph": lambda x: tg.aggregate(graph, x, "sum"),
@@ -127,7 +118,7 @@ def layers(name: str, problem: Problem) -> dict[str, tuple[torch.nn.Module, Any]
         from torch_geometric import nn
     except ImportError:
         return found
-    for system, adjacency in {"pyg edge_index": graph, "pyg sparse": problem.wide_adjacency}.items():
+    for system, adjacency in {"pyg edge_index": graph, "pyg sparse": problem.adjacency(torch.int64)}.items():
         theirs = layer(nn, name, width)
         theirs.load_state_dict(ours.state_dict())
         found[system] = (theirs, adjacency)
@@ -138,11 +129,10 @@ def layer(module: Any, name: str, width: int) -> torch.nn.Module:
     """A layer of either library."""
     kind, _, reduce = name.partition(" ")
     torch.manual_seed(0)
-    if kind == "SAGEConv":
-        return module.SAGEConv(width, width, aggr=reduce)
-    if kind == "GCNConv":
-        return module.GCNConv(width, width)
-    return getattr(module, kind)(width, CHANNELS, heads=HEADS)
+    columns, options = (
+        (CHANNELS, {"heads": HEADS}) if kind in ATTENTION else (width, {"aggr": reduce} if reduce else {})
+    )
+    return getattr(module, kind)(width, columns, **options)
 
 
 # ---- timing ----------------------------------------------------------------------------------------------------------
@@ -290,7 +280,11 @@ def shown(found: dict[str, Any] | None) -> str:
 
 
 def main() -> None:
-    options = parse()
+    options = parsed(
+        __doc__,
+        known={"parts": PARTS},
+        parts=PARTS, vertices=200_000, edges=4_000_000, widths=[64, 128], repeat=5, data=DATA, graphs=GRAPHS,
+    )  # fmt: skip
     results: dict[str, Any] = {"machine": describe_machine(), "threads": torch.get_num_threads(), "cells": {}}
     for title, cells in chosen(options):
         held = results["cells"].setdefault(title, [])
@@ -327,15 +321,6 @@ def problem_of(graph: tg.Graph, width: int = 64) -> Problem:
     order = dst.argsort(stable=True)
     edge_index = torch.stack((src, dst))[:, order].contiguous()
     return Problem(edge_index, torch.randn(graph.num_vertices, width, generator=torch.Generator().manual_seed(0)))
-
-
-def parse() -> argparse.Namespace:
-    return parsed(
-        __doc__,
-        known={"parts": PARTS},
-        parts=PARTS, vertices=200_000, edges=4_000_000,
-        widths=[64, 128], repeat=5, data=DATA, graphs=GRAPHS,
-    )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -44,9 +44,8 @@ def made(module: Any, name: str) -> Module:
     """A layer of either library."""
     if name == "GIN":
         return module.GINConv(Sequential(Linear(COLUMNS, COLUMNS), ReLU(), Linear(COLUMNS, COLUMNS)))
-    if name in ("GCN", "SAGE"):
-        return getattr(module, f"{name}Conv")(COLUMNS, COLUMNS)
-    return getattr(module, f"{name}Conv")(COLUMNS, COLUMNS // HEADS, heads=HEADS)
+    columns, options = (COLUMNS, {}) if name in ("GCN", "SAGE") else (COLUMNS // HEADS, {"heads": HEADS})
+    return getattr(module, f"{name}Conv")(COLUMNS, columns, **options)
 
 
 def run_batches(sizes: tuple[int, ...] = ARCS) -> Iterator[dict[str, Any]]:

@@ -11,7 +11,6 @@ before. Results go to bench/results/gpu-NAME.md and .json.
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import re
 import statistics
@@ -28,12 +27,11 @@ from torch import Tensor
 import tgraph as tg
 from bench import results as files
 from bench.command import RESULTS, parsed
-from bench.gnn import Step, both, forward
+from bench.gnn import ATTENTION, HEADS, Step, both, forward
 from bench.measure import timed
 from bench.results import table
 
 COPIED = 1 << 30  # bytes
-LAYERS, HEADS = ("GATConv", "GATv2Conv", "TransformerConv"), 4
 
 
 @dataclass
@@ -52,7 +50,9 @@ class Row:
 
 
 def main() -> None:
-    arguments = parse()
+    arguments = parsed(
+        __doc__, scale=20, degree=16, features=[1, 32, 128], heads=[32, 64], repeat=20, device="cuda", output=RESULTS
+    )
     device = torch.device(arguments.device)
     if device.type == "cuda" and not torch.cuda.is_available():
         sys.exit("bench.gpu: torch sees no CUDA device; --device cpu tries the comparison out")
@@ -66,12 +66,6 @@ def main() -> None:
             rows += layers(name, graph, columns, arguments.repeat)
         rows += searches(name, graph, arguments.repeat)
         save(rows, copy, device, arguments.output)  # after each graph, so that nothing is lost when the machine goes
-
-
-def parse() -> argparse.Namespace:
-    return parsed(
-        __doc__, scale=20, degree=16, features=[1, 32, 128], heads=[32, 64], repeat=20, device="cuda", output=RESULTS
-    )
 
 
 def graphs(scale: int, degree: int) -> dict[str, tg.Graph]:
@@ -180,7 +174,7 @@ def tasks(graph: tg.Graph, columns: int) -> dict[str, tuple[dict[str, Step], Ten
     edge_index = torch.stack((torch.repeat_interleave(host.out_degree), host.neighbors.long()))
     x = torch.randn((host.num_vertices, columns), generator=torch.Generator().manual_seed(0))
     modules = {"tgraph": tg.nn, "PyG": installed("torch_geometric.nn")}
-    for kind in LAYERS:
+    for kind in ATTENTION:
         torch.manual_seed(0)
         layers = {name: getattr(of, kind)(columns, columns, heads=HEADS) for name, of in modules.items() if of}
         for backward in (False, True):

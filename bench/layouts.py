@@ -11,7 +11,7 @@ Ratios of bytes are to a CSR of 4-byte neighbours and no weights, with offsets o
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, astuple, dataclass, fields
 from functools import partial
 from typing import Any
@@ -23,7 +23,7 @@ import tgraph as tg
 from bench.command import DATA, RESULTS, parsed
 from bench.graphs import GRAPHS, present
 from bench.machine import describe_machine
-from bench.measure import in_turns, medians, timed
+from bench.measure import milliseconds, timed
 from bench.peers.tgraph_ import plain
 from bench.results import named, save, table
 from tgraph.formats import LAYOUTS
@@ -59,11 +59,6 @@ def main() -> None:
     cells = ([f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in astuple(row)] for row in found)
     head = [field.name for field in fields(Row)]
     save("layouts", f"# Layouts\n\n{named(results['machine'])}\n\n{table(head, cells)}", results, arguments.output)
-
-
-def milliseconds(calls: dict[str, Callable[[], object]], repeat: int) -> dict[str, float]:
-    """The median of each call, in turn."""
-    return {name: 1000 * seconds for name, seconds in medians(in_turns(calls, repeat)).items()}
 
 
 def rows(arguments: argparse.Namespace) -> Iterator[Row]:

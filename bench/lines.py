@@ -8,10 +8,11 @@ working tree and of the commit, as `wc -l` counts them.
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 from collections import Counter
 from pathlib import PurePosixPath
+
+from bench.command import parsed
 
 KINDS = {".py": "Python", ".pyi": "Python", **dict.fromkeys((".cpp", ".hpp", ".cu", ".cuh"), "C++"), ".md": "Markdown"}
 
@@ -40,9 +41,7 @@ def count(revision: str | None = None) -> Counter[tuple[str, str]]:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--since", metavar="REVISION", help="a commit to compare with")
-    since = parser.parse_args().since
+    since = parsed(__doc__, since=str).since
     now, before = count(), count(since) if since else None
     for kind in dict.fromkeys(KINDS.values()):
         rooms = sorted({where for each, where in now | (before or Counter()) if each == kind})

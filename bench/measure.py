@@ -53,6 +53,11 @@ def medians(taken: Mapping[K, Sequence[float]]) -> dict[K, float]:
     return {name: statistics.median(seconds) for name, seconds in taken.items()}
 
 
+def milliseconds(calls: Mapping[K, Callable[[], Any]], turns: int) -> dict[K, float]:
+    """The median of each of some calls in turn."""
+    return {name: 1e3 * seconds for name, seconds in medians(in_turns(calls, turns)).items()}
+
+
 @dataclass
 class Settings:
     """repeat : timed calls in a block. budget : seconds that a cell may take, about. slow : a call that takes longer

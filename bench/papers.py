@@ -31,9 +31,9 @@ from bench.dynamic.own import RUNS, Edges
 from bench.gnn import problem_of, run_layers
 from bench.graphs import present
 from bench.layouts import ROUNDS, one_layout, ranked
-from bench.measure import in_turns, medians, timed
+from bench.measure import milliseconds, timed
 from bench.results import save, table
-from bench.streaming import by_numpy
+from bench.streaming import by_numpy, ranks
 
 GRAPHS = ["cnr-2000", "web-NotreDame", "soc-Epinions1", "USA-road-NW", "ca-HepPh", "COLLAB", "imdb-actor"]
 Row = list[Any]
@@ -73,7 +73,7 @@ def compared(calls: dict[str, Callable[[], Any]], repeat: int) -> dict[str, floa
     for each in results[1:]:
         for one, other in zip(tree_leaves(results[0]), tree_leaves(each), strict=True):
             torch.testing.assert_close(other, one, rtol=1e-3, atol=1e-6)
-    return {name: 1e3 * taken for name, taken in medians(in_turns(calls, repeat)).items()}
+    return milliseconds(calls, repeat)
 
 
 def directions(name: str, graph: tg.Graph, repeat: int) -> Iterator[Row]:
@@ -112,7 +112,7 @@ def cuts(name: str, graph: tg.Graph, repeat: int) -> Iterator[Row]:
             path = Path(folder) / "graph.tg"
             tg.stream.write_partitioned(ordered, path, parts=8)
             call = partial(run_streamed, program, path, held(graph, 4))
-            taken, visits = 1e3 * medians(in_turns({"run": call}, repeat))["run"], len(call(trace=True).trace.visits)
+            taken, visits = milliseconds({"run": call}, repeat)["run"], len(call(trace=True).trace.visits)
         yield [name, method, f"{seconds:.2f}", f"{100 * float(crossing.float().mean()):.0f} %", f"{taken:.1f}", visits]
 
 
@@ -129,26 +129,17 @@ def streamed(name: str, graph: tg.Graph, repeat: int) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "graph.tg"
         tg.stream.write_partitioned(graph, path, parts=32)
-        np.save(Path(folder) / "neighbors.npy", graph.neighbors.numpy())
+        offset, neighbors = graph.offset.numpy(), Path(folder) / "neighbors.npy"
+        np.save(neighbors, graph.neighbors.numpy())
         make = programs(graph)["PageRank"]
         calls: dict[str, Callable[[], Any]] = {"in memory": lambda: tg.run(make(), graph)}
         for share in (2, 4, 8):
             calls[f"1/{share}"] = partial(run_streamed, make(), path, held(graph, share))
         taken = compared(calls, repeat)
-        by_map = 1e3 * medians(in_turns({"map": lambda: on_a_map(Path(folder), graph)}, repeat))["map"]
+        mapped = partial(ranks, offset, np.load(neighbors, mmap_mode="r"), by_numpy, [0, len(offset) - 1])
+        by_map = milliseconds({"map": mapped}, repeat)["map"]
         times = [f"{taken[key]:.1f}" for key in calls]
         yield [name, *times, f"{by_map:.1f}", *(f"{taken[key] / taken['in memory']:.2f}" for key in list(calls)[1:])]
-
-
-def on_a_map(folder: Path, graph: tg.Graph) -> np.ndarray:
-    """10 iterations of PageRank by numpy on a memory map of the neighbours."""
-    neighbors = np.load(folder / "neighbors.npy", mmap_mode="r")
-    n, offset, degree = graph.num_vertices, graph.offset.numpy(), np.maximum(graph.out_degree.numpy(), 1)
-    rank = np.full(n, 1 / n, np.float32)
-    for _ in range(10):
-        sums = by_numpy(offset, neighbors, (rank / degree).astype(np.float32), [0, n])
-        rank = np.float32(0.15 / n) + np.float32(0.85) * (sums + rank[graph.out_degree.numpy() == 0].sum() / n)
-    return rank
 
 
 def cbm(name: str, graph: tg.Graph, repeat: int) -> Iterator[Row]:
@@ -160,7 +151,7 @@ def cbm(name: str, graph: tg.Graph, repeat: int) -> Iterator[Row]:
         seconds, made = timed(graph.to_format, "cbm", alpha=alpha)
         calls = {"MKL": lambda: matrix @ x, "CBM": lambda made=made: tg.aggregate(made, x)}
         torch.testing.assert_close(calls["CBM"](), calls["MKL"](), rtol=1e-3, atol=1e-3)
-        taken = {key: 1e3 * each for key, each in medians(in_turns(calls, repeat)).items()}
+        taken = milliseconds(calls, repeat)
         size = (8 * graph.num_arcs + 4 * graph.num_vertices) / made.layout.nbytes  # a CSR of float32 and int32
         times = [f"{taken[key]:.2f}" for key in calls]
         yield [name, alpha, f"{size:.2f}", f"{seconds:.2f}", *times, *ratios(taken, "CBM", "MKL")]
@@ -188,8 +179,8 @@ def shared(name: str, graph: tg.Graph, repeat: int) -> Iterator[Row]:
 
             for one, other in zip(run("alone"), run("shared"), strict=True):
                 assert torch.equal(one, other)
-            taken = medians(in_turns({how: partial(run, how) for how in ("alone", "shared")}, repeat))
-            times = [f"{1e3 * taken[how]:.0f}" for how in taken]
+            taken = milliseconds({how: partial(run, how) for how in ("alone", "shared")}, repeat)
+            times = [f"{taken[how]:.0f}" for how in taken]
             yield [name, title, *(f"{read[how]:.1f}" for how in taken), *times, *ratios(taken, "shared", "alone")]
 
 
@@ -216,7 +207,7 @@ def storage(name: str, graph: tg.Graph, repeat: int) -> Iterator[Row]:
         seconds, store = timed(edges.store, n, share)
         calls = {"static": partial(ranked, static), "store": lambda store=store: ranked(store.snapshot())}
         assert torch.equal(calls["static"](), calls["store"]())
-        taken = {key: 1e3 * each / ROUNDS for key, each in medians(in_turns(calls, repeat)).items()}
+        taken = {key: each / ROUNDS for key, each in milliseconds(calls, repeat).items()}
         size = sum(store.info()[f"bytes of {part}"] for part in ("CSR", "runs")) / static.num_arcs
         yield [name, title, f"{size:.2f}", f"{seconds:.2f}", f"{taken['store']:.2f}", *ratios(taken, "static", "store")]
 
@@ -240,10 +231,9 @@ def stores(name: str, graph: tg.Graph, repeat: int) -> Iterator[Row]:
                 made.append(f"{1e3 * seconds:.1f}")
             drawn = [(torch.manual_seed(0), list(loader))[1] for loader in loaders.values()]
             assert all(torch.equal(one.n_id, other.n_id) for one, other in zip(*drawn, strict=True))
-            taken = medians(
-                in_turns({stays: lambda loader=loader: list(loader) for stays, loader in loaders.items()}, repeat)
-            )
-            times = [f"{1e3 * each / len(drawn[0]):.2f}" for each in taken.values()]
+            calls = {stays: lambda loader=loader: list(loader) for stays, loader in loaders.items()}
+            taken = milliseconds(calls, repeat)
+            times = [f"{each / len(drawn[0]):.2f}" for each in taken.values()]
             yield [name, kind, *made, *times, f"{taken[True] / taken[False]:.2f}"]
 
 
@@ -259,10 +249,7 @@ PARTS: dict[str, tuple[Callable[..., Iterator[Row]], list[str]]] = {
         streamed,
         ["graph", "in memory", "1/2", "1/4", "1/8", "memory map", "1/2 / in memory", "1/4 / ...", "1/8 / ..."],
     ),
-    "shared": (
-        shared,
-        ["graph", "8 programs", "graphs read alone", "shared", "alone", "shared, ms", "alone / shared"],
-    ),
+    "shared": (shared, ["graph", "8 programs", "graphs read alone", "shared", "alone", "shared, ms", "alone / shared"]),
     "layers": (layers, ["graph", "layer", "pass", "tgraph", "PyG edge_index / tgraph", "PyG sparse / tgraph"]),
     "storage": (storage, ["graph", "stored", "bytes of an arc", "built, s", "iteration of PageRank", "/ CSR"]),
     "stores": (

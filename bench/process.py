@@ -76,3 +76,10 @@ def resident(kind: str) -> int:
 def peak() -> int:
     """Bytes that this process has held at most, its code and mapped files included."""
     return UNIT * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def drop(path: Path) -> None:
+    """Have the system forget the pages of a file."""
+    with open(path, "rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

@@ -2,7 +2,7 @@
 
     python -m bench.report bench/results/analytics.json
 
-writes the tables and pictures of a result file again.
+writes the tables of a result file again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import Any
 from bench import results as files
 from bench.kernels import KERNELS
 from bench.measure import Spread, cells_of, ratio_of, seconds
-from bench.plot import plot
 from bench.results import milliseconds, named, table
 
 SYSTEMS = ("gapbs", "networkit", "igraph", "scipy", "graphblas", "rustworkx", "networkx")
@@ -263,9 +262,9 @@ def mark(verdict: str) -> str:
 
 
 def save(results: dict[str, Any], output: Path) -> list[Path]:
-    """Write the samples, the tables and the pictures."""
+    """Write the samples and the tables."""
     files.save("analytics", markdown(results), results, output, quiet=True)
-    return [output / "analytics.json", output / "analytics.md", *plot(results, output)]
+    return [output / "analytics.json", output / "analytics.md"]
 
 
 if __name__ == "__main__":

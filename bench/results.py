@@ -1,10 +1,9 @@
-"""The results of a measurement: tables in Markdown, pictures, and the files that they are written to."""
+"""The results of a measurement: tables in Markdown, and the files that they are written to."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,17 +32,3 @@ def named(facts: dict[str, str]) -> str:
 
 def milliseconds(seconds: float | None) -> str:
     return "" if seconds is None else f"{seconds * 1e3:.3g}" if seconds < 1 else f"{seconds * 1e3:.0f}"
-
-
-@contextmanager
-def drawn(path: Path, size: tuple[float, float], columns: int = 1, rows: int = 1, **options: Any) -> Iterator[Any]:
-    """A figure of matplotlib and its axes [rows * columns], written to a file at the end."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained", **options)
-    yield figure, axes.flatten()
-    figure.savefig(path, dpi=120)
-    plt.close(figure)

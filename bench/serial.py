@@ -89,9 +89,8 @@ def in_process(options: argparse.Namespace, threads: int) -> list[dict[str, Any]
     return answer(*command, env={"TGRAPH_CPUS": str(threads), "OMP_THREAD_LIMIT": "1"})
 
 
-def calls(scale: int) -> dict[str, Call]:
-    """A call of each algorithm of tgraph.algorithms, on an R-MAT graph."""
-    weighted = tg.generators.rmat(scale, weighted=True)
+def calls(weighted: tg.Graph) -> dict[str, Call]:
+    """A call of each algorithm of tgraph.algorithms."""
     graph = tg.Graph(weighted.offset, weighted.neighbors, directed=False)
     hub = int(graph.out_degree.argmax())
     sources = graph.out_degree.topk(SOURCES).indices
@@ -117,7 +116,7 @@ def measured(options: argparse.Namespace, threads: int) -> list[dict[str, Any]]:
     """A row for each algorithm: that of its fastest call."""
     torch.set_num_threads(threads)
     rows = []
-    for name, call in calls(options.scale).items():
+    for name, call in calls(tg.generators.rmat(options.scale, weighted=True)).items():
         if options.only and name not in options.only:
             continue
         call()

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from bench.process import drop
 from bench.servers import PostgresServer, RedisServer, Server, running
 from tgraph.stores import CachedStore, DiskStore, FeatureStore, LmdbStore, MemoryStore, PostgresStore, RedisStore
 from tgraph.stores.blocks import BlockStore
@@ -66,13 +67,6 @@ def ours(name: str, store: BlockStore) -> System:
 
         system.cool = cool
     return system
-
-
-def drop(path: Path) -> None:
-    """Have the system forget the pages of a file."""
-    with open(path, "rb") as file:
-        os.fsync(file.fileno())
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def in_memory() -> System:
@@ -207,14 +201,9 @@ def in_postgres(server: Server) -> System:
     return System("psycopg, SELECT of rows", put, read, rows)
 
 
-KINDS = {
-    "memory": "torch",
-    "disk": "torch",
-    "lmdb": "lmdb",
-    "rocksdb": "rocksdict",
-    "redis": "redis",
-    "postgres": "psycopg",
-}  # the package of each
+# The package of each.
+KINDS = {"memory": "torch", "disk": "torch", "lmdb": "lmdb", "rocksdb": "rocksdict", "redis": "redis"}
+KINDS["postgres"] = "psycopg"
 SERVERS: dict[str, type[Server]] = {"redis": RedisServer, "postgres": PostgresServer}
 
 

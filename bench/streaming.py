@@ -31,12 +31,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import torch
+from scipy.sparse import csr_matrix
+
+import tgraph as tg
 from bench.command import parsed
 from bench.machine import describe_machine
 from bench.measure import timed
-from bench.process import launch, peak
+from bench.process import drop, launch, peak
 from bench.results import named, save, table
 from examples.products import control_group
+from tgraph.stream import write_partitioned
+from tgraph.stream.file.blocks import BlockFile
+from tgraph.stream.memory import page_aligned
 
 ROUNDS = 10
 OURS = ("pagerank", "bfs", "wcc")
@@ -65,12 +73,6 @@ def alone(*arguments: Any, group: Path | None = None) -> Any:
 
 def prepare(folder: Path, scale: int, edge_factor: int, blocks: int) -> dict[str, Any]:
     """Write the partitioned file, arrays for the peers, and the results in memory; what the graph is."""
-    import numpy as np
-    import torch
-
-    import tgraph as tg
-    from tgraph.stream import write_partitioned
-
     graph = tg.generators.rmat(scale, edge_factor)
     write_partitioned(graph, folder / "graph.tg", blocks)
     np.save(folder / "indptr.npy", graph.offset.numpy())
@@ -80,7 +82,7 @@ def prepare(folder: Path, scale: int, edge_factor: int, blocks: int) -> dict[str
     for name, run in programs(source).items():
         expected[name] = run(graph).to(torch.float64).numpy()
         in_memory[name] = timed(run, graph)[0]
-    for name, program in {"bfs": tg.algorithms.BFS(source), "wcc": Labels()}.items():
+    for name, program in {"bfs": tg.algorithms.BFS(source), "wcc": tg.algorithms.PlainWCC()}.items():
         rounds[name] = tg.run(program, graph, trace=True, mode="pull").iterations
     np.savez(folder / "expected.npz", **expected)
     nbytes = (folder / "graph.tg").stat().st_size
@@ -98,8 +100,6 @@ def prepare(folder: Path, scale: int, edge_factor: int, blocks: int) -> dict[str
 
 def programs(source: int) -> dict[str, Callable[[Any], Any]]:
     """{name: the function of a graph that is run}"""
-    import tgraph as tg
-
     return {
         "pagerank": lambda graph: tg.algorithms.pagerank(graph, tol=None, max_iterations=ROUNDS),
         "bfs": lambda graph: tg.algorithms.bfs(graph, source),
@@ -107,27 +107,12 @@ def programs(source: int) -> dict[str, Callable[[Any], Any]]:
     }
 
 
-def Labels() -> Any:
-    """Components by label propagation: how many rounds a WCC takes that visits all arcs in each."""
-    import torch
-
-    import tgraph as tg
-
-    class Least(tg.Relaxation):
-        reduce, edge = "min", "copy"
-
-        def init(self, graph: tg.Graph) -> Any:
-            return torch.arange(graph.num_vertices), graph.everything()
-
-    return Least()
-
-
 # ---- runs ------------------------------------------------------------------------------------------------------------
 
 
 def measured(what: str, folder: Path, budget: int, repeat: int) -> dict[str, Any]:
     """One system, run so many times in separate processes, limited where that is allowed."""
-    base = alone("--imports", what)["peak"]
+    base = launch([sys.executable, "-c", "import bench.streaming, tgraph.algorithms"], os.cpu_count() or 1)[1]
     runs: list[dict[str, Any]] = []
     with control_group(int(budget * SLACK) + base) as group:
         for _ in range(repeat):
@@ -145,9 +130,6 @@ def child(what: str, folder: Path, budget: int) -> dict[str, Any]:
 
 def streamed(what: str, folder: Path, budget: int) -> dict[str, Any]:
     """A TGraph run, between two plain reads of the same file."""
-    import tgraph as tg
-    from tgraph.stream.memory import page_aligned
-
     imported, source = peak(), json.loads((folder / "source.json").read_text())
     graph = tg.open(folder / "graph.tg", memory=budget)
     seconds, found = timed(programs(source)[what], graph)
@@ -175,8 +157,6 @@ def streamed(what: str, folder: Path, budget: int) -> dict[str, Any]:
 
 def plain_read(path: Path, blocks: list[int], buffer: Callable[[int], Any]) -> float:
     """Bytes per second of reading the blocks in order into one buffer, and nothing else."""
-    from tgraph.stream.file.blocks import BlockFile
-
     with BlockFile(path) as file:
         memory = buffer(max(file.index[block].nbytes for block in blocks))
         memory.zero_()
@@ -188,8 +168,6 @@ def plain_read(path: Path, blocks: list[int], buffer: Callable[[int], Any]) -> f
 
 def ordinary(nbytes: int) -> Any:
     """Memory as an allocator gives it, from the next page on."""
-    import torch
-
     buffer = torch.empty(nbytes + 4096, dtype=torch.uint8)
     return buffer[-buffer.data_ptr() % 4096 :][:nbytes]
 
@@ -197,37 +175,32 @@ def ordinary(nbytes: int) -> Any:
 def mapped(what: str, folder: Path, budget: int) -> dict[str, Any]:
     """PageRank on arrays that are mapped from the disk, as one writes it with numpy or scipy, rows by rows so that what
     is made of the arcs keeps to a quarter of the budget."""
-    import numpy as np
-
     imported = peak()
-    forget(folder / "indices.npy")
+    drop(folder / "indices.npy")  # its pages are accounted to the process that read them
     start = time.perf_counter()
     indptr = np.load(folder / "indptr.npy")
     indices = np.load(folder / "indices.npy", mmap_mode="r")
-    step = by_scipy if what.startswith("scipy") else by_numpy
-    degree = np.diff(indptr)
-    rank = np.full(len(degree), 1 / len(degree), dtype=np.float32)
     cuts = np.searchsorted(indptr, np.arange(0, indptr[-1], max(budget // 4 // 12, 1)))
-    for _ in range(ROUNDS):
-        sent = (rank * 0.85 / np.maximum(degree, 1)).astype(np.float32)
-        lost = 0.85 * rank[degree == 0].sum(dtype=np.float64)
-        rank = step(indptr, indices, sent, np.append(cuts, len(degree))) + np.float32((0.15 + lost) / len(degree))
+    step = by_scipy if what.startswith("scipy") else by_numpy
+    rank = ranks(indptr, indices, step, np.append(cuts, len(indptr) - 1))
     seconds = time.perf_counter() - start
     used = peak()
     check("pagerank", rank, folder)
     return {"seconds": seconds, "peak": used, "grown": used - imported}
 
 
-def forget(path: Path) -> None:
-    """Drop the pages of a file from the cache, which are accounted to the process that read them."""
-    with open(path, "rb") as file:
-        os.fsync(file.fileno())
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+def ranks(indptr: Any, indices: Any, step: Callable[..., Any], cuts: Any) -> Any:
+    """The iterations of PageRank, whose sums `step` computes from cut to cut."""
+    degree = np.diff(indptr)
+    rank = np.full(len(degree), 1 / len(degree), dtype=np.float32)
+    for _ in range(ROUNDS):
+        sent = (rank * 0.85 / np.maximum(degree, 1)).astype(np.float32)
+        lost = 0.85 * rank[degree == 0].sum(dtype=np.float64)
+        rank = step(indptr, indices, sent, cuts) + np.float32((0.15 + lost) / len(degree))
+    return rank
 
 
 def by_numpy(indptr: Any, indices: Any, sent: Any, cuts: Any) -> Any:
-    import numpy as np
-
     received = np.zeros(len(indptr) - 1, dtype=np.float32)
     for first, end in itertools.pairwise(cuts):
         messages = sent[indices[indptr[first] : indptr[end]]]
@@ -238,9 +211,6 @@ def by_numpy(indptr: Any, indices: Any, sent: Any, cuts: Any) -> Any:
 
 
 def by_scipy(indptr: Any, indices: Any, sent: Any, cuts: Any) -> Any:
-    import numpy as np
-    from scipy.sparse import csr_matrix
-
     received = np.zeros(len(indptr) - 1, dtype=np.float32)
     for first, end in itertools.pairwise(cuts):
         arcs = slice(indptr[first], indptr[end])
@@ -252,8 +222,6 @@ def by_scipy(indptr: Any, indices: Any, sent: Any, cuts: Any) -> Any:
 
 def check(what: str, found: Any, folder: Path) -> None:
     """Raises AssertionError where a result is not that in memory."""
-    import numpy as np
-
     with np.load(folder / "expected.npz") as expected:
         np.testing.assert_allclose(found, expected[what], rtol=1e-3 if what == "pagerank" else 0, atol=1e-9)
 
@@ -305,25 +273,12 @@ def row(run: dict[str, Any], graph: dict[str, Any], budget: int) -> list[str]:
     ]
 
 
-def imports(what: str) -> dict[str, Any]:
-    """The peak of the imports alone."""
-    import numpy  # noqa: F401
-
-    if what in OURS:
-        import tgraph  # noqa: F401
-    else:
-        from scipy import sparse  # noqa: F401
-    return {"peak": peak()}
-
-
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["--prepare", folder, scale, edge_factor, blocks]:
             facts = prepare(Path(folder), int(scale), int(edge_factor), int(blocks))
             (Path(folder) / "source.json").write_text(json.dumps(facts["source"]))
             print(json.dumps(facts))
-        case ["--imports", what]:
-            print(json.dumps(imports(what)))
         case ["--child", what, folder, budget]:
             print(json.dumps(child(what, Path(folder), int(budget))))
         case _:

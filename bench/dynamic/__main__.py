@@ -34,7 +34,7 @@ from bench.dynamic.stream import Stream
 from bench.dynamic.systems import SMALL_ONLY, SYSTEMS
 from bench.machine import describe_machine
 from bench.process import fault_of, python
-from bench.results import drawn, save, table
+from bench.results import save, table
 
 DURABLE = "tgraph, durable"
 DELETED = 100_000  # arcs in a batch
@@ -113,24 +113,6 @@ def of_deletions(found: dict[tuple[str, int], list[Run] | str]) -> Iterator[list
         yield [system, runs if isinstance(runs, str) else f"{rate(runs):.3g}"]
 
 
-def draw(rates: dict[tuple[str, int], float], title: str, path: Path) -> None:
-    """Write the picture of inserts per second. rates : {(system, arcs of a batch): million arcs per second}."""
-    with drawn(path, (8.5, 5)) as (_, (axis,)):
-        curves(axis, rates)
-        axis.set(xscale="log", yscale="log", title=title)
-        axis.set(xlabel="arcs of a batch", ylabel="million arcs inserted per second")
-        axis.grid(True, which="both", linewidth=0.3)
-        axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
-
-
-def curves(axis: Any, rates: dict[tuple[str, int], float]) -> None:
-    for system in dict.fromkeys(name for name, _ in rates):
-        points = sorted((batch, rate) for (name, batch), rate in rates.items() if name == system)
-        ours = system.startswith("tgraph")
-        label = f"{system} (smaller graph)" if system in SMALL_ONLY else system
-        axis.plot(*zip(*points, strict=True), marker="o", linewidth=2.5 if ours else 1.2, label=label, zorder=2 + ours)
-
-
 def main() -> None:
     options = parsed(
         __doc__,
@@ -153,10 +135,7 @@ def main() -> None:
 
     in_memory = [name for name in options.systems.split(";") if name != DURABLE]
     if "inserts" in options.parts:
-        found = turns(folders, in_memory, options.batches, options)
-        say(of_batches(found, options.batches))
-        rates = {key: rate(runs) for key, runs in found.items() if isinstance(runs, list)}
-        draw(rates, f"R-MAT, {streams[False].num_arcs:,} arcs", options.output / "inserts.png")
+        say(of_batches(turns(folders, in_memory, options.batches, options), options.batches))
     if "durable" in options.parts:
         say(of_batches(turns(folders, [DURABLE], options.batches, options), options.batches))
     if "deletions" in options.parts:

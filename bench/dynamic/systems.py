@@ -24,7 +24,9 @@ def pairs(arcs: Ends) -> list[tuple[int, int]]:
 
 
 class System:
-    """A system of `num_vertices` vertices with the arcs of a base."""
+    """A system of `num_vertices` vertices with the arcs of a base. count : the method of its graph that counts them."""
+
+    count: str
 
     def __init__(self, num_vertices: int, base: Ends, threads: int):
         self.n, self.threads = num_vertices, threads
@@ -38,7 +40,7 @@ class System:
         raise NotImplementedError
 
     def arcs(self) -> int:
-        raise NotImplementedError
+        return int(getattr(self.graph, self.count)())
 
 
 class TGraph(System):
@@ -131,6 +133,8 @@ class GraphBLAS(System):
 class Networkit(System):
     """networkit: addEdges, which keeps parallel arcs; an edge is removed at a time."""
 
+    count = "numberOfEdges"
+
     def open(self) -> None:
         import networkit
 
@@ -144,12 +148,11 @@ class Networkit(System):
         for source, target in pairs(arcs):
             self.graph.removeEdge(source, target)
 
-    def arcs(self) -> int:
-        return int(self.graph.numberOfEdges())
-
 
 class Igraph(System):
     """igraph: add_edges, which keeps parallel arcs, and delete_edges."""
+
+    count = "ecount"
 
     def open(self) -> None:
         import igraph
@@ -162,12 +165,11 @@ class Igraph(System):
     def delete(self, arcs: Ends) -> None:
         self.graph.delete_edges(pairs(arcs))
 
-    def arcs(self) -> int:
-        return int(self.graph.ecount())
-
 
 class Rustworkx(System):
     """rustworkx: add_edges_from_no_data and remove_edges_from."""
+
+    count = "num_edges"
 
     def open(self) -> None:
         import rustworkx
@@ -181,12 +183,11 @@ class Rustworkx(System):
     def delete(self, arcs: Ends) -> None:
         self.graph.remove_edges_from(pairs(arcs))
 
-    def arcs(self) -> int:
-        return int(self.graph.num_edges())
-
 
 class NetworkX(System):
     """networkx: add_edges_from and remove_edges_from."""
+
+    count = "number_of_edges"
 
     def open(self) -> None:
         import networkx
@@ -200,12 +201,11 @@ class NetworkX(System):
     def delete(self, arcs: Ends) -> None:
         self.graph.remove_edges_from(pairs(arcs))
 
-    def arcs(self) -> int:
-        return int(self.graph.number_of_edges())
-
 
 class Raphtory(System):
     """raphtory: load_edges of an Arrow table, the number of the batch as time."""
+
+    count = "count_edges"
 
     def open(self) -> None:
         import raphtory
@@ -219,9 +219,6 @@ class Raphtory(System):
         time = np.full(len(src), self.batch, dtype=np.int64)
         self.graph.load_edges(pyarrow.table({"time": time, "src": src, "dst": dst}), "time", "src", "dst")
         self.batch += 1
-
-    def arcs(self) -> int:
-        return int(self.graph.count_edges())
 
 
 class Ladybug(System):

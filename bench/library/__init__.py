@@ -20,8 +20,10 @@ from operator import attrgetter, methodcaller
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
-from bench.arrays import Description
+import tgraph as tg
+from bench.arrays import Arrays, Description
 from bench.kernels import BLOCKS, nothing
 from bench.verify import require
 
@@ -165,6 +167,15 @@ def drawn(count: int, seed: int = 0, blocks: int = BLOCKS) -> Callable[[Descript
 def ends(graph: Any) -> tuple[np.ndarray, np.ndarray]:
     """The sources and targets of the arcs of our graph, [m]."""
     return np.repeat(np.arange(graph.num_vertices), graph.out_degree.numpy()), graph.neighbors.numpy()
+
+
+def of_arrays(system: Any, arrays: Arrays) -> Any:
+    """The graph of other arrays as the system has it, with weights."""
+    if system.name == "tgraph":
+        tensors = map(torch.from_numpy, (arrays.offset, arrays.neighbors, arrays.weights))
+        return tg.Graph(*tensors, directed=arrays.directed)
+    made = type(system)(system.folder, arrays, system.description, system.threads)
+    return made.graph if system.name == "rustworkx" else made.weighted
 
 
 def method(name: str) -> Callable[[Any], np.ndarray]:

@@ -11,9 +11,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -95,19 +94,6 @@ class Watched(Called):
             return super().first(argument)
         finally:
             self.file.unlink()
-
-
-@dataclass
-class Once:
-    """A call that is made when it is first needed, so that a fault in making it is that of its system."""
-
-    make: Callable[[], Callable[[Any], Any]]
-    call: Callable[[Any], Any] | None = None
-
-    def __call__(self, argument: Any) -> Any:
-        if self.call is None:
-            self.call = self.make()
-        return self.call(argument)
 
 
 def parse() -> argparse.Namespace:
@@ -197,8 +183,9 @@ def compared(
         if system not in systems or description.num_arcs > row.largest.get(system, 1 << 62):
             continue
         cell = {"row": name, "title": row.title, "graph": description.name, "system": system}
-        made = Once(partial(row.bound, systems[system]))
-        contestants.append(Watched(system, made, partial(check, system), folder / FIRST_CALL, cell))
+        made = cache(partial(row.bound, systems[system]))  # at the first call, whose fault it then is
+        call = lambda argument, made=made: made()(argument)  # noqa: E731
+        contestants.append(Watched(system, call, partial(check, system), folder / FIRST_CALL, cell))
     samples = interleave(contestants, given, Settings(budget=options.budget))
     cells = []
     for system, found in against(samples).items():

@@ -8,16 +8,9 @@ from typing import Any
 import numpy as np
 
 from bench.library import Call, Row, partition, same_groups, without_cache
+from bench.peers import labels
 
 SLOW = {"rustworkx": 1 << 22}  # arcs
-
-
-def named(components: list[Any]) -> np.ndarray:
-    """The number of the component of each vertex."""
-    label = np.empty(sum(map(len, components)), dtype=np.int64)
-    for name, members in enumerate(components):
-        label[list(members)] = name
-    return label
 
 
 def sizes(components: Iterable[Any]) -> np.ndarray:
@@ -72,7 +65,7 @@ ROWS = {
             "networkit": partition,
             "igraph": members,
             "scipy": lambda found: found[1],
-            "rustworkx": named,
+            "rustworkx": lambda found: labels(found, sum(map(len, found))),
         },
         agree=same_groups,
         directed=True,

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-import tgraph as tg
-from bench.library import Call, Row, ends, igraph, rx
+from bench.arrays import Arrays
+from bench.library import Call, Row, ends, of_arrays
 from bench.verify import require
 
 SLOW = {"rustworkx": 1 << 22}  # arcs
@@ -17,17 +17,11 @@ SLOW = {"rustworkx": 1 << 22}  # arcs
 @cache
 def forward(system: Any) -> Any:
     """The graph of the arcs that lead to a larger vertex, of a system."""
-    source, target = ends(system.graph) if system.name == "tgraph" else system.arrays.edges()[:2]
-    kept = source < target
-    source, target = (column[kept].astype(np.int64) for column in (source, target))
-    if system.name == "tgraph":
-        return tg.Graph.from_edges(source, target, num_vertices=system.graph.num_vertices)
-    if system.name == "igraph":
-        return igraph.Graph(n=system.n, edges=np.stack((source, target), axis=1), directed=True)
-    graph = rx.PyDiGraph(multigraph=False)
-    graph.add_nodes_from(range(system.n))
-    graph.add_edges_from_no_data(list(zip(source.tolist(), target.tolist(), strict=True)))
-    return graph
+    arrays = Arrays.of(system.weighted) if system.name == "tgraph" else system.arrays
+    kept = arrays.rows < arrays.neighbors
+    degree = np.bincount(arrays.rows[kept], minlength=arrays.num_vertices)
+    offset = np.concatenate(([0], np.cumsum(degree)))
+    return of_arrays(system, Arrays(offset, arrays.neighbors[kept], arrays.weights[kept], True))
 
 
 def igraph_is_dag(system: Any, _: Any) -> bool:

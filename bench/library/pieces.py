@@ -12,7 +12,7 @@ from scipy.sparse import csgraph, csr_array
 import tgraph as tg
 from bench.arrays import Arrays, Description
 from bench.kernels import BLOCKS
-from bench.library import Call, Row, close, igraph, nk, rx
+from bench.library import Call, Row, close, of_arrays
 
 VERTICES = 400
 
@@ -34,39 +34,11 @@ def matrix(system: Any, start: int) -> csr_array:
     return both
 
 
-def of_tgraph(piece: csr_array, *_: np.ndarray) -> tg.Graph:
-    offset, neighbors = torch.from_numpy(piece.indptr.astype(np.int64)), torch.from_numpy(piece.indices)
-    return tg.Graph(offset, neighbors, torch.from_numpy(piece.data.astype(np.int32)), directed=False)
-
-
-def of_networkit(piece: csr_array, one: np.ndarray, other: np.ndarray, weight: np.ndarray) -> Any:
-    triplets = weight, (one.astype(np.uint64), other.astype(np.uint64))
-    return nk.GraphFromCoo(triplets, n=piece.shape[0], weighted=True, directed=False)
-
-
-def of_igraph(piece: csr_array, one: np.ndarray, other: np.ndarray, weight: np.ndarray) -> Any:
-    graph = igraph.Graph(n=piece.shape[0], edges=np.stack((one, other), 1))
-    graph.es["weight"] = weight.tolist()
-    return graph
-
-
-def of_rustworkx(piece: csr_array, *edges: np.ndarray) -> Any:
-    graph = rx.PyGraph(multigraph=False)
-    graph.add_nodes_from(range(piece.shape[0]))
-    graph.add_edges_from(list(zip(*(column.tolist() for column in edges), strict=True)))
-    return graph
-
-
-MAKE = {"tgraph": of_tgraph, "networkit": of_networkit, "igraph": of_igraph, "rustworkx": of_rustworkx}
-
-
 @cache
 def held(system: Any, start: int) -> Any:
-    """The piece around a vertex as a graph of the system, the matrix for scipy."""
+    """The piece around a vertex as a graph of the system, with weights."""
     piece = matrix(system, start)
-    half = piece.tocoo()
-    once = half.row < half.col
-    return MAKE.get(system.name, lambda piece, *_: piece)(piece, half.row[once], half.col[once], half.data[once])
+    return of_arrays(system, Arrays(piece.indptr.astype(np.int64), piece.indices, piece.data.astype(np.int32), False))
 
 
 def of_piece(name: str, *arguments: Any, **options: Any) -> Any:

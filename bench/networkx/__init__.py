@@ -9,7 +9,7 @@ in networkx's cache. "auto" is what a user has who sets NETWORKX_BACKEND_PRIORIT
 declines are networkx's. Results are compared with networkx's; that ours did run is read from the backend's history.
 
 A call of networkx is ended after `limit` seconds: then the speed-up is at least what is shown, and is left out of the
-medians. Each size and kind of graph is a process of its own. Writes bench/results/networkx.json, networkx.md and
-networkx.png; `--resume` keeps the cells that are there, `--again` only writes their tables and picture anew.
+medians. Each size and kind of graph is a process of its own. Writes bench/results/networkx.json and networkx.md;
+`--resume` keeps the cells that are there, `--again` only writes their tables anew.
 `python -m bench.networkx.conversions` measures the conversions by themselves.
 """

@@ -15,7 +15,6 @@ from bench import results as files
 from bench.command import RESULTS, parsed
 from bench.machine import describe_machine, versions
 from bench.networkx.given import KINDS
-from bench.networkx.picture import draw
 from bench.networkx.report import markdown, summary
 from bench.process import python
 
@@ -56,7 +55,6 @@ def measured(kind: str, edges: int, arguments: argparse.Namespace, done: list[di
 
 def write(results: dict[str, Any], folder: Path) -> None:
     files.save("networkx", markdown(results), results, folder, quiet=True)
-    draw(results["cells"], folder / "networkx.png")
 
 
 if __name__ == "__main__":

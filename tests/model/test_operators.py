@@ -388,6 +388,17 @@ def test_neighbor_select(graph, data):
     assert sub.row_of_arc.tolist() == [i for i, row in enumerate(expected) for _ in row]
 
 
+@pytest.mark.thorough
+def test_neighbor_select_compiles_whole():
+    graph = random_graph(6, 20)
+    compiled = torch.compile(lambda rows: tuple(tg.neighbor_select(graph, rows)), fullgraph=True, backend="eager")
+    for rows in ([4, 0, 5], [1, 1, 3]):
+        for found, wanted in zip(
+            compiled(torch.tensor(rows)), tg.neighbor_select(graph, torch.tensor(rows)), strict=True
+        ):
+            assert torch.equal(found, wanted)
+
+
 def test_a_width_on_all_rows():
     graph = random_graph(6, 20)
     offset, neighbors, positions = tg.neighbor_select(graph, None, width=2)

@@ -132,6 +132,18 @@ def test_refusals(tmp_path, monkeypatch):
         make([tg.nn.GCNConv(4, 2)], graph, tmp_path, memory=100)
 
 
+class Rounded(nn.Module):
+    """Sums whose terms cancel, which are rounded otherwise where the last row is another."""
+
+    def forward(self, x):
+        return x * 0 + torch.tensor([8.0, 1e-3]) + 1e-6 * (x[-1:] > 1)
+
+
+def test_rows_that_are_rounded_otherwise_are_not_refused(tmp_path):
+    network = tg.stream.Network([Rounded(), nn.Identity()], tg.generators.cycle(N), tmp_path, memory=ENOUGH)
+    assert network.forward(torch.rand(N, 2), tmp_path / "out.npy").shape == (N, 2)
+
+
 MEASURED = """
 import sys, torch, tgraph as tg
 folder, memory, n = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
