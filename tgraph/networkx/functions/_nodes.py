@@ -39,11 +39,11 @@ def numbers(G: Any, nodes: Iterable[Any]) -> Tensor:
     """The vertices of nodes, int64 [k]. Raises NoNode for another object."""
     nodes = _listed(nodes)
     try:
-        if isinstance(G.labels.names, range) and set(map(type, nodes)) <= {int}:
-            found = torch.tensor(nodes, dtype=torch.int64)
-            if not len(found) or (int(found.min()) >= 0 and int(found.max()) < len(G.labels)):
-                return found
-        return torch.tensor(G.labels.indices(nodes), dtype=torch.int64)
+        labels = G.labels
+        are_vertices = isinstance(labels.names, range) and set(map(type, nodes)) <= {int}
+        if are_vertices and (not nodes or (min(nodes) >= 0 and max(nodes) < len(labels.names))):
+            return torch.tensor(nodes, dtype=torch.int64)
+        return torch.tensor(labels.indices(nodes), dtype=torch.int64)
     except (KeyError, TypeError, ValueError, RuntimeError):  # no node, or no int64
         return torch.tensor([number(G, node) for node in nodes], dtype=torch.int64)
 
