@@ -42,10 +42,14 @@ def numbers(G: Any, nodes: Iterable[Any]) -> Tensor:
         labels = G.labels
         are_vertices = isinstance(labels.names, range) and set(map(type, nodes)) <= {int}
         if are_vertices and (not nodes or (min(nodes) >= 0 and max(nodes) < len(labels.names))):
-            return torch.tensor(nodes, dtype=torch.int64)
-        return torch.tensor(labels.indices(nodes), dtype=torch.int64)
-    except (KeyError, TypeError, ValueError, RuntimeError):  # no node, or no int64
+            return _tensor(nodes)
+        return _tensor(labels.indices(nodes))
+    except (KeyError, TypeError, ValueError, OverflowError):  # no node, or no int64
         return torch.tensor([number(G, node) for node in nodes], dtype=torch.int64)
+
+
+def _tensor(numbers: list[int]) -> Tensor:
+    return torch.from_numpy(np.array(numbers, dtype=np.int64))  # which takes a third of the time of torch.tensor
 
 
 def _listed(nodes: Iterable[Any]) -> list[Any]:
@@ -57,7 +61,8 @@ def _listed(nodes: Iterable[Any]) -> list[Any]:
 
 def python_sums(values: Tensor) -> list[Any]:
     """Sums as Python's `sum` gives them: without a summand the integer 0."""
-    return [value or 0 for value in values.tolist()]
+    found = values.tolist()
+    return [value or 0 for value in found] if 0 in found else found
 
 
 def by_node(G: Any, values: Any, vertices: Tensor | list[int] | None = None) -> dict[Any, Any]:

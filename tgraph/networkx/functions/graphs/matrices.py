@@ -64,6 +64,17 @@ def adjacency_matrix(G, nodelist=None, dtype=None, weight="weight"):
     return nx.to_scipy_sparse_array(G, nodelist=nodelist, dtype=dtype, weight=weight)
 
 
+@implements()
+def laplacian_matrix(G, nodelist=None, weight="weight"):
+    import scipy.sparse
+
+    found = to_scipy_sparse_array(G, nodelist, None, weight)
+    total = found.sum(axis=1)
+    places = total.nonzero()[0].astype(found.indices.dtype)
+    offset = np.searchsorted(places, np.arange(len(total) + 1)).astype(found.indptr.dtype)
+    return scipy.sparse.csr_array((total[places], places, offset), shape=found.shape) - found
+
+
 _MERGES = {sum: "sum", min: "min", max: "max"}
 
 
@@ -125,7 +136,6 @@ made_of("to_scipy_sparse_array", refuses=refuses_weights, gaps="edges with the a
     "bethe_hessian_matrix", "bethe_hessian_spectrum"
 )
 made_of("to_scipy_sparse_array")(
-    "laplacian_matrix",
     "normalized_laplacian_matrix",
     "modularity_matrix",
     "directed_modularity_matrix",
