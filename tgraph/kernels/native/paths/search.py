@@ -20,6 +20,17 @@ def breadth_first(offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth:
     return order[:found], parent[:found], depth[:found]
 
 
+@implements(declared.breadth_first_each, _refuses)
+def breadth_first_each(
+    offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    order, depth = torch.empty(2, len(sources) * (len(offset) - 1), dtype=torch.int64, device="cpu")
+    ends = torch.empty_like(sources)
+    compiled().breadth_first_each(offset, neighbors, sources, max_depth, order, depth, ends)
+    found = int(ends[-1]) if len(ends) else 0
+    return order[:found], depth[:found], ends
+
+
 @implements(declared.dijkstra, _refuses)
 def dijkstra(
     offset: Tensor, neighbors: Tensor, weights: Tensor, sources: Tensor, cutoff: float | None, target: int

@@ -22,42 +22,39 @@ from tgraph.primitives.row_similarity import common_neighbors
 
 PAIRS_AT_ONCE = 1 << 15
 Score = Callable[[Tensor, Tensor], list[Any]]
+Ends = tuple[Any, Any, Tensor, Tensor]
 
 
 def _predictions(G: Any, ebunch: Iterable[tuple[Any, Any]] | None, score: Score) -> Iterator[tuple[Any, Any, Any]]:
     """(u, v, score) for each pair, by default each that no edge joins; scores of some pairs at a time."""
     if ebunch is None:
-        return _in_batches(G, iter(nx.non_edges(G)), score)
+        pairs = iter(nx.non_edges(G))
+        return _scored((_ends(G, batch) for batch in iter(lambda: list(islice(pairs, PAIRS_AT_ONCE)), [])), score)
     ebunch = list(ebunch)
     try:
-        ends = _ends(G, ebunch)
+        first, second, u, v = _ends(G, ebunch)
     except NoNode:
         missing = next(node for pair in ebunch for node in pair if node not in G)
         raise nx.NodeNotFound(f"Node {missing} not in G.") from None
-    return _in_batches(G, iter(ebunch), score, ends)
+    parts = (slice(begin, begin + PAIRS_AT_ONCE) for begin in range(0, len(ebunch), PAIRS_AT_ONCE))
+    return _scored(((first[part], second[part], u[part], v[part]) for part in parts), score)
 
 
-def _ends(G: Any, pairs: list[tuple[Any, Any]]) -> tuple[Tensor, Tensor]:
-    """The vertices of the first nodes of pairs, and of the second."""
+def _ends(G: Any, pairs: list[tuple[Any, Any]]) -> Ends:
+    """The first nodes of pairs, the second ones, and the vertices of both."""
     first, second = zip(*pairs, strict=True) if pairs else ((), ())
-    return numbers(G, first), numbers(G, second)
+    return first, second, numbers(G, first), numbers(G, second)
 
 
-def _in_batches(
-    G: Any, pairs: Iterator[tuple[Any, Any]], score: Score, ends: tuple[Tensor, Tensor] | None = None
-) -> Iterator[tuple[Any, Any, Any]]:
-    """`ends` : of all pairs, where they are known."""
-    begin = 0
-    while batch := list(islice(pairs, PAIRS_AT_ONCE)):
-        u, v = _ends(G, batch) if ends is None else (each[begin : begin + len(batch)] for each in ends)
-        begin += len(batch)
+def _scored(parts: Iterable[Ends], score: Score) -> Iterator[tuple[Any, Any, Any]]:
+    for first, second, u, v in parts:
         try:
             values = score(u, v)
         except (nx.NetworkXException, ZeroDivisionError):  # of one pair: the pairs before it have scores
-            for place, pair in enumerate(batch):
+            for place, pair in enumerate(zip(first, second, strict=True)):
                 yield *pair, *score(u[place : place + 1], v[place : place + 1])
         else:
-            yield from zip(*zip(*batch, strict=True), values, strict=True)
+            yield from zip(first, second, values, strict=True)
 
 
 def common(graph: tg.Graph, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:

@@ -31,6 +31,7 @@ def _forest(G: Any, weight: Any, minimum: bool) -> tuple[Tensor, Tensor, Tensor]
         raise nx.NetworkXNotImplemented("not implemented for directed type")
     ranked, edge_of_rank = _ranked(G, weight, minimum)
     weights = ranked.weights
+    assert weights is not None
     arcs = tg.primitives.spanning_forest.spanning_forest(ranked, weights)
     chosen = edge_of_rank[weights[arcs].sort().values]
     source, target, arc = listed_edges(G)
