@@ -1,5 +1,6 @@
 // Searches that go on one vertex at a time, in the order of a queue (breadth first), of a heap (Dijkstra 1959) or from
 // both ends in turns: what they return depends on the order in which the rows list their neighbors.
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <queue>
@@ -68,12 +69,13 @@ void breadth_first_each(In<int64_t> offset, In<void> neighbors, In<int64_t> sour
 // a vertex would come nearer after it is settled, which takes a negative weight.
 template <class Weight>
 int64_t dijkstra(In<int64_t> offset, In<void> neighbors, In<Weight> weights, In<int64_t> sources, Weight cutoff,
-                 int64_t target, Out<int64_t> order, Out<int64_t> met, Out<int64_t> parent, Out<Weight> distance,
-                 Out<bool> settled) {
+                 int64_t target, Out<int64_t> order, Out<int64_t> met, Out<int64_t> parent, Out<Weight> distance) {
     using Entry = std::tuple<Weight, int64_t, int64_t>;  // distance, number of the entry, vertex
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap;
     const NeighborRows rows(offset, neighbors);
-    std::vector<bool> seen(rows.num_vertices);
+    std::vector<bool> seen(rows.num_vertices), settled(rows.num_vertices);
+    std::fill_n(parent.data(), rows.num_vertices, -1);
+    std::fill_n(distance.data(), rows.num_vertices, Weight{-1});
     int64_t entries = 0, found = 0, num_met = 0;
     for (std::size_t i = 0; i < sources.shape(0); ++i) {
         const int64_t source = sources.data()[i];
@@ -85,8 +87,8 @@ int64_t dijkstra(In<int64_t> offset, In<void> neighbors, In<Weight> weights, In<
     while (!heap.empty()) {
         const auto [near, entry, v] = heap.top();
         heap.pop();
-        if (settled.data()[v]) continue;
-        settled.data()[v] = true;
+        if (settled[v]) continue;
+        settled[v] = true;
         order.data()[found++] = v;
         if (found % visits_between_polls == 0) poll_interruption();
         if (v == target) break;
@@ -94,7 +96,7 @@ int64_t dijkstra(In<int64_t> offset, In<void> neighbors, In<Weight> weights, In<
             const int64_t w = rows.neighbors[i];
             const Weight far = near + weights.data()[i];
             if (far > cutoff) continue;
-            if (settled.data()[w]) {
+            if (settled[w]) {
                 if (far < distance.data()[w]) return -1;
             } else if (!seen[w] || far < distance.data()[w]) {
                 if (!seen[w]) met.data()[num_met++] = w;
@@ -177,7 +179,7 @@ std::vector<int64_t> meet(In<int64_t> offset, In<void> neighbors, In<int64_t> in
 template <class Weight>
 void bind_dijkstra(Module& module) {
     module.def("dijkstra", &dijkstra<Weight>,
-               "offset, neighbors, weights, sources, cutoff, target, order, met, parent, distance, settled");
+               "offset, neighbors, weights, sources, cutoff, target, order, met, parent, distance");
 }
 
 }  // namespace
