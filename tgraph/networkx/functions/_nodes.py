@@ -11,8 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tgraph.core.building.validate import are_below
 from tgraph.kernels.operators.dicts import MISSING
 from tgraph.networkx.nodes import NoNode
+
+FEW = 16  # nodes that are looked up one by one in less time than an operation on tensors takes
 
 
 def names(G: Any, vertices: Tensor | list[int]) -> list[Any]:
@@ -40,9 +43,10 @@ def numbers(G: Any, nodes: Iterable[Any]) -> Tensor:
     nodes = _listed(nodes)
     try:
         labels = G.labels
-        are_vertices = isinstance(labels.names, range) and set(map(type, nodes)) <= {int}
-        if are_vertices and (not nodes or (min(nodes) >= 0 and max(nodes) < len(labels.names))):
-            return _tensor(nodes)
+        if isinstance(labels.names, range) and len(nodes) > FEW and set(map(type, nodes)) == {int}:
+            found = _tensor(nodes)
+            if are_below(found, len(labels)):
+                return found
         return _tensor(labels.indices(nodes))
     except (KeyError, TypeError, ValueError, OverflowError):  # no node, or no int64
         return torch.tensor([number(G, node) for node in nodes], dtype=torch.int64)
@@ -62,7 +66,9 @@ def _listed(nodes: Iterable[Any]) -> list[Any]:
 def python_sums(values: Tensor) -> list[Any]:
     """Sums as Python's `sum` gives them: without a summand the integer 0."""
     found = values.tolist()
-    return [value or 0 for value in found] if 0 in found else found
+    for place in (values == 0).nonzero().flatten().tolist():
+        found[place] = 0
+    return found
 
 
 def by_node(G: Any, values: Any, vertices: Tensor | list[int] | None = None) -> dict[Any, Any]:
