@@ -106,7 +106,11 @@ def _strengths(graph: tg.Graph, group: Tensor, count: int, weighted: bool) -> tu
     everyone = torch.zeros_like(group)
 
     def strength(arcs: tg.Graph) -> Tensor:
-        return _by_group(tg.primitives.communities.inside(arcs, everyone, weighted=weighted), group, count)
+        of_vertices = arcs.kept(
+            f"strengths, weighted={weighted}",
+            lambda: tg.primitives.communities.inside(arcs, everyone, weighted=weighted),
+        )
+        return _by_group(of_vertices, group, count)
 
     leaving = strength(graph)
     return leaving, strength(graph.transpose()) if graph.directed else leaving

@@ -45,12 +45,14 @@ class WCC(tg.Program):
     WORTH_SAMPLING = 1 << 13  # arcs; fewer are joined while a sample would be looked at
 
     one_torch_thread = True
+    rounds: int | None
 
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
         # What is decoded or streamed is read once either way: a sample would read all of it, too. The kernels of a CPU
         # sample by themselves where every arc is seen from both ends.
         worth = graph.num_arcs >= self.WORTH_SAMPLING and graph.layout is None
         self.sampling, self.mirrored = worth and (graph.directed or graph.device.type != "cpu"), False
+        self.rounds = None
         dtype = torch.int32 if graph.num_vertices < 2**31 else torch.int64
         return tg.primitives.values.numbered(graph, dtype), graph.everything()
 
@@ -68,6 +70,12 @@ class WCC(tg.Program):
             return label, remaining(sub, label)
         self.mirrored = not self.mirrored and sub.graph.directed and not active.is_everything
         return label, active if self.mirrored else sub.graph.nothing()
+
+    def compute_rounds(self, sub: tg.Subgraph, values: Tensor, most: int) -> tuple[Tensor, int] | None:
+        if self.sampling:
+            return None
+        self.rounds = 1  # all rows at once join all
+        return tg.primitives.union_find.join(sub, values), 1
 
     def finish(self, values: Tensor) -> Tensor:
         return tg.primitives.values.to_int64(values)

@@ -49,7 +49,7 @@ def test_compiled_as_in_python(dicts, data):
         ("dict_keys", dicts, index, len(index), len(keys)),
         ("dict_keys", dicts, None, 6, len(keys)),
         ("dict_values", dicts, None, len(keys)),
-        ("dict_lengths", dicts),
+        ("dict_offsets", dicts),
         ("are_numbered", dicts),
         ("dicts_of_rows", *written(dicts, index)),
         ("dict_values", dicts, taken, int(taken.sum())),
@@ -167,7 +167,7 @@ def test_dicts_of_other_classes(run):
     kind = type("Kind", (dict,), {})
     rows = [{"a": {"w": 1}}, kind(b={"w": 2})]
     assert run("dict_keys", rows, {"a": 0, "b": 1}, 2, 2).tolist() == [0, 1]
-    assert run("dict_values", rows, None, 2) == [{"w": 1}, {"w": 2}] and run("dict_lengths", rows).tolist() == [1, 1]
+    assert run("dict_values", rows, None, 2) == [{"w": 1}, {"w": 2}] and run("dict_offsets", rows).tolist() == [0, 1, 2]
     assert run("entry_column", rows, None, 2, "w")[0].tolist() == [1, 2] and not run("are_numbered", rows)
     assert run("entry_column", [{"a": {"w": 1}, "b": kind(w=2)}], None, 2, "w")[0].tolist() == [1, 2]
 

@@ -159,9 +159,10 @@ def ensure_rows(offset: torch.Tensor, neighbors: torch.Tensor, num_columns: int)
 
 
 # Of these the first two arguments are no rows of vertices: they are checked by their callers, are rows of a block whose
-# reader has checked them, or go to data of another size; `is_sound` is the check itself.
+# reader has checked them, or go to data of another size; `is_sound` is the check itself, and `sort_rows` checks them.
 _UNGUARDED = {"is_sound", "symmetry_hash", "mean_weights", "reduce_rows", "send_rows", "pull_bits", "push_bits"}
 _UNGUARDED |= {"arc_lookup", "arcs_from", "least_arcs", "locate_changes", "push_residuals", "select_arcs", "tiles_of"}
+_UNGUARDED |= {"sort_rows"}
 
 
 def guard_of(name: str, function: Callable[..., Any]) -> Callable[..., None] | None:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph.core.building import inputs, memory
+from tgraph.core.building import inputs, memory, validate
 from tgraph.core.columns import NONE, Columns, as_numpy, flat
 from tgraph.core.frontier import Frontier
 from tgraph.core.ids import VertexIds
@@ -199,9 +199,8 @@ class GraphVertices:
             first = str(vertices if isinstance(vertices, str) else vertices[0])
             raise ArgumentError(f"{name}: {first!r} is text and no vertex index; graph.index({first!r}) gives that")
         index = inputs.as_index(vertices, name).to(self.device, torch.int64)
-        bad = ((index < 0) | (index >= self.num_vertices)).nonzero()
-        if len(bad):
-            position = int(bad[0])
+        if not validate.are_below(index, self.num_vertices):
+            position = int(((index < 0) | (index >= self.num_vertices)).nonzero()[0])
             raise ArgumentError(
                 f"{name}: {int(index[position])} at position {position} is no vertex index "
                 f"{inputs.below(self.num_vertices)}; graph.index(id) gives the index of an original id"

@@ -7,7 +7,7 @@ attributes. They become the ascending rows of a Graph, the order of the dicts, a
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
@@ -17,14 +17,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph.core.building import sorting, validate
+from tgraph.core.building import sorting
+from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.core.rows import offset_of
 from tgraph.errors import ArgumentError
 from tgraph.io.columns import Column, columns_of, dicts_of
 from tgraph.kernels.operators.dicts import (
     dict_keys,
-    dict_lengths,
+    dict_offsets,
     dict_values,
     dicts_of_rows,
     entry_column,
@@ -59,7 +60,9 @@ class Adjacency:
     keys: np.ndarray | None = None
 
 
-def read(G: networkx.Graph, edge_attrs: Iterable[Any] | None = (), node_attrs: Iterable[Any] | None = ()) -> Adjacency:
+def read(
+    G: networkx.Graph, edge_attrs: Collection[Any] | None = (), node_attrs: Collection[Any] | None = ()
+) -> Adjacency:
     """The tensors of a networkx graph, with the named attributes of edges and nodes; None for all. The tensors of a
     `tgraph.networkx.Graph` are shared. Raises ArgumentError for an undirected graph with an edge in one dict only."""
     if isinstance(held := getattr(G, "_tensors", None), Adjacency):
@@ -68,20 +71,24 @@ def read(G: networkx.Graph, edge_attrs: Iterable[Any] | None = (), node_attrs: I
     index = None if isinstance(nodes, range) else dict(zip(nodes, range(len(nodes)), strict=True))
     rows = _in_order(G._adj, nodes)
     offset, neighbors, parallel = _read_rows(rows, index, G.is_multigraph())
-    graph, place, back_place = _ascending(offset, neighbors, G.is_directed(), nodes)
-    taken, edge, back_order = None, place, None
-    if not G.is_directed():
-        taken = neighbors >= sorting.expand_rows(offset, neighbors.dtype)
-        edge = _edge_of_arc(graph, taken, place, back_place)
-    else:
-        back_offset, back_neighbors, _ = _read_rows(_in_order(G._pred, nodes), index, G.is_multigraph())
-        back_order = _inverse(_ascending(back_offset, back_neighbors, True, nodes)[1])
-    columns, keys = _read_edges(rows, parallel, taken, edge_attrs)
-    if edge is not None:
-        columns = {name: column.take(edge) for name, column in columns.items()}
-        keys = None if keys is None else keys[edge.numpy()]
+    reads_edges = edge_attrs is None or bool(edge_attrs) or G.is_multigraph()
+    found = sorting.sort_rows(offset, neighbors, G.is_directed(), reads_edges)
+    if found.lonely >= 0:
+        raise ArgumentError(
+            f"G: it is undirected, but an edge of node {nodes[found.lonely]!r} is in the dict of only one of its ends; "
+            "the filter of a view must be the same for (u, v) and (v, u)"
+        )
+    back_order = None
+    if G.is_directed():
+        back = _read_rows(_in_order(G._pred, nodes), index, G.is_multigraph())
+        back_order = sorting.sort_rows(*back[:2], True, False).order
+    columns, keys = _read_edges(rows, parallel, found.upper, len(neighbors), edge_attrs) if reads_edges else ({}, None)
+    if found.edge is not None:
+        columns = {name: column.take(found.edge) for name, column in columns.items()}
+        keys = None if keys is None else keys[found.edge.numpy()]
     node_columns = columns_of(list(G._node.values()), node_attrs) if node_attrs is None or node_attrs else {}
-    return Adjacency(graph, nodes, _inverse(place), back_order, columns, node_columns, keys)
+    graph = Graph.of_storage(Csr.trusted(offset, found.neighbors, None, len(nodes)), directed=G.is_directed())
+    return Adjacency(graph, nodes, found.order, back_order, columns, node_columns, keys)
 
 
 def _nodes(G: networkx.Graph) -> Sequence[Any]:
@@ -101,65 +108,27 @@ def _read_rows(
 ) -> tuple[Tensor, Tensor, tuple[Tensor, bool] | None]:
     """(offset, neighbors, and for a multigraph the number of parallel edges of each pair and whether their keys are
     0, 1, 2, ...), in the order of the dicts."""
-    degree = dict_lengths(rows)
-    count = int(degree.sum())
+    offset = dict_offsets(rows)
+    count = int(offset[-1])
     neighbors = dict_keys(rows, index, len(rows), count)
-    parallel = None
-    if multigraph:
-        multiplicity, _ = parallel = inner_lengths(rows, count)
-        before = offset_of(multiplicity)
-        neighbors = torch.from_numpy(np.repeat(neighbors.numpy(), multiplicity.numpy()))  # torch's wakes its threads
-        end = before[degree.cumsum(0)]
-        degree = end.diff(prepend=end.new_zeros(1))
-    return offset_of(degree), neighbors, parallel
-
-
-def _ascending(
-    offset: Tensor, neighbors: Tensor, directed: bool, nodes: Sequence[Any]
-) -> tuple[Graph, Tensor | None, Tensor]:
-    """(the graph of these rows, the position of each of its arcs in them or None if they ascend, the position of each
-    arc of its transpose). Rows are sorted by two transpositions."""
-    back_offset, back_neighbors, back_place = sorting.transpose(offset, neighbors, permutation=True)
-    assert back_place is not None
-    place = None
-    if not validate.rows_ascend(offset, neighbors):
-        offset, neighbors, turned = sorting.transpose(back_offset, back_neighbors, permutation=True)
-        assert turned is not None
-        place = sorting.take(back_place, turned)
-    if not directed and not (torch.equal(offset, back_offset) and torch.equal(neighbors, back_neighbors)):
-        mine, theirs = (sorting.expand_rows(each) for each in (offset, back_offset))
-        differ = (mine != theirs) | (neighbors != back_neighbors)
-        row = int(torch.minimum(mine, theirs)[differ][0])
-        raise ArgumentError(
-            f"G: it is undirected, but an edge of node {nodes[row]!r} is in the dict of only one of its ends; the "
-            "filter of a view must be the same for (u, v) and (v, u)"
-        )
-    return Graph(offset, neighbors, directed=directed), place, back_place
-
-
-def _inverse(place: Tensor | None) -> Tensor | None:
-    if place is None:
-        return None
-    order = torch.empty_like(place)
-    order[place] = torch.arange(len(place))
-    return order
-
-
-def _edge_of_arc(graph: Graph, upper: Tensor, place: Tensor | None, back_place: Tensor) -> Tensor:
-    """The edge of each arc of an undirected graph, int64 [arcs]. Edges are numbered in networkx's order: the `upper`
-    arcs in the order of the dicts. Another arc has the number of its reverse."""
-    number = upper.cumsum(0).sub_(1)
-    own = number if place is None else sorting.take(number, place)
-    lower = graph.neighbors < sorting.expand_rows(graph.offset, graph.neighbors.dtype)
-    return torch.where(lower, sorting.take(number, back_place), own)
+    if not multigraph:
+        return offset, neighbors, None
+    multiplicity, _ = parallel = inner_lengths(rows, count)
+    neighbors = torch.from_numpy(np.repeat(neighbors.numpy(), multiplicity.numpy()))  # torch's wakes its threads
+    return offset_of(multiplicity)[offset], neighbors, parallel
 
 
 def _read_edges(
-    rows: list[Any], parallel: tuple[Tensor, bool] | None, taken: Tensor | None, names: Iterable[Any] | None
+    rows: list[Any],
+    parallel: tuple[Tensor, bool] | None,
+    taken: Tensor | None,
+    count: int,
+    names: Iterable[Any] | None,
 ) -> tuple[dict[Any, Column], np.ndarray | None]:
-    """(columns of the edges, the arcs in the mask `taken`, in the dicts' order; keys in a multigraph or None)"""
+    """(columns of the edges, of the arcs, all `count` or those in the mask `taken`, in the dicts' order; keys in a
+    multigraph or None)"""
     if parallel is None:
-        count = int((dict_lengths(rows) if taken is None else taken).sum())
+        count = count if taken is None else int(taken.sum())
         return _columns(rows, taken, count, names), None
     multiplicity, numbered = parallel
     chosen = None

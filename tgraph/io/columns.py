@@ -42,6 +42,8 @@ class Column:
         """The values at `positions`, a slice or an array of indices, as Python objects; MISSING where there is none."""
         if isinstance(self.values, np.ndarray):
             return self.values[positions].tolist()
+        if isinstance(positions, np.ndarray):
+            positions = torch.from_numpy(positions)
         values = self.values[positions].tolist()
         if self.present is None:
             return values

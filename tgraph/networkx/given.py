@@ -40,7 +40,7 @@ def as_networkx(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         graph = args[0] if args else kwargs.get(first)
         try:
-            if isinstance(graph, Graph):
+            if (one or given) and isinstance(graph, Graph):
                 _require_hashable(values(one, args, kwargs))
                 graph = _renamed(graph, values(alone, args, kwargs), values(bunches, args, kwargs))
             if args:

@@ -24,10 +24,10 @@ class BackendInterface:
             if name in nx.utils.backends._registered_algorithms:
                 history.left(name, "it is not among the functions of tgraph")
             raise AttributeError(name)
-        return FUNCTIONS[name].run
+        return self.__dict__.setdefault(name, FUNCTIONS[name].run)  # found without this the next time
 
     def __dir__(self) -> list[str]:
-        return sorted([*super().__dir__(), *FUNCTIONS])
+        return sorted({*super().__dir__(), *FUNCTIONS})
 
     def can_run(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> bool | str:
         """True, or the reason to leave these arguments to networkx."""

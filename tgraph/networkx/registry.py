@@ -160,7 +160,8 @@ def implements(
 
     The parameters are those of `Entry`. Returns the function itself, for calls from other functions.
     """
-    for each in (cost, *(given or {}).values()):
+    costs = {cost, *(given or {}).values()}
+    for each in costs:
         if each not in thresholds.COSTS:
             raise ValueError(f"cost: {each!r} is not one of {thresholds.COSTS}")
     kinds = {"multigraphs": multigraphs, "directed graphs": directed}
@@ -173,7 +174,7 @@ def implements(
         @functools.wraps(function)
         def run(*args: Any, **kwargs: Any) -> Any:
             history.ran(named)
-            is_local = entry.cost_of(args, kwargs)[0] == "local"
+            is_local = "local" in costs and entry.cost_of(args, kwargs)[0] == "local"
             with thresholds.threads_for(args[0] if args else None, is_local), paused_collections():
                 try:
                     found = call(*args, **kwargs)

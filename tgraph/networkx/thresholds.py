@@ -75,7 +75,8 @@ def _has(attributes: Any, weight: Any) -> bool:
 
 def _is_smaller(graph: nx.Graph, least: int) -> bool:
     if isinstance(graph, Graph):
-        return len(graph) + graph.structure.num_arcs < least
+        arcs = graph.structure
+        return arcs.num_vertices + arcs.num_arcs < least
     return len(graph) < least and len(graph) + sum(map(len, graph._adj.values())) < least
 
 

@@ -74,6 +74,21 @@ def test_sort_edges_is_a_stable_lexical_sort_on_every_path(edges):
         check_sorted(src, dst, n)
 
 
+@given(edge_lists(), st.randoms(use_true_random=False), st.booleans(), st.booleans(), st.booleans())
+def test_sort_rows_compiled_as_by_transpositions(edges, random, mutual, directed, numbered):
+    src, dst, _ = edges
+    pairs = [(min(pair), max(pair)) for pair in zip((src % 40).tolist(), (dst % 40).tolist(), strict=True)]
+    pairs += [(v, u) for u, v in pairs if u != v] if mutual else []
+    random.shuffle(pairs)
+    rows = [[v for u, v in pairs if u == row] for row in range(max(map(max, pairs), default=0) + 1)]
+    offset = torch.tensor([0, *map(len, rows)]).cumsum(0)
+    neighbors = torch.tensor([v for row in rows for v in row], dtype=src.dtype)
+    found = sorting.sort_rows(offset, neighbors, directed, numbered)
+    for mine, theirs in zip(found, sorting.sort_rows.portable(offset, neighbors, directed, numbered), strict=True):
+        assert torch.equal(mine, theirs) if isinstance(mine, torch.Tensor) else mine == theirs
+    assert found.neighbors.tolist() == [v for row in rows for v in sorted(row)]
+
+
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
 @pytest.mark.parametrize("n", [1, 5, 2000, 300_000])

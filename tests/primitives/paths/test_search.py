@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tgraph.errors import ArgumentError
+from tgraph.kernels.operators.paths import search as operators
 from tgraph.primitives.paths import search
 
 
@@ -43,6 +44,8 @@ def test_as_portable(given, limit, dtype):
     equal(search.breadth_first(offset, neighbors, sources), portable.breadth_first(offset, neighbors, sources, n))
     found = search.breadth_first(offset, neighbors, sources, limit)
     equal(found, portable.breadth_first(offset, neighbors, sources, limit))
+    found = operators.breadth_first_each(offset, neighbors, sources, limit)
+    equal(found, portable.breadth_first_each(offset, neighbors, sources, limit))
     equal(search.depth_first(offset, neighbors, sources), portable.depth_first(offset, neighbors, sources, n + 1))
     found = search.depth_first(offset, neighbors, sources, limit)
     equal(found, portable.depth_first(offset, neighbors, sources, limit))

@@ -9,12 +9,13 @@ vertex v are `neighbors[offset[v]:offset[v + 1]]`, ascending.
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor
 
 from tgraph.core import sums
+from tgraph.core.building import validate
 from tgraph.core.dispatch import setup_operator
 from tgraph.core.system.devices import sort
 from tgraph.errors import ArgumentError
@@ -92,6 +93,52 @@ def _transpose_rows(
     check_ids(num_vertices, neighbors=neighbors)
     order = sort(neighbors)[1]
     return _gather_arcs(neighbors, expand_rows(offset), order, num_vertices, permutation)
+
+
+class SortedRows(NamedTuple):
+    """Rows in ascending order, as `sort_rows` gives them.
+
+    neighbors : [m], ascending in each row. order : int64 [m], where each given arc is among them; None where the rows
+    ascended already. edge : int64 [m], the number of the edge of each arc of the result, by the order of the given
+    arcs: of an undirected graph those in the mask `upper`, bool [m], which lead to no lower vertex, each with its
+    reverse, of a directed one all; None for the numbers of the arcs. lonely : the least row with an arc that has no
+    reverse, -1 where none has, and for a directed graph.
+    """
+
+    neighbors: Tensor
+    order: Tensor | None
+    edge: Tensor | None
+    upper: Tensor | None
+    lonely: int
+
+
+@setup_operator
+def sort_rows(offset: Tensor, neighbors: Tensor, directed: bool, edges: bool) -> SortedRows:
+    """Rows whose neighbours are in any order, sorted by two transpositions; parallel arcs keep their order. `edge` and
+    `upper` are left out unless `edges`. Every neighbour is a vertex: a fault is found, but not named."""
+    back_offset, back_neighbors, back_place = transpose(offset, neighbors, permutation=True)
+    assert back_place is not None
+    ascending, place = neighbors, None
+    if not validate.rows_ascend(offset, neighbors):
+        _, ascending, turned = transpose(back_offset, back_neighbors, permutation=True)
+        assert turned is not None
+        place = take(back_place, turned)
+    order = None if place is None else torch.empty_like(place)
+    if order is not None:
+        order[place] = torch.arange(len(order), device=order.device)
+    if directed:
+        return SortedRows(ascending, order, place if edges else None, None, -1)
+    if not (torch.equal(offset, back_offset) and torch.equal(ascending, back_neighbors)):
+        mine, theirs = expand_rows(offset), expand_rows(back_offset)
+        differ = (mine != theirs) | (ascending != back_neighbors)
+        return SortedRows(ascending, order, None, None, int(torch.minimum(mine, theirs)[differ][0]))
+    if not edges:
+        return SortedRows(ascending, order, None, None, -1)
+    row = expand_rows(offset, neighbors.dtype)
+    upper = neighbors >= row
+    number = upper.cumsum(0).sub_(1)
+    own = number if place is None else take(number, place)
+    return SortedRows(ascending, order, torch.where(ascending < row, take(number, back_place), own), upper, -1)
 
 
 def merge_parallel(

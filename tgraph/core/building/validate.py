@@ -21,17 +21,18 @@ def check_tensors(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> 
         check_range(neighbors, len(offset) - 1)  # they are about to become int32
     if weights is not None and (weights.is_complex() or weights.dtype == torch.bool):
         raise ArgumentError(f"weights: expected an integer or floating dtype, got {weights.dtype}")
-    devices = {str(tensor.device) for tensor in (offset, neighbors, weights) if tensor is not None}
-    if len(devices) > 1:
-        raise ArgumentError(f"offset, neighbors, weights: on different devices {sorted(devices)}; use .to()")
+    if offset.device != neighbors.device or (weights is not None and weights.device != offset.device):
+        devices = sorted({str(tensor.device) for tensor in (offset, neighbors, weights) if tensor is not None})
+        raise ArgumentError(f"offset, neighbors, weights: on different devices {devices}; use .to()")
 
 
 def check_ends(offset: Tensor, neighbors: Tensor) -> None:
     """Raise ArgumentError unless the offsets begin with 0 and end with the number of arcs."""
-    if int(offset[0]) != 0:
-        raise ArgumentError(f"offset: must begin with 0, begins with {int(offset[0])}")
-    if int(offset[-1]) != len(neighbors):
-        raise ArgumentError(f"offset: must end with the number of arcs, {len(neighbors)}, ends with {int(offset[-1])}")
+    first, last = int(offset[0]), int(offset[-1])
+    if first != 0:
+        raise ArgumentError(f"offset: must begin with 0, begins with {first}")
+    if last != len(neighbors):
+        raise ArgumentError(f"offset: must end with the number of arcs, {len(neighbors)}, ends with {last}")
 
 
 def check_entries(offset: Tensor, neighbors: Tensor) -> None:
@@ -49,15 +50,20 @@ def check_offset(offset: Tensor) -> None:
 
 def check_range(vertices: Tensor, num_vertices: int, name: str = "neighbors") -> None:
     """Raise ArgumentError for the first that is no vertex. Without edge-sized memory where all are."""
-    if not len(vertices):
-        return
-    low, high = torch.stack(torch.aminmax(vertices)).tolist()
-    if low >= 0 and high < num_vertices:
+    if are_below(vertices, num_vertices):
         return
     position = int(((vertices < 0) | (vertices >= num_vertices)).nonzero()[0])
     raise ArgumentError(
         f"{name}: {int(vertices[position])} at position {position} is no vertex number below {num_vertices}"
     )
+
+
+def are_below(vertices: Tensor, num_vertices: int) -> bool:
+    """True where all are numbers of vertices."""
+    if not vertices.numel():
+        return True
+    low, high = vertices.aminmax()
+    return int(low) >= 0 and int(high) < num_vertices
 
 
 def check_order(order: Tensor, num_vertices: int) -> None:

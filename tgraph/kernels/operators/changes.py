@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from tgraph.core.building import sorting
+from tgraph.core.building import sorting, validate
 from tgraph.core.dispatch import operator
 from tgraph.core.rows import gather_stretches, offset_of
 from tgraph.errors import ArgumentError
@@ -92,7 +92,7 @@ def refuse_vertex(rows: Tensor, columns: Tensor) -> None:
 @operator
 def are_vertices(vertices: Tensor, num_vertices: int) -> bool:
     """Whether int64 [k] are all in 0..num_vertices-1."""
-    return bool(((vertices >= 0) & (vertices < num_vertices)).all())
+    return validate.are_below(vertices, num_vertices)
 
 
 @operator

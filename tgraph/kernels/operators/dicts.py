@@ -3,7 +3,7 @@ in `tgraph.kernels.native.dicts`."""
 
 from __future__ import annotations
 
-from itertools import chain, compress, islice
+from itertools import accumulate, chain, compress, islice
 from operator import itemgetter, methodcaller
 from typing import Any
 
@@ -43,9 +43,10 @@ def dict_keys(dicts: list[Any], index: dict[Any, int] | None, limit: int, count:
 
 
 @setup_operator
-def dict_lengths(dicts: list[Any]) -> Tensor:
-    """The number of entries of each dict, int64 [len(dicts)]."""
-    return torch.from_numpy(np.fromiter(map(len, dicts), np.int64, len(dicts)))
+def dict_offsets(dicts: list[Any]) -> Tensor:
+    """Where the entries of each dict begin among those of all, int64 [len(dicts) + 1]."""
+    sums = accumulate(map(len, dicts), initial=0)
+    return torch.from_numpy(np.fromiter(sums, np.int64, len(dicts) + 1))
 
 
 @setup_operator
@@ -101,7 +102,7 @@ def inner_lengths(dicts: list[Any], count: int) -> tuple[Tensor, bool]:
     """(the number of entries of each of the `count` inner dicts, int64 [count], whether the keys of each are the
     integers 0, 1, 2, ... in this order)"""
     inner = dict_values(dicts, None, count)
-    return dict_lengths(inner), are_numbered(inner)
+    return dict_offsets(inner).diff(), are_numbered(inner)
 
 
 @setup_operator

@@ -112,22 +112,28 @@ def _weighted_rows(
     return sorting.merge_parallel(offset, neighbors, weights, multi)  # parallel arcs stand side by side
 
 
-def matrix(G: Any, weight: Any, multi: str = "sum", dtype: Any = None) -> Any:
-    """The adjacency matrix as a csr_array of its own memory, parallel edges merged; bools are added as integers."""
-    import scipy.sparse
-
+def matrix_rows(G: Any, weight: Any, multi: str = "sum") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(offset, columns, values) of the adjacency matrix, parallel edges merged; bools are added as integers. The memory
+    is the graph's."""
     if G.is_multigraph() and bool in G._kinds_of(weight):
         raise NotImplementedError(f"{weight!r}: bool of parallel edges, which add up to bool")
     arcs = summable(G.weighted(weight, 1, multi), weight).decoded()
     if not G.is_directed() and arcs.num_self_loops:
         of_kind("numbers", arcs)  # networkx adds a self-loop twice and takes it away once
-    weights = torch.ones(arcs.num_arcs, dtype=torch.int64) if arcs.weights is None else arcs.weights.clone()
-    if dtype is not None and G.is_multigraph() and weights.is_floating_point() and np.dtype(dtype).kind in "iub":
+    weights = np.ones(arcs.num_arcs, np.int64) if arcs.weights is None else arcs.weights.numpy()
+    return arcs.offset.numpy(), arcs.neighbors.numpy(), weights
+
+
+def matrix(G: Any, weight: Any, multi: str = "sum", dtype: Any = None) -> Any:
+    """`matrix_rows` as a csr_array of its own memory."""
+    import scipy.sparse
+
+    offset, columns, values = (each.copy() for each in matrix_rows(G, weight, multi))
+    if dtype is not None and G.is_multigraph() and values.dtype.kind == "f" and np.dtype(dtype).kind in "iub":
         raise NotImplementedError(f"the attribute {weight!r} of parallel edges: floats, truncated before they add up")
-    if not arcs.num_arcs:
-        weights = weights.double()  # as numpy does of an empty list
-    tensors = weights.numpy(), arcs.neighbors.clone().numpy(), arcs.offset.clone().numpy()
-    found = scipy.sparse.csr_array(tensors, shape=(len(G), len(G)))
+    if not len(values):
+        values = values.astype(float)  # as numpy does of an empty list
+    found = scipy.sparse.csr_array((values, columns, offset), shape=(len(G), len(G)))
     found.has_canonical_format = True
     return found if dtype is None else found.astype(dtype)
 

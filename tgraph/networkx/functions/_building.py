@@ -16,6 +16,7 @@ import tgraph as tg
 from tgraph.io.adjacency import Adjacency
 from tgraph.io.columns import Column
 from tgraph.kernels.operators.dicts import DTYPES, MISSING
+from tgraph.networkx.caching import cached
 from tgraph.networkx.functions._arcs import row_entries, row_of_arcs, rows
 from tgraph.networkx.functions._nodes import known
 from tgraph.networkx.graph import CLASSES, Graph
@@ -69,6 +70,7 @@ def _rows(row: Tensor, other: Tensor, n: int) -> tuple[Tensor, Tensor, Tensor, T
     return offset, other[arcs], arcs, None if ascends else order
 
 
+@cached
 def listed_edges(G: Graph) -> tuple[Tensor, Tensor, Tensor]:
     """(source, target, arc) of each edge in the order of `G.edges`; `arc` is its place among the columns."""
     source, target, arc = arcs_of(G)

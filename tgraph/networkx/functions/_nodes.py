@@ -11,8 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tgraph.core.building.validate import are_below
 from tgraph.kernels.operators.dicts import MISSING
 from tgraph.networkx.nodes import NoNode
+
+FEW = 16  # nodes that are looked up one by one in less time than an operation on tensors takes
 
 
 def names(G: Any, vertices: Tensor | list[int]) -> list[Any]:
@@ -39,13 +42,18 @@ def numbers(G: Any, nodes: Iterable[Any]) -> Tensor:
     """The vertices of nodes, int64 [k]. Raises NoNode for another object."""
     nodes = _listed(nodes)
     try:
-        if isinstance(G.labels.names, range) and set(map(type, nodes)) <= {int}:
-            found = torch.tensor(nodes, dtype=torch.int64)
-            if not len(found) or (int(found.min()) >= 0 and int(found.max()) < len(G.labels)):
+        labels = G.labels
+        if isinstance(labels.names, range) and len(nodes) > FEW and set(map(type, nodes)) == {int}:
+            found = _tensor(nodes)
+            if are_below(found, len(labels)):
                 return found
-        return torch.tensor(G.labels.indices(nodes), dtype=torch.int64)
-    except (KeyError, TypeError, ValueError, RuntimeError):  # no node, or no int64
+        return _tensor(labels.indices(nodes))
+    except (KeyError, TypeError, ValueError, OverflowError):  # no node, or no int64
         return torch.tensor([number(G, node) for node in nodes], dtype=torch.int64)
+
+
+def _tensor(numbers: list[int]) -> Tensor:
+    return torch.from_numpy(np.array(numbers, dtype=np.int64))  # which takes a third of the time of torch.tensor
 
 
 def _listed(nodes: Iterable[Any]) -> list[Any]:
@@ -57,7 +65,10 @@ def _listed(nodes: Iterable[Any]) -> list[Any]:
 
 def python_sums(values: Tensor) -> list[Any]:
     """Sums as Python's `sum` gives them: without a summand the integer 0."""
-    return [value or 0 for value in values.tolist()]
+    found = values.tolist()
+    for place in (values == 0).nonzero().flatten().tolist():
+        found[place] = 0
+    return found
 
 
 def by_node(G: Any, values: Any, vertices: Tensor | list[int] | None = None) -> dict[Any, Any]:

@@ -6,6 +6,8 @@ in copy c, and vertex data of all copies is [k, n].
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import torch
 from torch import Tensor
 
@@ -98,18 +100,18 @@ def _check_order(order: Tensor, level_offset: Tensor, bias: Tensor) -> None:
         )
     if order.device != bias.device or level_offset.device != bias.device:
         raise ArgumentError(f"order, level_offset: not on {bias.device}, where the bias is; use .to")
-    if len(order):
-        low, high = (int(end) for end in torch.aminmax(order))
-        if low < 0 or high >= bias.numel():
-            raise ArgumentError(f"order: its items go from {low} to {high}, those of bias to {bias.numel() - 1}")
+    if operators.is_order(order, level_offset, bias.numel()):
+        return
+    low, high = (int(end) for end in torch.aminmax(order)) if len(order) else (0, -1)
+    if low < 0 or high >= bias.numel():
+        raise ArgumentError(f"order: its items go from {low} to {high}, those of bias to {bias.numel() - 1}")
     first, last = int(level_offset[0]), int(level_offset[-1])
     if first < 0 or last > len(order) or bool((level_offset.diff() < 0).any()):
         raise ArgumentError(
             f"level_offset: from {first} to {last}; it must ascend within 0..{len(order)}, as `levels` gives it"
         )
-    ascends = order[first + 1 : last] > order[first : max(first, last - 1)]
-    border = level_offset[1:-1] - first - 1
-    ascends[border[(border >= 0) & (border < len(ascends))]] = True  # from one level to the next
-    if not bool(ascends.all()):
-        bad = first + 1 + int((~ascends).nonzero()[0, 0])
-        raise ArgumentError(f"order: {int(order[bad])} at position {bad} does not ascend within its level; sort it")
+    for begin, end in pairwise(level_offset.tolist()):
+        falls = (order[begin + 1 : end] <= order[begin : max(begin, end - 1)]).nonzero()
+        if len(falls):
+            bad = begin + 1 + int(falls[0])
+            raise ArgumentError(f"order: {int(order[bad])} at position {bad} does not ascend within its level; sort it")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tgraph.core.building import validate
 from tgraph.errors import ArgumentError
 from tgraph.kernels.operators.paths import search
 
@@ -190,6 +191,5 @@ def _check(offset: Tensor, sources: Tensor) -> None:
     n = len(offset) - 1
     if sources.dim() != 1 or sources.dtype != torch.int64:
         raise ArgumentError(f"sources: expected int64 [s], got {sources.dtype} {list(sources.shape)}; use .long()")
-    wrong = ((sources < 0) | (sources >= n)).nonzero()
-    if len(wrong):
-        raise ArgumentError(f"sources: {int(sources[wrong[0]])} is no vertex of the {n}")
+    if not validate.are_below(sources, n):
+        raise ArgumentError(f"sources: {int(sources[(sources < 0) | (sources >= n)][0])} is no vertex of the {n}")

@@ -65,6 +65,7 @@ void bind_pairs(Module& module);
 void bind_cbm(Module& module);
 void bind_unfold(Module& module);
 void bind_mirror(Module& module);
+void bind_sort_rows(Module& module);
 void bind_mutual(Module& module);
 void bind_sort_changes(Module& module);
 void bind_read_rows(Module& module);

@@ -130,6 +130,7 @@ NB_MODULE(_native, python) {
     bind_unfold(module);
     bind_tiles(module);
     bind_mirror(module);
+    bind_sort_rows(module);
     bind_mutual(module);
     bind_sort_changes(module);
     bind_splice(module);

@@ -67,9 +67,27 @@ void sweep(In<int64_t> pull_offset, In<Neighbor> pull_neighbors, In<int64_t> pus
     Searches<Kind>{first, count, level_offset.data(), num_levels, descending}.sweep();
 }
 
+// Whether the offsets ascend within the order, and its items, which are below `size`, within their levels.
+template <class Item>
+bool is_order(In<Item> order, In<int64_t> level_offset, int64_t size) {
+    const auto count = static_cast<int64_t>(order.shape(0)), ends = static_cast<int64_t>(level_offset.shape(0));
+    const Item* const items = order.data();
+    const int64_t* const begin = level_offset.data();
+    for (int64_t place = 0; place < count; ++place)
+        if (items[place] < 0 || items[place] >= size) return false;
+    if (ends == 0 || begin[0] < 0 || begin[ends - 1] > count) return false;
+    for (int64_t level = 0; level + 1 < ends; ++level) {
+        if (begin[level] > begin[level + 1]) return false;
+        for (int64_t place = begin[level] + 1; place < begin[level + 1]; ++place)
+            if (items[place] <= items[place - 1]) return false;
+    }
+    return true;
+}
+
 template <class Item>
 void bind(Module& module) {
     module.def("group_levels", &group_levels<Item>, "depth, order, level_offset");
+    module.def("is_order", &is_order<Item>, "order, level_offset, size");
     const auto define = [&](const char* name, auto function) {
         module.def(name, function,
                    "pull_offset, pull_neighbors, push_offset, push_neighbors, order, level_offset, descending, bias, "

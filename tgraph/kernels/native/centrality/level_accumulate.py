@@ -9,11 +9,13 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.kernels.native.base.support import (
+    attach,
     both_sides,
     compiled,
     implements,
     needs_gradient,
     refuses_data,
+    refuses_first,
     refuses_tensors,
     refuses_wide_graph,
 )
@@ -42,6 +44,9 @@ def levels(depth: Tensor, count: int) -> tuple[Tensor, Tensor]:
     level_offset = torch.empty(count + 1, dtype=torch.int64, device="cpu")
     compiled().group_levels(depth, order, level_offset)
     return order[: int(level_offset[-1])], level_offset
+
+
+attach(declared.is_order, refuses_first)
 
 
 @implements(declared.sweep, refuses)

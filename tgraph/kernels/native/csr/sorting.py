@@ -6,10 +6,12 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting as declared
-from tgraph.core.building.sorting import check_ids, index_dtype
+from tgraph.core.building.sorting import SortedRows, check_ids, index_dtype
 from tgraph.kernels.native.base.support import compiled, implements, refuses_data, refuses_first
 
 WORDS = {4: torch.int32, 8: torch.int64}
+
+MOST_SORTED = 1 << 18  # arcs that one thread sorts sooner than several transpose
 
 
 def refuses_expansion(offset: Tensor, num_arcs: int, dtype: torch.dtype) -> str | None:
@@ -51,6 +53,24 @@ def transpose_rows(
     if num_arcs and not compiled().transpose(offset, neighbors, *result, wide):
         check_ids(num_vertices, neighbors=neighbors)
     return result
+
+
+def refuses_rows(offset: Tensor, neighbors: Tensor, directed: bool, edges: bool) -> str | None:
+    """Why `sort_rows` does not support a call, None if it does."""
+    if neighbors.shape[0] > MOST_SORTED:
+        return f"it has one thread; more than {MOST_SORTED:,} arcs are transposed by several"
+    return refuses_data(neighbors)
+
+
+@implements(declared.sort_rows, refuses_rows)
+def sort_rows(offset: Tensor, neighbors: Tensor, directed: bool, edges: bool) -> SortedRows:
+    ascending, order = torch.empty_like(neighbors), torch.empty_like(neighbors, dtype=torch.int64)
+    edge = torch.empty_like(order) if edges else None
+    upper = torch.empty_like(neighbors, dtype=torch.bool) if edges and not directed else None
+    ascend, lonely = compiled().sort_rows(offset, neighbors, directed, ascending, order, edge, upper)
+    if lonely >= 0:
+        edge = upper = None
+    return SortedRows(ascending, None if ascend else order, None if ascend and directed else edge, upper, lonely)
 
 
 @implements(declared._select_arcs, refuses_first)

@@ -197,15 +197,16 @@ nb::object list_values(nb::list dicts, In<uint8_t> taken, int64_t count) {
     return values;
 }
 
-// The number of entries of each dict; false where one is no plain dict.
-bool read_lengths(nb::list dicts, Out<int64_t> lengths) {
+// Where the entries of each dict begin among those of all, and where the last end; false where one is no plain dict.
+bool read_offsets(nb::list dicts, Out<int64_t> offsets) {
     const Py_ssize_t size = NB_LIST_GET_SIZE(dicts.ptr());
-    check_size(size, lengths.shape(0));
+    check_size(size + 1, offsets.shape(0));
+    int64_t sum = offsets.data()[0] = 0;
     for (Py_ssize_t place = 0; place < size; ++place) {
         if (place + ahead < size) fetch(NB_LIST_GET_ITEM(dicts.ptr(), place + ahead));
         PyObject* dict = NB_LIST_GET_ITEM(dicts.ptr(), place);
         if (!PyDict_CheckExact(dict)) return false;
-        lengths.data()[place] = NB_DICT_GET_SIZE(dict);
+        offsets.data()[place + 1] = sum += NB_DICT_GET_SIZE(dict);
     }
     return true;
 }
@@ -506,7 +507,7 @@ void bind_dicts(Module& module) {
     };
     define(&read_keys<int32_t>);
     define(&read_keys<int64_t>);
-    python_module(module).def("read_lengths", &read_lengths, nb::arg("dicts"), nb::arg("lengths"));
+    python_module(module).def("read_offsets", &read_offsets, nb::arg("dicts"), nb::arg("offsets"));
     python_module(module).def("are_numbered", &are_numbered, nb::arg("dicts"));
     python_module(module).def("read_inner_lengths", &read_inner_lengths, nb::arg("dicts"), nb::arg("lengths"));
     python_module(module).def("read_inner_column", &read_inner_column, nb::arg("dicts"), nb::arg("taken").none(),

@@ -30,10 +30,10 @@ def dict_keys(dicts: list[Any], index: dict[Any, int] | None, limit: int, count:
     return declared.dict_keys.portable(dicts, index, limit, count)
 
 
-@implements(declared.dict_lengths, refuses)
-def dict_lengths(dicts: list[Any]) -> Tensor:
-    lengths = torch.empty(len(dicts), dtype=torch.int64, device="cpu")
-    return lengths if compiled().read_lengths(dicts, lengths) else declared.dict_lengths.portable(dicts)
+@implements(declared.dict_offsets, refuses)
+def dict_offsets(dicts: list[Any]) -> Tensor:
+    offsets = torch.empty(len(dicts) + 1, dtype=torch.int64, device="cpu")
+    return offsets if compiled().read_offsets(dicts, offsets) else declared.dict_offsets.portable(dicts)
 
 
 @implements(declared.are_numbered, refuses)

@@ -1,5 +1,6 @@
 // Searches that go on one vertex at a time, in the order of a queue (breadth first), of a heap (Dijkstra 1959) or from
 // both ends in turns: what they return depends on the order in which the rows list their neighbors.
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <queue>
@@ -18,31 +19,48 @@ namespace {
 
 constexpr int64_t visits_between_polls = 1 << 16;
 
-// Writes the vertices in the order in which they are found, and for each of them who found it, -1 for a source, and its
-// depth. Returns how many these are. It touches the memory of the vertices that it reaches, and no more.
-int64_t breadth_first(In<int64_t> offset, In<void> neighbors, In<int64_t> sources, int64_t max_depth,
-                      Out<int64_t> order, Out<int64_t> parent, Out<int64_t> depth) {
-    const NeighborRows rows(offset, neighbors);
-    const int64_t* const start = offset.data();
+// Writes the vertices in the order in which they are found, and for each of them who found it, -1 for a source, unless
+// `parent` is null, and its depth. Returns how many these are. It touches the memory of the vertices that it reaches,
+// and no more.
+int64_t search_from(const NeighborRows& rows, std::span<const int64_t> sources, int64_t max_depth, int64_t* order,
+                    int64_t* parent, int64_t* depth) {
+    const int64_t* const start = rows.offset;
     KeptZeros<uint8_t> seen(rows.num_vertices);
     int64_t found = 0;
     const auto find = [&](int64_t v, int64_t from, int64_t hops) {
         if (seen[v]) return;
         seen[v] = 1;
-        order.data()[found] = v;
-        parent.data()[found] = from;
-        depth.data()[found++] = hops;
+        order[found] = v;
+        if (parent != nullptr) parent[found] = from;
+        depth[found++] = hops;
     };
-    for (std::size_t i = 0; i < sources.shape(0); ++i) find(sources.data()[i], -1, 0);
+    for (const int64_t source : sources) find(source, -1, 0);
     for (int64_t head = 0; head < found && found < rows.num_vertices; ++head) {
         if (head % visits_between_polls == 0) poll_interruption();
-        if (head + 4 < found) rows.neighbors.fetch_from(start[order.data()[head + 4]]);
-        const int64_t v = order.data()[head], next = depth.data()[head] + 1;
+        if (head + 4 < found) rows.neighbors.fetch_from(start[order[head + 4]]);
+        const int64_t v = order[head], next = depth[head] + 1;
         if (next > max_depth) break;
         for (int64_t i = start[v]; i < start[v + 1]; ++i) find(rows.neighbors[i], v, next);
     }
-    seen.clear(std::span(order.data(), found));
+    seen.clear(std::span(order, found));
     return found;
+}
+
+int64_t breadth_first(In<int64_t> offset, In<void> neighbors, In<int64_t> sources, int64_t max_depth,
+                      Out<int64_t> order, Out<int64_t> parent, Out<int64_t> depth) {
+    return search_from({offset, neighbors}, {sources.data(), sources.shape(0)}, max_depth, order.data(), parent.data(),
+                       depth.data());
+}
+
+// A search from each source by itself, one behind the other; `ends` are where they end.
+void breadth_first_each(In<int64_t> offset, In<void> neighbors, In<int64_t> sources, int64_t max_depth,
+                        Out<int64_t> order, Out<int64_t> depth, Out<int64_t> ends) {
+    const NeighborRows rows(offset, neighbors);
+    int64_t end = 0;
+    for (std::size_t i = 0; i < sources.shape(0); ++i) {
+        end += search_from(rows, {sources.data() + i, 1}, max_depth, order.data() + end, nullptr, depth.data() + end);
+        ends.data()[i] = end;
+    }
 }
 
 // The vertices of equal distance leave the heap in the order in which they entered it; they are written to `order` as
@@ -51,12 +69,13 @@ int64_t breadth_first(In<int64_t> offset, In<void> neighbors, In<int64_t> source
 // a vertex would come nearer after it is settled, which takes a negative weight.
 template <class Weight>
 int64_t dijkstra(In<int64_t> offset, In<void> neighbors, In<Weight> weights, In<int64_t> sources, Weight cutoff,
-                 int64_t target, Out<int64_t> order, Out<int64_t> met, Out<int64_t> parent, Out<Weight> distance,
-                 Out<bool> settled) {
+                 int64_t target, Out<int64_t> order, Out<int64_t> met, Out<int64_t> parent, Out<Weight> distance) {
     using Entry = std::tuple<Weight, int64_t, int64_t>;  // distance, number of the entry, vertex
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap;
     const NeighborRows rows(offset, neighbors);
-    std::vector<bool> seen(rows.num_vertices);
+    std::vector<bool> seen(rows.num_vertices), settled(rows.num_vertices);
+    std::fill_n(parent.data(), rows.num_vertices, -1);
+    std::fill_n(distance.data(), rows.num_vertices, Weight{-1});
     int64_t entries = 0, found = 0, num_met = 0;
     for (std::size_t i = 0; i < sources.shape(0); ++i) {
         const int64_t source = sources.data()[i];
@@ -68,8 +87,8 @@ int64_t dijkstra(In<int64_t> offset, In<void> neighbors, In<Weight> weights, In<
     while (!heap.empty()) {
         const auto [near, entry, v] = heap.top();
         heap.pop();
-        if (settled.data()[v]) continue;
-        settled.data()[v] = true;
+        if (settled[v]) continue;
+        settled[v] = true;
         order.data()[found++] = v;
         if (found % visits_between_polls == 0) poll_interruption();
         if (v == target) break;
@@ -77,7 +96,7 @@ int64_t dijkstra(In<int64_t> offset, In<void> neighbors, In<Weight> weights, In<
             const int64_t w = rows.neighbors[i];
             const Weight far = near + weights.data()[i];
             if (far > cutoff) continue;
-            if (settled.data()[w]) {
+            if (settled[w]) {
                 if (far < distance.data()[w]) return -1;
             } else if (!seen[w] || far < distance.data()[w]) {
                 if (!seen[w]) met.data()[num_met++] = w;
@@ -160,13 +179,14 @@ std::vector<int64_t> meet(In<int64_t> offset, In<void> neighbors, In<int64_t> in
 template <class Weight>
 void bind_dijkstra(Module& module) {
     module.def("dijkstra", &dijkstra<Weight>,
-               "offset, neighbors, weights, sources, cutoff, target, order, met, parent, distance, settled");
+               "offset, neighbors, weights, sources, cutoff, target, order, met, parent, distance");
 }
 
 }  // namespace
 
 void bind_search(Module& module) {
     module.def("breadth_first", &breadth_first, "offset, neighbors, sources, max_depth, order, parent, depth");
+    module.def("breadth_first_each", &breadth_first_each, "offset, neighbors, sources, max_depth, order, depth, ends");
     module.def("meet", &meet, "offset, neighbors, in_offset, in_neighbors, source, target");
     bind_dijkstra<int64_t>(module);
     bind_dijkstra<double>(module);

@@ -20,23 +20,26 @@ def breadth_first(offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth:
     return order[:found], parent[:found], depth[:found]
 
 
+@implements(declared.breadth_first_each, _refuses)
+def breadth_first_each(
+    offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    order, depth = torch.empty(2, len(sources) * (len(offset) - 1), dtype=torch.int64, device="cpu")
+    ends = torch.empty_like(sources)
+    compiled().breadth_first_each(offset, neighbors, sources, max_depth, order, depth, ends)
+    found = int(ends[-1]) if len(ends) else 0
+    return order[:found], depth[:found], ends
+
+
 @implements(declared.dijkstra, _refuses)
 def dijkstra(
     offset: Tensor, neighbors: Tensor, weights: Tensor, sources: Tensor, cutoff: float | None, target: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor] | None:
-    n = len(offset) - 1
-    order, met, parent = (
-        torch.empty(n, dtype=torch.int64, device="cpu"),
-        torch.empty(n, dtype=torch.int64, device="cpu"),
-        _none(n),
-    )
-    distance = torch.full((n,), -1, dtype=weights.dtype, device="cpu")
-    settled = torch.zeros(n, dtype=torch.bool, device="cpu")
+    order, met, parent = torch.empty(3, len(offset) - 1, dtype=torch.int64, device="cpu")
+    distance = torch.empty(len(offset) - 1, dtype=weights.dtype, device="cpu")
     if cutoff is None:
         cutoff = torch.inf if weights.is_floating_point() else torch.iinfo(torch.int64).max
-    found = compiled().dijkstra(
-        offset, neighbors, weights, sources, cutoff, target, order, met, parent, distance, settled
-    )
+    found = compiled().dijkstra(offset, neighbors, weights, sources, cutoff, target, order, met, parent, distance)
     return None if found < 0 else (order[:found], met[:found], parent, distance)
 
 

@@ -8,7 +8,8 @@ import math
 import torch
 from torch import Tensor
 
-from tgraph.core.dispatch import operator
+from tgraph.core.building.validate import are_below
+from tgraph.core.dispatch import operator, setup_operator
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
 from tgraph.core.system import devices
@@ -23,6 +24,18 @@ def levels(depth: Tensor, count: int) -> tuple[Tensor, Tensor]:
     level, order = devices.sort(depth.index_select(0, reached))
     border = torch.arange(count + 1, dtype=level.dtype, device=depth.device)
     return reached.index_select(0, order), torch.searchsorted(level, border)
+
+
+@setup_operator
+def is_order(order: Tensor, level_offset: Tensor, size: int) -> bool:
+    """Whether the offsets ascend within the order, and its items, which are below `size`, within their levels."""
+    first, last = int(level_offset[0]), int(level_offset[-1])
+    if not are_below(order, size) or first < 0 or last > len(order) or bool((level_offset.diff() < 0).any()):
+        return False
+    ascends = order[first + 1 : last] > order[first : max(first, last - 1)]
+    border = level_offset[1:-1] - first - 1
+    ascends[border[(border >= 0) & (border < len(ascends))]] = True  # from one level to the next
+    return bool(ascends.all())
 
 
 @operator

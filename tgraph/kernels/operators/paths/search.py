@@ -31,6 +31,17 @@ def breadth_first(offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth:
 
 
 @operator
+def breadth_first_each(
+    offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """(order, depth, ends): those of a `breadth_first` from each source by itself, one behind the other, and where they
+    end, int64 [s]."""
+    found = [breadth_first.portable(offset, neighbors, source, max_depth) for source in sources.split(1)]
+    order, depth = (torch.cat([sources[:0], *(each[column] for each in found)]) for column in (0, 2))
+    return order, depth, torch.tensor([len(each[0]) for each in found], dtype=torch.int64).cumsum(0)
+
+
+@operator
 def dijkstra(
     offset: Tensor, neighbors: Tensor, weights: Tensor, sources: Tensor, cutoff: float | None, target: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -67,7 +68,7 @@ def _start(G: Any, nstart: Any, default: float) -> Tensor:
 
 def received(arcs: tg.Graph, x: Tensor) -> Tensor:
     """The sum of the values that the arcs bring to each vertex, times their weights."""
-    return tg.aggregate(arcs, x, "sum", edge="copy" if arcs.weights is None else "mul")
+    return tg.aggregate(arcs, x, "sum", edge=edge_of(arcs))
 
 
 def converged(step: Callable[[Tensor], Tensor], x: Tensor, max_iter: int, tol: float) -> Tensor:
@@ -80,19 +81,39 @@ def converged(step: Callable[[Tensor], Tensor], x: Tensor, max_iter: int, tol: f
     raise nx.PowerIterationFailedConvergence(max_iter)
 
 
+def iterated(
+    walk: tg.primitives.linear.AffineMap, arcs: tg.Graph, x: Tensor, max_iter: int, tol: float, **factors: Any
+) -> Tensor:
+    """As `converged`, with the steps of an affine map, whose `factors` are alpha, beta and rate; x is overwritten."""
+    least, left = math.nextafter(len(x) * tol, -math.inf), max_iter
+    while left > 0:
+        found, taken = walk.steps(arcs, x, left, tolerance=least, **factors)
+        if walk.change(x, found) <= least:
+            return found
+        x, left = found, left - taken
+    raise nx.PowerIterationFailedConvergence(max_iter)
+
+
+def edge_of(arcs: tg.Graph) -> str:
+    """What `tg.aggregate` and affine maps do with the weights of a graph that may have some."""
+    return "copy" if arcs.weights is None else "mul"
+
+
 @implements()
 def katz_centrality(G, alpha=0.1, beta=1.0, max_iter=1000, tol=1.0e-6, nstart=None, normalized=True, weight=None):
     if len(G) == 0:
         return {}
     x = _start(G, nstart, 0)
+    bias: Any
     try:
-        bias = torch.full((len(G),), float(beta), dtype=torch.float64)
+        bias = float(beta)
     except (TypeError, ValueError, AttributeError) as fault:
         if set(beta) != set(G):
             raise nx.NetworkXError("beta dictionary must have a value for every node") from fault
         bias = torch.tensor([beta[node] for node in G], dtype=torch.float64)
     arcs = refuse_extreme(structure(G, weight), weight)
-    x = converged(lambda x: alpha * received(arcs, x) + bias, x, max_iter, tol)
+    walk = tg.primitives.linear.AffineMap(bias=bias, edge=edge_of(arcs))
+    x = iterated(walk, arcs, x, max_iter, tol, alpha=alpha)
     norm = float(x.norm()) if normalized else 0
     return by_node(G, x * (1.0 / norm) if norm else x)
 

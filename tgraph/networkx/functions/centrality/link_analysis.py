@@ -11,19 +11,34 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.networkx.caching import cached
 from tgraph.networkx.functions._arcs import matrix, structure
 from tgraph.networkx.functions._nodes import by_node
 from tgraph.networkx.functions._weights import refuse_cancelled
-from tgraph.networkx.functions.centrality.centrality import converged, received
+from tgraph.networkx.functions.centrality.centrality import converged, edge_of, iterated, received
 from tgraph.networkx.registry import implements, made_of
 
 
 def _shares(G: Any, values: Mapping[Any, Any], refuse_zero: bool = False) -> Tensor:
     """The share of each node in the sum of all values."""
-    found = torch.tensor([values.get(node, 0) for node in G], dtype=torch.float64)
-    if refuse_zero and found.sum() == 0:
+    found = torch.tensor([values.get(node, 0) for node in G.labels.names], dtype=torch.float64)
+    total = found.sum()
+    if refuse_zero and total == 0:
         raise ZeroDivisionError
-    return found / found.sum()
+    return found / total
+
+
+@cached
+def _sent(G: Any, weight: Any) -> tuple[Tensor, Tensor, bool]:
+    """(the share of its rank that each node sends along an arc of weight 1, mask of the nodes that send nothing,
+    whether there are some)"""
+    arcs = structure(G, weight)
+    leaving = received(arcs.transpose(), torch.ones(len(G), dtype=torch.float64))
+    if G.is_multigraph() and bool in G._kinds_of(weight):
+        raise NotImplementedError("bool of parallel edges, which add up to bool")
+    refuse_cancelled(arcs, weight, leaving[arcs.out_degree > 0])
+    ends = leaving == 0
+    return torch.where(ends, 0.0, 1.0 / leaving), ends, bool(ends.any())
 
 
 @implements()
@@ -34,16 +49,14 @@ def pagerank(
     if n == 0:
         return {}
     arcs = structure(G, weight)
-    ones = torch.ones(n, dtype=torch.float64)
-    leaving = received(arcs.transpose(), ones)
-    if G.is_multigraph() and bool in G._kinds_of(weight):
-        raise NotImplementedError("bool of parallel edges, which add up to bool")
-    refuse_cancelled(arcs, weight, leaving[arcs.out_degree > 0])
-    share = torch.where(leaving != 0, 1.0 / leaving, 0.0)
-    rank = ones / n if nstart is None else _shares(G, nstart)
-    jump = ones / n if personalization is None else _shares(G, personalization, refuse_zero=True)
+    share, ends, some_end = _sent(G, weight)
+    rank = torch.full((n,), 1 / n, dtype=torch.float64) if nstart is None else _shares(G, nstart)
+    jump: Any = 1 / n if personalization is None else _shares(G, personalization, refuse_zero=True)
     lost = jump if dangling is None else _shares(G, dangling)
-    ends = leaving == 0
+    if lost is jump or not some_end:
+        walk = tg.primitives.linear.AffineMap(scale=share, bias=jump, edge=edge_of(arcs))
+        factors = {"alpha": alpha, "beta": 1 - alpha, "rate": alpha if some_end else 0.0}
+        return by_node(G, iterated(walk, arcs, rank, max_iter, tol, **factors))
 
     def step(rank: Tensor) -> Tensor:
         return alpha * (received(arcs, rank * share) + rank[ends].sum() * lost) + (1 - alpha) * jump

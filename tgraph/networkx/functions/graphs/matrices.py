@@ -7,7 +7,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from tgraph.networkx.functions._arcs import matrix
+from tgraph.networkx.functions._arcs import matrix, matrix_rows
 from tgraph.networkx.functions._nodes import number, numbers
 from tgraph.networkx.functions._weights import require_one_kind
 from tgraph.networkx.graph import Graph
@@ -16,7 +16,8 @@ from tgraph.networkx.registry import implements, made_of
 
 def _places(G: Any, nodelist: Any) -> np.ndarray | None:
     """The vertices of a list of nodes, None for all of them in order. Raises NetworkXError where one stands twice."""
-    if nodelist is None:
+    labels = G.labels
+    if nodelist is None or (set(map(type, nodelist)) <= {labels.kind} and list(nodelist) == list(labels.names)):
         return None
     places = numbers(G, nodelist).numpy()
     if len(np.unique(places)) < len(places):
@@ -63,6 +64,17 @@ def adjacency_matrix(G, nodelist=None, dtype=None, weight="weight"):
     return nx.to_scipy_sparse_array(G, nodelist=nodelist, dtype=dtype, weight=weight)
 
 
+@implements()
+def laplacian_matrix(G, nodelist=None, weight="weight"):
+    import scipy.sparse
+
+    found = to_scipy_sparse_array(G, nodelist, None, weight)
+    total = found.sum(axis=1)
+    places = total.nonzero()[0].astype(found.indices.dtype)
+    offset = np.searchsorted(places, np.arange(len(total) + 1)).astype(found.indptr.dtype)
+    return scipy.sparse.csr_array((total[places], places, offset), shape=found.shape) - found
+
+
 _MERGES = {sum: "sum", min: "min", max: "max"}
 
 
@@ -81,10 +93,12 @@ def to_numpy_array(G, nodelist=None, dtype=None, order=None, multigraph_weight=s
     dense = np.full((size, size), nonedge, dtype=dtype, order=order)
     if size == 0 or G.number_of_edges() == 0:
         return dense
-    found = matrix(G, weight, _MERGES.get(multigraph_weight, "sum"))
-    if places is not None:
-        found = found[places][:, places]
-    entries = found.tocoo()
+    merge = _MERGES.get(multigraph_weight, "sum")
+    if places is None:
+        offset, column, values = matrix_rows(G, weight, merge)
+        dense[np.repeat(np.arange(size), np.diff(offset)), column] = values
+        return dense
+    entries = matrix(G, weight, merge)[places][:, places].tocoo()
     if G.is_multigraph() and not entries.nnz:
         raise ValueError("not enough values to unpack (expected 2, got 0)")  # as networkx does
     dense[entries.row, entries.col] = entries.data
@@ -122,7 +136,6 @@ made_of("to_scipy_sparse_array", refuses=refuses_weights, gaps="edges with the a
     "bethe_hessian_matrix", "bethe_hessian_spectrum"
 )
 made_of("to_scipy_sparse_array")(
-    "laplacian_matrix",
     "normalized_laplacian_matrix",
     "modularity_matrix",
     "directed_modularity_matrix",

@@ -7,6 +7,7 @@ from itertools import chain, combinations, pairwise
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -102,7 +103,7 @@ def labels_of(G: Any, partition: Iterable[Iterable[Any]]) -> Tensor | None:
     except NoNode:  # skip objects that are no nodes
         parts = [{node for node in part if node in G} for part in parts]
         vertices = numbers(G, chain.from_iterable(parts))
-    number_of = torch.arange(len(parts)).repeat_interleave(torch.tensor(list(map(len, parts)), dtype=torch.int64))
+    number_of = torch.from_numpy(np.repeat(np.arange(len(parts)), list(map(len, parts))))
     label = torch.full((len(G),), -1)
     label[vertices] = number_of
     return label if torch.equal(label[vertices], number_of) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 import networkx as nx
@@ -13,6 +13,7 @@ from torch import Tensor
 import tgraph as tg
 from tgraph import algorithms
 from tgraph.kernels.operators.dicts import MISSING
+from tgraph.networkx.caching import cached
 from tgraph.networkx.functions._arcs import degrees, row_entries, row_of_arcs, simple
 from tgraph.networkx.functions._nodes import names, node_values, numbers, python_sums
 from tgraph.networkx.nodes import NoNode
@@ -21,34 +22,39 @@ from tgraph.primitives.row_similarity import common_neighbors
 
 PAIRS_AT_ONCE = 1 << 15
 Score = Callable[[Tensor, Tensor], list[Any]]
+Ends = tuple[Any, Any, Tensor, Tensor]
 
 
 def _predictions(G: Any, ebunch: Iterable[tuple[Any, Any]] | None, score: Score) -> Iterator[tuple[Any, Any, Any]]:
     """(u, v, score) for each pair, by default each that no edge joins; scores of some pairs at a time."""
     if ebunch is None:
-        return _in_batches(G, iter(nx.non_edges(G)), score)
+        pairs = iter(nx.non_edges(G))
+        return _scored((_ends(G, batch) for batch in iter(lambda: list(islice(pairs, PAIRS_AT_ONCE)), [])), score)
     ebunch = list(ebunch)
     try:
-        numbers(G, chain.from_iterable(ebunch))
+        first, second, u, v = _ends(G, ebunch)
     except NoNode:
         missing = next(node for pair in ebunch for node in pair if node not in G)
         raise nx.NodeNotFound(f"Node {missing} not in G.") from None
-    return _in_batches(G, iter(ebunch), score)
+    parts = (slice(begin, begin + PAIRS_AT_ONCE) for begin in range(0, len(ebunch), PAIRS_AT_ONCE))
+    return _scored(((first[part], second[part], u[part], v[part]) for part in parts), score)
 
 
-def _in_batches(G: Any, pairs: Iterator[tuple[Any, Any]], score: Score) -> Iterator[tuple[Any, Any, Any]]:
-    while batch := list(islice(pairs, PAIRS_AT_ONCE)):
+def _ends(G: Any, pairs: list[tuple[Any, Any]]) -> Ends:
+    """The first nodes of pairs, the second ones, and the vertices of both."""
+    first, second = zip(*pairs, strict=True) if pairs else ((), ())
+    return first, second, numbers(G, first), numbers(G, second)
+
+
+def _scored(parts: Iterable[Ends], score: Score) -> Iterator[tuple[Any, Any, Any]]:
+    for first, second, u, v in parts:
         try:
-            values = _scores(G, batch, score)
+            values = score(u, v)
         except (nx.NetworkXException, ZeroDivisionError):  # of one pair: the pairs before it have scores
-            for pair in batch:
-                yield *pair, *_scores(G, [pair], score)
+            for place, pair in enumerate(zip(first, second, strict=True)):
+                yield *pair, *score(u[place : place + 1], v[place : place + 1])
         else:
-            yield from zip(*zip(*batch, strict=True), values, strict=True)
-
-
-def _scores(G: Any, pairs: list[tuple[Any, Any]], score: Score) -> list[Any]:
-    return score(*(numbers(G, ends) for ends in zip(*pairs, strict=True)))
+            yield from zip(first, second, values, strict=True)
 
 
 def common(graph: tg.Graph, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
@@ -76,9 +82,10 @@ def _sum(values: Tensor, pair: Tensor, vertex: Tensor, count: int) -> list[float
 @implements(cost="superlinear", given={"ebunch": "local"})
 def jaccard_coefficient(G, ebunch=None):
     def score(u: Tensor, v: Tensor) -> list[Any]:
-        degree = G.structure.out_degree
-        union = degree[u] + degree[v] - common_neighbors(G.structure, torch.stack((u, v), 1))
+        degree, graph = G.structure.out_degree, simple(G)
         count = _count(G, u, v)
+        every = count if graph is G.structure else common_neighbors(G.structure, torch.stack((u, v), 1))
+        union = degree[u] + degree[v] - every
         found = count.double() / union.clamp(min=1)
         return found.tolist() if bool(union.all()) else _zero(found, union)
 
@@ -88,6 +95,13 @@ def jaccard_coefficient(G, ebunch=None):
 def _zero(values: Tensor, where: Tensor) -> list[Any]:
     """The values, the integer 0 elsewhere, as networkx has it."""
     return [value if counts else 0 for value, counts in zip(values.tolist(), where.tolist(), strict=True)]
+
+
+@cached
+def _inverse_degree(G: Any, logarithm: bool = False) -> Tensor:
+    """The inverse of the degree of each node, or of its logarithm, float64 [n]."""
+    degree = degrees(G).to(torch.float64)
+    return 1 / (degree.log() if logarithm else degree)
 
 
 def _weighed(G: Any, ebunch: Any, weight: Tensor) -> Iterator[tuple[Any, Any, Any]]:
@@ -105,12 +119,12 @@ def _weighed(G: Any, ebunch: Any, weight: Tensor) -> Iterator[tuple[Any, Any, An
 
 @implements(cost="superlinear", given={"ebunch": "local"})
 def resource_allocation_index(G, ebunch=None):
-    return _weighed(G, ebunch, 1 / degrees(G).to(torch.float64))
+    return _weighed(G, ebunch, _inverse_degree(G))
 
 
 @implements(cost="superlinear", given={"ebunch": "local"})
 def adamic_adar_index(G, ebunch=None):
-    return _weighed(G, ebunch, 1 / degrees(G).to(torch.float64).log())
+    return _weighed(G, ebunch, _inverse_degree(G, True))
 
 
 @implements(cost="superlinear", given={"ebunch": "local"})
@@ -181,7 +195,7 @@ def cn_soundarajan_hopcroft(G, ebunch=None, community="community"):
 
 @implements(cost="superlinear", given={"ebunch": "local"})
 def ra_index_soundarajan_hopcroft(G, ebunch=None, community="community"):
-    of, weight = _communities(G, community), 1 / degrees(G).to(torch.float64)
+    of, weight = _communities(G, community), _inverse_degree(G)
 
     def score(u: Tensor, v: Tensor) -> list[Any]:
         _, pair, vertex, inside = _within(G, of, u, v)

@@ -15,6 +15,7 @@ from torch import Tensor
 import tgraph as tg
 from tgraph.core.building import sorting
 from tgraph.io.columns import dicts_of
+from tgraph.networkx.caching import cached
 from tgraph.networkx.functions._arcs import structure
 from tgraph.networkx.functions._building import listed_edges, rebuilt
 from tgraph.networkx.functions._nodes import names
@@ -28,22 +29,29 @@ def _forest(G: Any, weight: Any, minimum: bool) -> tuple[Tensor, Tensor, Tensor]
     """(source, target, arc) of the edges of the forest, by rank."""
     if G.is_directed():
         raise nx.NetworkXNotImplemented("not implemented for directed type")
+    ranked, edge_of_rank = _ranked(G, weight, minimum)
+    weights = ranked.weights
+    assert weights is not None
+    arcs = tg.primitives.spanning_forest.spanning_forest(ranked, weights)
+    chosen = edge_of_rank[weights[arcs].sort().values]
     source, target, arc = listed_edges(G)
+    return source[chosen], target[chosen], arc[chosen]
+
+
+@cached
+def _ranked(G: Any, weight: Any, minimum: bool) -> tuple[tg.Graph, Tensor]:
+    """(the graph with the rank of each edge as the weight of its arcs, the edge of each rank among `listed_edges`)"""
+    _, _, arc = listed_edges(G)
     weights = G.weighted(weight).decoded().weights
     values = torch.zeros(len(arc)) if weights is None else weights[arc]
     if bool((values != values).any()):
         raise NotImplementedError("weights that are NaN")
     order = values.argsort(descending=not minimum, stable=True)
-    rank = torch.empty_like(order)
-    rank[order] = torch.arange(len(order))
     graph = structure(G).decoded()
-    edge = torch.full((graph.num_arcs,), -1)
-    edge[arc] = torch.arange(len(arc))
-    edge = torch.where(edge < 0, edge[graph.transpose_permutation], edge)
-    ranked = tg.Graph(graph.offset, graph.neighbors, rank[edge], directed=False)
-    chosen = edge[tg.primitives.spanning_forest.spanning_forest(ranked, rank[edge])]
-    chosen = chosen[rank[chosen].argsort()]
-    return source[chosen], target[chosen], arc[chosen]
+    rank = torch.full((graph.num_arcs,), -1)
+    rank[arc[order]] = torch.arange(len(order))
+    rank = torch.where(rank < 0, rank[graph.transpose_permutation], rank)
+    return tg.Graph(graph.offset, graph.neighbors, rank, directed=False), order
 
 
 def _keys(G: Any, arc: Tensor) -> np.ndarray:

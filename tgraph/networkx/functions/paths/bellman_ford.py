@@ -8,6 +8,7 @@ import networkx as nx
 import torch
 from torch import Tensor
 
+from tgraph.networkx.caching import cached
 from tgraph.networkx.functions._arcs import row_of_arcs, weighted_rows
 from tgraph.networkx.functions._nodes import by_node, chain, names, number, numbers
 from tgraph.networkx.functions._weights import require_one_kind
@@ -27,6 +28,7 @@ def _search(G: Any, sources: list[Any], weight: Any, early: bool = True) -> Foun
     return found
 
 
+@cached
 def _finite_rows(G: Any, weight: Any) -> tuple[Tensor, Tensor, Tensor]:
     """Rows without the arcs of weight inf, which shorten no path."""
     offset, neighbors, weights = weighted_rows(G, weight)
@@ -39,7 +41,10 @@ def _finite_rows(G: Any, weight: Any) -> tuple[Tensor, Tensor, Tensor]:
 def _distances(G: Any, source: Any, found: Found, weight: Any) -> dict[Any, Any]:
     require_one_kind(G, weight)
     met, _, distance = found
-    return by_node(G, distance[met], met) | {source: 0}
+    by_vertex = distance.tolist()
+    far = by_node(G, [by_vertex[v] for v in met], met)
+    far[source] = 0
+    return far
 
 
 def _paths(G: Any, found: Found, only: Any = None) -> dict[Any, list[Any]]:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.kernels.operators.paths.search import breadth_first_each
 from tgraph.networkx.functions._arcs import rows
 from tgraph.networkx.functions._nodes import by_node, names, numbers
 from tgraph.networkx.registry import implements, made_of
@@ -17,12 +18,17 @@ from tgraph.primitives.centrality.multi_source import level_counts
 from tgraph.primitives.paths import search
 
 SEARCHED_AT_ONCE = 1 << 12
+ENTRIES_AT_ONCE = 1 << 16  # of results of searches, held until they are asked for
 
 
 def _search(G: Any, source: Any, cutoff: float | None, reverse: bool = False) -> tuple[Tensor, Tensor, Tensor]:
     """The vertices in the order of the search, their parents, and their depths."""
-    limit = None if cutoff is None or cutoff == math.inf else max(math.ceil(cutoff), 0)
-    return search.breadth_first(*rows(G, reverse=reverse), numbers(G, [source]), limit)
+    return search.breadth_first(*rows(G, reverse=reverse), numbers(G, [source]), _limit(cutoff))
+
+
+def _limit(cutoff: float | None) -> int | None:
+    """The depth that a search goes to, None for all."""
+    return None if cutoff is None or cutoff == math.inf else max(math.ceil(cutoff), 0)
 
 
 def tree_lengths(G: Any, source: Any, cutoff: float | None, reverse: bool = False) -> dict[Any, int]:
@@ -60,7 +66,19 @@ def single_target_shortest_path(G, target, cutoff=None):
 
 
 made_of("single_source_shortest_path", cost="superlinear")("all_pairs_shortest_path")
-made_of("single_source_shortest_path_length", cost="superlinear")("all_pairs_shortest_path_length")
+
+
+@implements(cost="superlinear")
+def all_pairs_shortest_path_length(G, cutoff=None):
+    n, limit = len(G), _limit(cutoff)
+    for sources in torch.arange(n).split(max(ENTRIES_AT_ONCE // max(n, 1), 1)):
+        order, depth, ends = breadth_first_each(*rows(G), sources, n if limit is None else min(limit, n))
+        nodes, hops, begin = names(G, order), depth.tolist(), 0
+        for source, end in zip(names(G, sources), ends.tolist(), strict=True):
+            yield source, dict(zip(nodes[begin:end], hops[begin:end], strict=True))
+            begin = end
+
+
 made_of("all_pairs_shortest_path_length", cost="superlinear")("global_efficiency")
 
 

@@ -20,24 +20,26 @@ from tgraph.primitives.paths import search
 
 
 def _search(
-    G: Any, sources: Iterable[Any], weight: Any, cutoff: float | None = None, target: Any = None
+    G: Any, sources: Tensor, weight: Any, cutoff: float | None = None, target: Any = None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """See `tgraph.primitives.search.dijkstra`."""
     offset, neighbors, weights = weighted_rows(G, weight)
-    if len(list(sources)) > 1 and structure(G, weight).weight_range[0] < 0:
+    if sources.shape[0] > 1 and structure(G, weight).weight_range[0] < 0:
         raise NotImplementedError(f"{weight!r}: is negative, and leads from one source to another")
     if cutoff is not None and not weights.is_floating_point():
         cutoff = None if cutoff >= 2**62 else math.floor(cutoff)
     elif cutoff is not None:
         cutoff = float(cutoff)
     end = None if target is None or target not in G else number(G, target)
-    return dijkstra(offset, neighbors, weights, numbers(G, sources), cutoff=cutoff, target=end)
+    return dijkstra(offset, neighbors, weights, sources, cutoff=cutoff, target=end)
 
 
 def _distances(G: Any, sources: Iterable[Any], found: tuple[Tensor, ...], weight: Any) -> dict[Any, Any]:
     order, _, parent, distance = found
     far = lengths(G, order, parent, distance, weight)
-    return dict(zip(names(G, order), far, strict=True)) | dict.fromkeys(sources, 0)
+    by_node = dict(zip(names(G, order), far, strict=True))
+    by_node.update(dict.fromkeys(sources, 0))
+    return by_node
 
 
 def lengths(G: Any, order: Tensor, parent: Tensor, distance: Tensor, weight: Any) -> list[Any]:
@@ -80,12 +82,12 @@ def _length(G: Any, found: tuple[Tensor, ...], target: Any, weight: Any) -> Any:
     return distance[number(G, target)].item()
 
 
-def _check(G: Any, sources: Any) -> None:
+def _vertices(G: Any, sources: Any) -> Tensor:
     if not sources:
         raise ValueError("sources must not be empty")
     if isinstance(sources, str):
         raise NoNode("a text, whose characters may be nodes")
-    numbers(G, sources)
+    return numbers(G, sources)
 
 
 def _reaches(G: Any, found: tuple[Tensor, ...], target: Any) -> bool:
@@ -94,12 +96,12 @@ def _reaches(G: Any, found: tuple[Tensor, ...], target: Any) -> bool:
 
 @implements()
 def multi_source_dijkstra(G, sources, target=None, cutoff=None, weight="weight"):
-    _check(G, sources)
+    vertices = _vertices(G, sources)
     if target is not None:
         number(G, target)
     if target in sources:
         return 0, [target]
-    found = _search(G, sources, weight, cutoff, target)
+    found = _search(G, vertices, weight, cutoff, target)
     if target is None:
         return _distances(G, sources, found, weight), tree_paths(G, found)
     if not _reaches(G, found, target):
@@ -109,20 +111,34 @@ def multi_source_dijkstra(G, sources, target=None, cutoff=None, weight="weight")
 
 @implements()
 def multi_source_dijkstra_path(G, sources, cutoff=None, weight="weight"):
-    _check(G, sources)
-    return tree_paths(G, _search(G, sources, weight, cutoff))
+    return tree_paths(G, _search(G, _vertices(G, sources), weight, cutoff))
 
 
 @implements()
 def multi_source_dijkstra_path_length(G, sources, cutoff=None, weight="weight"):
-    _check(G, sources)
-    return _distances(G, sources, _search(G, sources, weight, cutoff), weight)
+    return _distances(G, sources, _search(G, _vertices(G, sources), weight, cutoff), weight)
 
 
-made_of("multi_source_dijkstra")("single_source_dijkstra")
-made_of("multi_source_dijkstra_path")("single_source_dijkstra_path")
-made_of("multi_source_dijkstra_path_length")("single_source_dijkstra_path_length")
-made_of("single_source_dijkstra")("dijkstra_path")
+@implements()
+def single_source_dijkstra(G, source, target=None, cutoff=None, weight="weight"):
+    return multi_source_dijkstra(G, [source], target, cutoff, weight)
+
+
+@implements()
+def single_source_dijkstra_path(G, source, cutoff=None, weight="weight"):
+    return multi_source_dijkstra_path(G, [source], cutoff, weight)
+
+
+@implements()
+def single_source_dijkstra_path_length(G, source, cutoff=None, weight="weight"):
+    return multi_source_dijkstra_path_length(G, [source], cutoff, weight)
+
+
+@implements()
+def dijkstra_path(G, source, target, weight="weight"):
+    return multi_source_dijkstra(G, [source], target, None, weight)[1]
+
+
 made_of("single_source_dijkstra", cost="superlinear")("all_pairs_dijkstra")
 made_of("single_source_dijkstra_path", cost="superlinear")("all_pairs_dijkstra_path")
 made_of("single_source_dijkstra_path_length", cost="superlinear")("all_pairs_dijkstra_path_length")
@@ -133,7 +149,7 @@ def dijkstra_path_length(G, source, target, weight="weight"):
     number(G, source)
     if source == target:
         return 0
-    found = _search(G, [source], weight, target=target)
+    found = _search(G, numbers(G, [source]), weight, target=target)
     if not _reaches(G, found, target):
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
     return _length(G, found, target, weight)
@@ -141,7 +157,7 @@ def dijkstra_path_length(G, source, target, weight="weight"):
 
 @implements()
 def dijkstra_predecessor_and_distance(G, source, cutoff=None, weight="weight"):
-    order, met, _, distance = found = _search(G, [source], weight, cutoff)
+    order, met, _, distance = found = _search(G, numbers(G, [source]), weight, cutoff)
     place = torch.full((len(G),), -1)
     place[order] = torch.arange(len(order))
     offset, neighbors, weights = weighted_rows(G, weight)
