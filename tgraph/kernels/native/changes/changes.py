@@ -141,6 +141,8 @@ def _as_bits(tensor: Tensor) -> Tensor:
 
 def _shortened(tensor: Tensor, size: int) -> Tensor:
     """The first entries, in memory of their own where much of the rest would be kept with them."""
+    if size == tensor.shape[0]:
+        return tensor  # a view would keep it as an object beside itself, for the garbage collector to look at
     return tensor[:size] if 8 * size >= 7 * len(tensor) else tensor[:size].clone()
 
 
