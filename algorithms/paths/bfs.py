@@ -46,6 +46,7 @@ class BFS(tg.Relaxation):
         return minus_one_where(values, UNREACHED)
 
 
+@tg.primitives.calls.reading_pieces
 def bfs(
     graph: tg.Graph,
     source: Source,

@@ -20,7 +20,7 @@ VERTICES = st.integers(0, 7)
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(
-            ["insert", "upsert", "delete", "vertices", "arcs", "compact", "snapshot", "neighbors", "components"]
+            ["insert", "upsert", "delete", "vertices", "arcs", "compact", "snapshot", "neighbors", "pieces"]
         ),
         st.lists(st.tuples(VERTICES, VERTICES), max_size=10),
     ),
@@ -94,6 +94,19 @@ def apply(store, model, step, pairs, number):
         store.compact()
 
 
+class Largest(tg.Relaxation):
+    """The largest vertex from which each is reached."""
+
+    reduce, edge = "max", "copy"
+
+    def init(self, graph):
+        return torch.arange(graph.num_vertices), graph.everything()
+
+
+def labels(graph, mode="auto"):
+    return tg.run(Largest(), graph, mode=mode).values
+
+
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("multi", ["last", "sum", "keep"])
@@ -113,10 +126,11 @@ def test_snapshots_are_what_a_dictionary_holds(multi, directed, steps):
         if step == "neighbors":  # merged without the arc data
             assert taken[-1][0].neighbors.tolist() == [arc[1] for arc in taken[-1][1]]
             continue
-        if step == "components":  # merged, or first of the CSR and then along the runs
+        if step == "pieces":  # merged, or along the CSR and the runs
             src, dst = [arc[0] for arc in taken[-1][1]], [arc[1] for arc in taken[-1][1]]
             whole = tg.Graph.from_edges(src, dst, num_vertices=store.num_vertices)
-            assert torch.equal(tg.algorithms.wcc(taken[-1][0]), tg.algorithms.wcc(whole))
+            for search in (tg.algorithms.wcc, lambda graph: tg.algorithms.bfs(graph, 1), labels):
+                assert torch.equal(search(taken[-1][0]), search(whole))
             continue
         offset, neighbors, data = store.neighbors(torch.arange(store.num_vertices))
         rows = torch.repeat_interleave(torch.arange(store.num_vertices), offset.diff())
@@ -142,7 +156,7 @@ def test_columns_are_merged_when_they_are_read():
     assert columns._sources is None
 
 
-def test_components_merge_nothing_until_something_is_deleted():
+def test_components_and_hops_merge_nothing_until_something_is_deleted():
     store = tg.dynamic.Store(torch.float32, num_vertices=3)
     for src, dst, expected in (
         ([2], [1], [0, 1, 1]),
@@ -153,10 +167,33 @@ def test_components_merge_nothing_until_something_is_deleted():
         graph = store.snapshot()
         for _ in range(2):
             assert tg.algorithms.wcc(graph).tolist() == expected
+            assert tg.algorithms.bfs(graph, 2, mode="push").tolist()[:3] == [-1, 1, 0]
         assert not graph.storage.version.is_merged
     store.delete([0], [4])
     assert tg.algorithms.wcc(store.snapshot()).tolist() == [0, 0, 0, 3, 4, 5]
     assert graph.num_arcs == 4 and tg.algorithms.wcc(graph).tolist() == expected and len(graph.storage.pieces()) == 1
+
+
+@pytest.mark.parametrize("mode", ["auto", "push", "pull"])
+@pytest.mark.parametrize("directed", [True, False])
+def test_searches_go_along_the_csr_and_the_runs_on_all_threads(directed, mode):
+    """With rows in one of them alone, and in as many rounds as on the whole; a pull along the arcs of a directed graph
+    has them merged."""
+    n, draw = 40_000, torch.Generator().manual_seed(5)
+    src, dst = (torch.rand(2, 400_000, generator=draw).square() * n).long()
+    store = tg.dynamic.Store(directed=directed, num_vertices=n // 2, multi="keep")
+    for begin in range(0, len(src), 100_000):
+        store.insert(src[begin : begin + 100_000], dst[begin : begin + 100_000])
+        if begin == 200_000:
+            store.compact()
+    whole = tg.Graph.from_edges(src, dst, num_vertices=store.num_vertices, directed=directed)
+    for program in (tg.algorithms.BFS(0), tg.algorithms.BFS([3, 11]), tg.algorithms.BFS(0, max_depth=2), Largest()):
+        graph = store.snapshot()
+        found, expected = (tg.run(program, each, mode=mode) for each in (graph, whole))
+        assert torch.equal(found.values, expected.values) and found.iterations == expected.iterations
+        if not directed or mode != "auto":
+            assert graph.storage.version.is_merged == (directed and mode == "pull")
+        store.insert([0], [0])
 
 
 @pytest.mark.parametrize("multi", ["last", "sum", "keep"])

@@ -147,7 +147,7 @@ class Csr(InMemory):
 
     def pieces(self) -> Sequence[Csr]:
         """Arcs over the same rows and columns that have all of these among them, parallel ones more than once, and
-        neither weights nor numbers: what rows that are not made yet will be made of; else itself."""
+        neither weights nor numbers: what rows that are not made yet will be made of, one or two; else itself."""
         return (self,)
 
     def row_of_arc(self) -> Tensor:

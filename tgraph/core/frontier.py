@@ -59,8 +59,6 @@ class Frontier:
         """`count` is the result of `measure`, where the caller knows it."""
         self.graph, self._ids, self._mask = graph, ids, mask
         self._count = count
-        if ids is None and mask is None:
-            self._count = (graph.num_vertices, graph.num_arcs)
 
     @classmethod
     def compact(cls, graph: Vertices, candidates: Tensor, keep: Tensor) -> Frontier:
@@ -168,7 +166,9 @@ class Frontier:
         >>> tg.generators.star(4).select([0, 2]).measure()
         (2, 5)
         """
-        if self._count is None:
+        if self._count is None and self.is_everything:
+            self._count = (self.graph.num_vertices, self.graph.num_arcs)
+        elif self._count is None:
             degree = self.graph.out_degree
             if self._ids is not None:
                 self._count = (len(self._ids), int(degree.index_select(0, self._ids).sum()))
@@ -178,8 +178,8 @@ class Frontier:
         return self._count
 
     def __len__(self) -> int:
-        if self._count is None and self._ids is not None:
-            return self._ids.shape[0]
+        if self._count is None and self._mask is None:
+            return self.graph.num_vertices if self._ids is None else self._ids.shape[0]
         return self.measure()[0]
 
     def __contains__(self, vertex: int) -> bool:

@@ -15,7 +15,7 @@ from tgraph.core.columns import Columns
 from tgraph.core.csr import Csr
 from tgraph.core.derived import AtFirstUse, Cache, derived, derived_tensor, detached_cache_scope
 from tgraph.core.ids import VertexIds
-from tgraph.core.rows import LayoutSelection, Selection
+from tgraph.core.rows import DeferredSelection, LayoutSelection, Selection
 from tgraph.core.storage import Layout, Storage
 from tgraph.core.system import devices
 from tgraph.core.system.text import counted
@@ -295,6 +295,13 @@ class Graph(GraphVertices):
         (5, 2)
         """
         return self.num_arcs if self.directed else (self.num_arcs + self.num_self_loops) // 2
+
+    @property
+    def _has_arcs(self) -> bool:
+        """Whether there are arcs, told without those that are not made yet."""
+        if self.layout is not None or "num_arcs" in self.__dict__:
+            return self.num_arcs > 0
+        return any(piece.num_arcs for piece in cast(Csr, self.storage).pieces())
 
     @property
     def weight_dtype(self) -> torch.dtype | None:
@@ -618,6 +625,8 @@ class Graph(GraphVertices):
         """
         if self.layout is not None:
             return LayoutSelection(self, rows, width, num_arcs)
+        if rows is None and width is None and "offset" not in self.__dict__:
+            return DeferredSelection(self)
         return Selection(self.offset, self.neighbors, rows, width=width, num_arcs=num_arcs)
 
     # ---- derived graphs ----------------------------------------------------------------------------------------

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 import torch
 from torch import Tensor
 
 from tgraph.core.building import soundness
-from tgraph.core.derived import computed_once
+from tgraph.core.derived import AtFirstUse, computed_once
 from tgraph.core.storage import CsrTensors, Rows, Storage
 
 
@@ -143,6 +143,20 @@ class Selection:
 
     def __iter__(self) -> Iterator[Tensor | None]:
         return iter((self.offset, self.neighbors, self.positions))
+
+
+class DeferredSelection(Selection):
+    """All rows of a graph whose tensors are read or made when they are first used."""
+
+    stored_offset = cast(Tensor, AtFirstUse())
+    stored_neighbors = cast(Tensor, AtFirstUse())
+    _num_arcs = cast("int | None", AtFirstUse())
+
+    def __init__(self, graph: CsrTensors):
+        self._graph, self.rows, self.width = graph, None, None
+
+    def _at_first_use(self, name: str) -> Any:
+        return len(self.stored_neighbors) if name == "_num_arcs" else getattr(self._graph, name.removeprefix("stored_"))
 
 
 class InLayout(Protocol):

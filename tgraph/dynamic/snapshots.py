@@ -15,13 +15,11 @@ from tgraph.core.csr import Csr
 from tgraph.core.deferred_csr import DeferredCsr
 from tgraph.core.derived import AtFirstUse, computed_once
 from tgraph.core.graph import Graph
-from tgraph.core.rows import offset_of
 from tgraph.core.storage import Rows
 from tgraph.dynamic.blocks import VersionBlocks
 from tgraph.dynamic.runs import WEIGHTS
 from tgraph.dynamic.version import Version
 from tgraph.errors import ArgumentError
-from tgraph.kernels.operators.changes import columns_of, rows_of
 from tgraph.stream.run.budget import COPIES, COPIES_IN_PLACE, budget_for, nbytes, vertex_bytes
 from tgraph.stream.run.scheduler import Pipeline
 from tgraph.stream.run.section import Section
@@ -85,16 +83,13 @@ class SnapshotCsr(DeferredCsr):
 
     def _unmerged(self) -> Sequence[Csr]:
         """The CSR and the runs, none where they delete."""
-        if (run := self.version.insertions()) is None:
+        if (rows := self.version.insertions()) is None:
             return ()
         base, n = self.version.base, self.num_vertices
         offset, missing = base.offset, n + 1 - len(base.offset)
         if missing:
             offset = torch.cat((offset, offset[-1:].expand(missing)))
-        degree = torch.bincount(rows_of(run.changes), minlength=n)
-        neighbors = columns_of(run.changes).to(base.neighbors.dtype)
-        added = Csr.trusted(offset_of(degree), neighbors, None, n)
-        return Csr.unchecked(offset, base.neighbors, None, n), added
+        return Csr.unchecked(offset, base.neighbors, None, n), Csr.trusted(*rows, None, n)
 
     def __reduce__(self) -> Any:
         return Csr.unchecked, (self.offset, self.neighbors, None, self.num_columns, self.weights)

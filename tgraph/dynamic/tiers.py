@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 
 from tgraph.dynamic.runs import Run, Schema, merged
 
-FANOUT = 16  # runs of one size that are merged
-LARGE = 1 << 10  # changes; to merge FANOUT runs of this size takes the writer less time than to insert them
+FANOUT = 16  # runs of one size that are merged by the thread,
+FANOUT_OF_WRITER = 8  # and by the writer, whose batch waits for it
+LARGE = 1 << 10  # changes; to merge so many runs of this size takes the writer less time than to insert them
 SHARE = 12  # changes are merged into the CSR when they reach this fraction of its arcs,
 SHARE_OF_FILES = 3  # a larger one where arcs lie in files, which takes space and saves writes,
 _LEAST = 1 << 20  # but not below this number
@@ -21,7 +22,7 @@ _LEAST = 1 << 20  # but not below this number
 def merged_tail(schema: Schema, runs: tuple[Run, ...]) -> tuple[Run, ...]:
     """The runs with some of the small ones at the end merged, where there are enough of one size."""
     first = stable(runs)
-    if len(runs) - first < FANOUT or (chosen := mergeable(runs[first:])) is None:
+    if len(runs) - first < FANOUT_OF_WRITER or (chosen := mergeable(runs[first:], FANOUT_OF_WRITER)) is None:
         return runs
     begin, end = first + chosen[0], first + chosen[1]
     return merged_tail(schema, (*runs[:begin], merged(schema, runs[begin:end]), *runs[end:]))
@@ -43,10 +44,11 @@ def stable(runs: Sequence[Run]) -> int:
     return count
 
 
-def mergeable(runs: Sequence[Run]) -> tuple[int, int] | None:
+def mergeable(runs: Sequence[Run], fanout: int = FANOUT) -> tuple[int, int] | None:
     """Adjacent runs [first, last) that are enough to merge, of one tier, with smaller ones among them; the smallest
-    tier first."""
-    tiers = [run.size.bit_length() // 4 for run in runs]  # a tier for each power of FANOUT
+    tier first. fanout : how many are enough, a power of two."""
+    width = fanout.bit_length() - 1  # a tier for each power of the fan-out
+    tiers = [run.size.bit_length() // width for run in runs]
     for tier in sorted(set(tiers)):
         first = count = 0
         for end, other in enumerate(tiers, start=1):
@@ -54,7 +56,7 @@ def mergeable(runs: Sequence[Run]) -> tuple[int, int] | None:
                 first, count = end, 0
             elif other == tier:
                 count += 1
-                if count == FANOUT:
+                if count == fanout:
                     return first, end
     return None
 

@@ -6,8 +6,8 @@ import threading
 
 from torch import Tensor
 
-from tgraph.dynamic.runs import Arcs, Run, Schema, merged, rows_added_up
-from tgraph.kernels.operators.changes import inserts, read_rows
+from tgraph.dynamic.runs import Arcs, Run, Schema, rows_added_up
+from tgraph.kernels.operators.changes import inserted_rows, read_rows
 
 
 class Version:
@@ -24,7 +24,6 @@ class Version:
         self.base: Arcs = base
         self.runs: tuple[Run, ...] = runs
         self._merging = threading.Lock()
-        self._run: Run | None = None  # all runs as one, until they are merged into the CSR
         self._arcs: Arcs | None = base if not runs and len(base.offset) == num_vertices + 1 else None
 
     @property
@@ -62,20 +61,16 @@ class Version:
         if self._arcs is None:
             with self._merging:
                 if self._arcs is None:
-                    runs = self.runs if self._run is None else (self._run,)
-                    self._arcs = self.base.changed(self.schema, runs, self.num_vertices)
-                    self._run = None
+                    self._arcs = self.base.changed(self.schema, self.runs, self.num_vertices)
         return self._arcs
 
-    def insertions(self) -> Run | None:
-        """The runs as one, where these are not merged into the CSR yet and delete nothing; else None."""
-        with self._merging:
-            if self._arcs is not None or not self.runs:
-                return None
-            if self._run is None:
-                self.base.verified(self.runs)
-                self._run = merged(self.schema, self.runs)
-            return self._run if bool(inserts(self._run.changes).all()) else None
+    def insertions(self) -> tuple[Tensor, Tensor] | None:
+        """The arcs of the runs as rows, (offset int64 [n + 1], neighbors int32), not in order within a row; None where
+        they are merged into the CSR, and where one deletes."""
+        if self.is_merged or not self.runs:
+            return None
+        self.base.verified(self.runs)
+        return inserted_rows([run.changes for run in self.runs], self.num_vertices)
 
     def merge(self) -> Arcs:
         """All arcs in CSR, with all columns of arc data there."""

@@ -61,7 +61,7 @@ def best_weight(program: Relaxation, graph: Graph) -> float | None:
     """The best weight of an arc, None where it does not bound messages."""
     if program.edge == "mul":
         return None
-    return program.best_weight(graph) if program.edge != "copy" and graph.num_arcs else 0
+    return program.best_weight(graph) if program.edge != "copy" and graph._has_arcs else 0
 
 
 def begin(plan: Plan, program: Relaxation, graph: Graph, values: Tensor, active: Frontier, mode: str) -> Loop:

@@ -38,7 +38,7 @@ def watch(program: Program, graph: Graph, values: Tensor, active: Frontier, roun
     `rounds` rounds, or the program overrides `compute`."""
     if not isinstance(program, Relaxation) or type(program).compute is not Relaxation.compute:
         return None
-    if program.edge not in ("add", "mul") or values.is_floating_point() or not graph.num_arcs:
+    if program.edge not in ("add", "mul") or values.is_floating_point() or not graph._has_arcs:
         return None
     watch = Watch(program, graph, values.dtype)
     first = program.first

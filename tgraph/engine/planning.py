@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
 from tgraph.core.building.inputs import as_count
+from tgraph.core.csr import Csr
 from tgraph.core.dispatch import LAYOUT, watchers
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
@@ -46,7 +47,7 @@ def plan(
     if not isinstance(program, Relaxation):
         return Plan(_limit(program, graph, limit, ordered=False))
     key = _key(program, graph, values, backend, mode, limit)
-    plans: dict[Hashable, Plan] = {} if key is None else graph.kept("plans", dict)
+    plans: dict[Hashable, Plan] = {} if key is None else graph._cache.values.get("plans", {})
     if (kept := plans.get(key)) is not None:
         if program.first is None:
             program.check_values(values)
@@ -54,9 +55,11 @@ def plan(
     program.check(graph, values)
     made = _made(program, graph, values, active, backend, mode, limit)
     lasts = made.watch is None and made.loop is not None and _is_declared(type(program))
-    if key is not None and lasts and len(plans) < CACHED:
+    if key is not None and lasts and len(plans) < CACHED and _is_made(graph):
         kept = _for(made, None, values[:0].clone())  # without the graph, which holds the cache
-        plans[key] = replace(kept, again=compiled_loop.again(made, program, graph, values, active, mode))
+        kept = replace(kept, again=compiled_loop.again(made, program, graph, values, active, mode))
+        plans = graph.kept("plans", dict)
+        plans[key] = kept
     return made
 
 
@@ -116,6 +119,11 @@ def _made(
         width *= COMPILED_WIDTH
     best = compiled_loop.best_weight(program, graph) if watch is None else None
     return Plan(limit, width, watch, loop, best, overflow.growth(program, graph, most))
+
+
+def _is_made(graph: Graph) -> bool:
+    """Whether the rows of a graph in CSR are made: a plan then lasts."""
+    return len(cast(Csr, graph.storage).pieces()) == 1
 
 
 def _for(known: Plan, graph: Graph | None, values: Tensor) -> Plan:

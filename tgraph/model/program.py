@@ -308,7 +308,7 @@ class Relaxation(Program):
         if not isinstance(values, Tensor):
             raise ArgumentError(f"init: a Relaxation has one tensor of values, got {type(values).__name__}")
         self.check_values(values)
-        if self.edge == "copy" or not graph.num_arcs:
+        if self.edge == "copy" or not graph._has_arcs:
             return
         if self.weight is not None and not isinstance(self.weight, (int, float, str, Tensor)):
             raise ArgumentError(
@@ -349,7 +349,7 @@ class Relaxation(Program):
         ((2.0, 3.0), (1, 1))
         """
         weight = self.weight_of(graph)
-        if weight is None or not graph.num_arcs:
+        if weight is None or not graph._has_arcs:
             return graph.weight_range
         if not isinstance(weight, Tensor):
             return weight, weight

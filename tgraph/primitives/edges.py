@@ -62,7 +62,7 @@ def in_parts(graph: Graph) -> Iterator[Arcs]:
 def pieces(graph: Graph) -> list[Graph]:
     """Valid graphs on the same vertices that have all arcs of this one among them, for what does not count them: of a
     snapshot of a store, before anything has its changes merged, the merged arcs and the later ones, in two graphs
-    without weights. Else the graph itself.
+    without weights, of which the second has its rows in the order of time. Else the graph itself.
 
     >>> store = tg.dynamic.Store()
     >>> store.insert([0, 1], [1, 2])

@@ -120,6 +120,18 @@ def _in_order(runs: Tensor, parallel: Parallel, numbered: bool) -> tuple[Tensor,
 
 
 @operator
+def inserted_rows(runs: Sequence[Tensor], num_rows: int) -> tuple[Tensor, Tensor] | None:
+    """The rows of the arcs that runs of sorted changes int64 [k], at least one, insert, of each row one run after the
+    other: (offset int64 [num_rows + 1], neighbors int32). None where one deletes."""
+    changes = torch.cat(tuple(runs))
+    if not bool(inserts(changes).all()):
+        return None
+    order = torch.sort(rows_of(changes), stable=True).indices
+    degree = torch.bincount(rows_of(changes), minlength=num_rows)
+    return offset_of(degree), columns_of(changes)[order].to(torch.int32)
+
+
+@operator
 def locate_changes(
     offset: Tensor, neighbors: Tensor, changes: Tensor, parallel: Parallel, num_rows: int
 ) -> tuple[Tensor, Located]:

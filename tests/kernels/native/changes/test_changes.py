@@ -106,6 +106,18 @@ def test_runs_merged_and_spliced_are_what_a_dictionary_holds(backend, parallel, 
     assert base[2].tolist() == weights
 
 
+@pytest.mark.parametrize("backend", NAMES)
+def test_rows_of_what_runs_insert(backend):
+    generator = torch.Generator().manual_seed(1)
+    runs = [torch.randint(0, 9_000 << 32, (size,), generator=generator).sort().values | 1 for size in (0, 5, 40_000)]
+    rows = BACKENDS[backend].operators["inserted_rows"].run
+    offset, neighbors = rows(runs, 9_001)
+    place = torch.cat([portable.rows_of(run) for run in runs]).sort(stable=True)
+    assert torch.equal(offset, torch.searchsorted(place.values, torch.arange(9_002)))
+    assert torch.equal(neighbors, torch.cat([portable.columns_of(run) for run in runs])[place.indices].int())
+    assert rows([runs[1], runs[2] & ~1], 9_001) is None
+
+
 @pytest.mark.covering(1)
 @pytest.mark.skipif("native" not in NAMES, reason="no compiled kernels")
 @pytest.mark.parametrize("parallel", portable.PARALLEL)

@@ -171,7 +171,7 @@ def relaxation():
     values = torch.full((n,), float("inf"), dtype=torch.float64)
     values[:hubs] = 0
     return values, kernels.Relaxation(
-        offset, neighbors, weights, 0.0, None, values, 1, -1, True, 1, 0,
+        [(offset, neighbors)], weights, 0.0, None, values, 1, -1, True, 1, 0,
         THRESHOLDS, torch.arange(hubs), 8.0)
 def call():
     values, first = relaxation()
@@ -305,8 +305,7 @@ def test_buckets_are_emptied_by_any_number_of_threads():
         values[7] = 0
         torch.set_num_threads(max(counts))
         relaxation = kernels.Relaxation(
-            offset,
-            neighbors,
+            [(offset, neighbors)],
             weights,
             0.0,
             None,

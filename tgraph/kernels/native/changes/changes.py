@@ -72,6 +72,12 @@ def merge_changes(runs: Sequence[Tensor], parallel: Parallel, numbered: bool) ->
     return _shortened(changes, count), None if items is None else _shortened(items, count)
 
 
+@implements(declared.inserted_rows, _refuses_merging)
+def inserted_rows(runs: Sequence[Tensor], num_rows: int) -> tuple[Tensor, Tensor] | None:
+    offset, neighbors = fresh((num_rows + 1,), torch.int64), fresh((sum(map(len, runs)),), torch.int32)
+    return (offset, neighbors) if compiled().inserted_rows(runs, offset, neighbors) else None
+
+
 @implements(declared.locate_changes, _refuses_rows)
 def locate_changes(
     offset: Tensor, neighbors: Tensor, changes: Tensor, parallel: Parallel, num_rows: int
@@ -135,6 +141,8 @@ def _as_bits(tensor: Tensor) -> Tensor:
 
 def _shortened(tensor: Tensor, size: int) -> Tensor:
     """The first entries, in memory of their own where much of the rest would be kept with them."""
+    if size == tensor.shape[0]:
+        return tensor  # a view would keep it as an object beside itself, for the garbage collector to look at
     return tensor[:size] if 8 * size >= 7 * len(tensor) else tensor[:size].clone()
 
 

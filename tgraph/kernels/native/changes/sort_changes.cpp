@@ -221,6 +221,39 @@ int64_t merge_runs(const Runs& runs, Parallel parallel, Change* changes, int32_t
     return size;
 }
 
+// Writes the rows of the arcs that runs insert, [offset], of each row one run after the other. Returns false where one
+// deletes. Each block of rows is counted and then filled, with the offset behind a row as its cursor.
+bool inserted_rows(const Runs& runs, Out<int64_t> offset, Out<int32_t> neighbors) {
+    constexpr int64_t rows_per_block = 1 << 12;
+    const auto rows = static_cast<int64_t>(offset.shape(0)) - 1, size = static_cast<int64_t>(neighbors.shape(0));
+    int64_t* const end_of = offset.data() + 1;
+    offset.data()[0] = 0;
+    std::atomic<bool> deletes{false};
+    for_each_chunk((rows + rows_per_block - 1) / rows_per_block, part_count(rows + size), [&](int64_t block) {
+        const int64_t first = block * rows_per_block, end = std::min(first + rows_per_block, rows);
+        const auto each = [&](const auto& visit) {
+            for (const auto& run : runs) {
+                const Change *begin = run.data(), *last = begin + run.shape(0);
+                const Change* at = std::lower_bound(begin, last, change_of(first, 0, false));
+                visit(at - begin, at, std::lower_bound(at, last, change_of(end, 0, false)));
+            }
+        };
+        std::fill(end_of + first, end_of + end, int64_t{0});
+        int64_t before = 0;
+        each([&](int64_t skipped, const Change* at, const Change* last) {
+            before += skipped;
+            Change all = 1;
+            for (; at < last; ++at) ++end_of[row_of(*at)], all &= *at;
+            if (!inserts(all)) deletes.store(true, std::memory_order_relaxed);
+        });
+        for (int64_t row = first; row < end; ++row) before += std::exchange(end_of[row], before);
+        each([&](int64_t, const Change* at, const Change* last) {
+            for (; at < last; ++at) neighbors.data()[end_of[row_of(*at)]++] = static_cast<int32_t>(column_of(*at));
+        });
+    });
+    return !deletes.load(std::memory_order_relaxed);
+}
+
 // Sorting fewer takes some 0.1 ms, and keeps the lock of the interpreter: to get it back beside another thread may take
 // its switch interval, milliseconds.
 constexpr int64_t few_changes = 1 << 11;
@@ -252,6 +285,8 @@ void bind_sort_changes(Module& module) {
     module.def("sort_changes", &sort_changes, "rows, columns, there, parallel, changes, items?", Gil::held);
     python_module(module).def("merge_changes", &merge_changes, nb::arg("runs"), nb::arg("parallel"), nb::arg("changes"),
                               nb::arg("items").none(), nb::call_guard<nb::gil_scoped_release>());
+    python_module(module).def("inserted_rows", &inserted_rows, nb::arg("runs"), nb::arg("offset"), nb::arg("neighbors"),
+                              nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace tgraph

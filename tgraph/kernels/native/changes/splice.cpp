@@ -2,6 +2,7 @@
 // what the changes put in and leave out, in one pass.
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "base/bindings.hpp"
@@ -110,6 +111,18 @@ int64_t locate_changes(In<int64_t> offset, In<int32_t> neighbors, In<Change> cha
 // So many a thread copies at a time.
 constexpr int64_t arcs_per_chunk = 1 << 16;
 
+// Copies `count` items, and where there is room for them some more: most stretches between two changes are shorter than
+// a call of memcpy takes.
+template <class Item>
+inline void copy_stretch(const Item* from, int64_t count, int64_t room, Item* out) {
+    constexpr int64_t step = 64 / sizeof(Item);
+    if (count > 8 * step || count + step > room) {
+        std::copy_n(from, count, out);
+        return;
+    }
+    for (int64_t i = 0; i < count; i += step) std::memcpy(out + i, from + i, step * sizeof(Item));
+}
+
 template <class Item, class Inserted>
 void splice_items(const Item* from, int64_t m, int64_t count, const Change* changes, const Located& located,
                   int64_t size, const Inserted& inserted, Item* out) {
@@ -120,8 +133,8 @@ void splice_items(const Item* from, int64_t m, int64_t count, const Change* chan
         int64_t i = std::lower_bound(located.target, located.target + count, to) - located.target;
         while (to < end) {
             const int64_t next = i < count ? located.target[i] : size, source = i < count ? located.place[i] : m;
-            const int64_t stop = std::min(next, end);
-            std::copy(from + source - (next - to), from + source - (next - stop), out + to);
+            const int64_t first = source - (next - to), stop = std::min(next, end);
+            copy_stretch(from + first, stop - to, std::min(end - to, m - first), out + to);
             to = stop;
             if (to == end) break;
             if (inserts(changes[i])) out[to++] = inserted(i);

@@ -29,20 +29,20 @@ namespace tgraph {
 template <class V>
 class Rounds final : public Fixpoint {
 public:
-    Rounds(AnyRows<V> out, V* values, int64_t num_vertices, int64_t width, AnySemiring<V> semiring, V best_weight,
-           bool bounded, DirectionPolicy::Mode mode, Thresholds thresholds)
+    Rounds(const Pieces<V>& out, V* values, int64_t num_vertices, int64_t width, AnySemiring<V> semiring,
+           V best_weight, bool bounded, DirectionPolicy::Mode mode, Thresholds thresholds)
         : out_(out), values_(values), n_(num_vertices), width_(width), semiring_(semiring), best_weight_(best_weight),
-          bounded_(bounded), hops_(values, num_vertices, out.offset, semiring.is_min, semiring.identity()),
+          bounded_(bounded), hops_(values, num_vertices, out, semiring.is_min, semiring.identity()),
           queue_(new int32_t[num_vertices + 1]),
           next_(new int32_t[num_vertices + 1]), front_(num_vertices), reached_(num_vertices), found_(thread_count()),
-          policy_{mode, thresholds, num_vertices, out.offset[num_vertices], false} {}
+          policy_{mode, thresholds, num_vertices, out.before(num_vertices), false} {}
 
     // The first frontier: distinct vertices, or all if `ids` is null.
     void start(const int64_t* ids, int64_t count) {
         uniform_ = true, decided_ = in_bitmap_ = false;
         everything_ = ids == nullptr;
         size_ = everything_ ? n_ : count;
-        arcs_ = everything_ ? out_.offset[n_] : 0;
+        arcs_ = everything_ ? out_.before(n_) : 0;
         for (int64_t i = 0; i < size_; ++i) {
             const int64_t v = everything_ ? i : ids[i];
             if (!everything_) {
@@ -67,8 +67,8 @@ public:
         for_each_entry(size_, [&](int64_t i) { vertices[i] = queue_[i]; });
     }
 
-    void set_transpose(const int64_t* offset, const int32_t* neighbors, const void* weights) override {
-        in_ = {offset, neighbors, {weights, out_.weights.type, out_.weights.one}};
+    void set_transpose(const RowPieces& rows, const void* weights) override {
+        in_ = {rows, {weights, out_.weights.type, out_.weights.one}};
         has_transpose_ = true;
     }
     int64_t active() const override { return size_; }
@@ -108,13 +108,13 @@ private:
         if (uniform() && policy_.is_dense(arcs_)) return push_marks();
         if (!uniform()) save_frontier_values();
         hops_.invalidate();
-        if (threads_for(arcs_) == 1) {
-            Found found;
-            push_arcs<false>({0, arcs_}, 0, next_.get(), found);
-            size_ = found.size, arcs_ = found.arcs;
-        } else {
-            push_in_parallel();
-        }
+        Found found;
+        for (const auto& rows : out_)
+            if (threads_for(arcs_) == 1)
+                push_arcs<false>(rows, {0, arcs_}, 0, next_.get() + found.size, found);
+            else
+                push_in_parallel(rows, found);
+        size_ = found.size, arcs_ = found.arcs;
         std::swap(queue_, next_);
         if (!uniform()) for_each_entry(size_, [this](int64_t i) { reached_.clear_word(queue_[i]); });
     }
@@ -129,13 +129,13 @@ private:
     void push_marks() {
         const int threads = threads_for(arcs_ / 4);  // an arc takes a quarter of the time of other rounds
         while (static_cast<int>(marked_.size()) < threads) marked_.emplace_back(n_);
-        number_arcs();
-        for_each_chunk((arcs_ + grain - 1) / grain, threads, [&](int64_t chunk, int rank) {
-            const Range arcs{chunk * grain, std::min(arcs_, (chunk + 1) * grain)};
-            const int64_t first = first_sender(arcs);
-            each_sender(unweighted(out_), arcs, first, before_[first],
-                        [&](int64_t, Range row) { hops_.mark(row, out_.neighbors, marked_[rank]); });
-        });
+        for (const auto& rows : out_)
+            for_each_chunk(number_arcs(rows), threads, [&](int64_t chunk, int rank) {
+                const Range arcs = arcs_of(chunk);
+                const int64_t first = first_sender(arcs);
+                each_sender(unweighted(rows), arcs, first, before_[first],
+                            [&](int64_t, Range row) { hops_.mark(row, rows.neighbors, marked_[rank]); });
+            });
         for_words(n_, [&](Range words, Found& found) { hops_.take(words, marked_, reached_, found); });
         hops_.invalidate();
         take_reached();
@@ -152,46 +152,49 @@ private:
     }
 
     // Prefix sums of the degrees of the frontier, so that chunks have equal numbers of arcs and may split a hub.
-    void number_arcs() {
+    // Returns the number of chunks.
+    int64_t number_arcs(const AnyRows<V>& rows) {
         before_.resize(size_ + 1);
-        scan(size_, before_.data() + 1, int64_t{0}, [this](int64_t i) { return out_.degree(queue_[i]); });
+        scan(size_, before_.data() + 1, int64_t{0}, [&](int64_t i) { return rows.degree(queue_[i]); });
+        return (before_.back() + grain - 1) / grain;
     }
+    Range arcs_of(int64_t chunk) const { return {chunk * grain, std::min(before_.back(), (chunk + 1) * grain)}; }
 
     // The index in the frontier of the source of the first of these arcs.
     int64_t first_sender(Range arcs) const {
         return std::upper_bound(before_.begin(), before_.end(), arcs.begin) - before_.begin() - 1;
     }
 
-    void push_in_parallel() {
-        number_arcs();
-        const int64_t chunks = (arcs_ + grain - 1) / grain;
-        std::atomic<int64_t> listed{0};
+    // Adds to those in `all`, which `next_` begins with.
+    void push_in_parallel(const AnyRows<V>& rows, Found& all) {
+        const int64_t chunks = number_arcs(rows);
+        std::atomic<int64_t> listed{all.size};
         for_each_chunk(chunks, threads_for(arcs_), [&](int64_t chunk, int rank) {
             Found& found = found_[rank];
-            const Range arcs{chunk * grain, std::min(arcs_, (chunk + 1) * grain)};
+            const Range arcs = arcs_of(chunk);
             const int64_t first = first_sender(arcs);
             found.ids.resize(grain + 1);
-            push_arcs<true>(arcs, first, found.ids.data(), found);
+            push_arcs<true>(rows, arcs, first, found.ids.data(), found);
             const int64_t size = std::exchange(found.size, 0);
             std::copy_n(found.ids.data(), size, next_.get() + listed.fetch_add(size, std::memory_order_relaxed));
         });
-        size_ = listed.load(std::memory_order_relaxed);
-        arcs_ = 0;
-        for (Found& found : found_) arcs_ += std::exchange(found.arcs, 0);
+        all.size = listed.load(std::memory_order_relaxed);
+        for (Found& found : found_) all.arcs += std::exchange(found.arcs, 0);
     }
 
     // Pushes along a range of arcs of the frontier, the first of which leaves its member `i`; lists improved vertices.
     template <bool shared>
-    void push_arcs(Range arcs, int64_t i, int32_t* list, Found& found) {
+    void push_arcs(const AnyRows<V>& out, Range arcs, int64_t i, int32_t* list, Found& found) {
         int32_t* end = list;
-        const int64_t position = shared ? before_[i] : 0, held = out_.offset[n_] - ahead;
+        const int64_t position = shared ? before_[i] : 0, held = out.offset[n_] - ahead;
         if (uniform())
             with_order([&](auto semiring) {
-                each_sender(unweighted(out_), arcs, i, position,
-                            [&](int64_t, Range row) { end = push_level<shared>(row, end, semiring); });
+                each_sender(unweighted(out), arcs, i, position, [&](int64_t, Range row) {
+                    end = push_level<shared>(out.neighbors, row, end, semiring);
+                });
             });
         else
-            with_semiring(out_, [&]<bool single>(auto semiring, const auto rows, std::bool_constant<single>) {
+            with_semiring(out, [&]<bool single>(auto semiring, const auto rows, std::bool_constant<single>) {
                 each_sender(rows, arcs, i, position, [&](int64_t sender, Range row) {
                     end = push_row<shared, single>(sender, rows, row, held, end, semiring);
                 });
@@ -217,11 +220,11 @@ private:
     }
 
     template <bool shared, class Semiring>
-    TGRAPH_INLINE int32_t* push_level(Range row, int32_t* end, const Semiring& semiring) {
+    TGRAPH_INLINE int32_t* push_level(const int32_t* neighbors, Range row, int32_t* end, const Semiring& semiring) {
         const V level = level_;
         for (int64_t arc = row.begin; arc < row.end; ++arc) {
-            if (arc + ahead < row.end) fetch(values_ + out_.neighbors[arc + ahead]);
-            const int32_t v = out_.neighbors[arc];
+            if (arc + ahead < row.end) fetch(values_ + neighbors[arc + ahead]);
+            const int32_t v = neighbors[arc];
             if constexpr (shared) {
                 if (improve<true>(values_[v], level, semiring)) *end++ = v;
             } else {  // without a branch, which would be unpredictable and depend on a cache miss
@@ -256,10 +259,11 @@ private:
 
     int64_t degrees(const int32_t* vertices, int64_t count) const {
         int64_t sum = 0;
-        for (int64_t i = 0; i < count; ++i) {
-            if (i + ahead < count) fetch(out_.offset + vertices[i + ahead]);
-            sum += out_.degree(vertices[i]);
-        }
+        for (const auto& rows : out_)
+            for (int64_t i = 0; i < count; ++i) {
+                if (i + ahead < count) fetch(rows.offset + vertices[i + ahead]);
+                sum += rows.degree(vertices[i]);
+            }
         return sum;
     }
 
@@ -290,7 +294,7 @@ private:
 
     void pull_level() {
         for_words(hops_.num_unvisited(), [&](Range words, Found& found) {
-            hops_.pull(everything_, words, in_.offset, in_.neighbors, front_, reached_, found);
+            hops_.pull(everything_, words, in_, front_, reached_, found);
         });
         hops_.end_pull();
     }
@@ -299,12 +303,13 @@ private:
         V bound{};
         const bool bounded = width_ == 1 && bounded_ && find_bound(bound);
         save_values();
-        const RowChunks chunks{in_.offset, n_, int64_t{1} << 15};
-        for_each_chunk(chunks.size(), threads_for(in_.offset[n_] + n_), [&](int64_t chunk, int rank) {
+        const RowChunks chunks{in_.begin()->offset, n_, int64_t{1} << 15};
+        for_each_chunk(chunks.size(), threads_for(in_.before(n_) + n_), [&](int64_t chunk, int rank) {
             const Range rows = whole_words(chunks[chunk], chunk + 1 == chunks.size());
-            with_semiring(in_, [&]<bool single>(auto semiring, const auto in, std::bool_constant<single>) {
-                pull_rows<single>(in, rows, bounded, bound, found_[rank], semiring);
-            });
+            for (const auto& piece : in_)
+                with_semiring(piece, [&]<bool single>(auto semiring, const auto in, std::bool_constant<single>) {
+                    pull_rows<single>(in, rows, bounded, bound, found_[rank], semiring);
+                });
         });
     }
 
@@ -391,7 +396,7 @@ private:
     }
 
     void reach(int64_t v, Found& found) {
-        reached_.add(v, false);
+        if (!reached_.add(v, false)) return;  // another piece has improved it, too
         ++found.size;
         found.arcs += out_.degree(v);
     }
@@ -422,7 +427,7 @@ private:
         copy(values_, n_ * width_, sent_.data());
     }
 
-    AnyRows<V> out_, in_ = out_;
+    Pieces<V> out_, in_ = out_;
     V* values_;
     int64_t n_, width_;
     const AnySemiring<V> semiring_;

@@ -15,6 +15,7 @@
 
 #include "base/memory.hpp"
 #include "base/simd.hpp"
+#include "relaxation/relaxation.hpp"
 #include "relaxation/vertex_set.hpp"
 
 namespace tgraph {
@@ -73,9 +74,8 @@ inline uint64_t find_parents(uint64_t unvisited, const int64_t* offset, int64_t 
 template <class V>
 class Hops {
 public:
-    Hops(V* values, int64_t num_vertices, const int64_t* out_offset, bool is_min, V nothing)
-        : values_(values), n_(num_vertices), out_offset_(out_offset), is_min_(is_min), nothing_(nothing),
-          unvisited_(num_vertices) {}
+    Hops(V* values, int64_t num_vertices, const Pieces<V>& out, bool is_min, V nothing)
+        : values_(values), n_(num_vertices), out_(out), is_min_(is_min), nothing_(nothing), unvisited_(num_vertices) {}
 
     // Sets the message of the next round. A better message may improve vertices that were visited; another one need not
     // improve vertices that have a value but were not visited.
@@ -91,19 +91,19 @@ public:
 
     // Pulls into the vertices of some words along their in-arcs from the frontier, or from all vertices if
     // `all_active`; adds improved vertices to `reached`.
-    void pull(bool all_active, Range words, const int64_t* offset, const int32_t* neighbors, Bitmap& front,
-              Bitmap& reached, Found& found) {
+    void pull(bool all_active, Range words, const Pieces<V>& in, Bitmap& front, Bitmap& reached, Found& found) {
         int64_t left = 0;
         for (int64_t word = words.begin; word < words.end; ++word) {
             const int64_t first = word * 64, count = std::min<int64_t>(64, n_ - first);
             uint64_t& unvisited = unvisited_.words()[word];
             if (!is_current_) {
-                unvisited = improved_by(message_, values_ + first, count, is_min_) & with_arcs(offset + first, count);
+                uint64_t with_any = 0;
+                for (const auto& rows : in) with_any |= with_arcs(rows.offset + first, count);
+                unvisited = improved_by(message_, values_ + first, count, is_min_) & with_any;
                 const uint64_t valued = improved_by(nothing_, values_ + first, count, !is_min_);
                 if (unvisited & valued) has_valued_.store(true, std::memory_order_relaxed);
             }
-            const uint64_t hits =
-                all_active ? unvisited : find_parents(unvisited, offset + first, n_ - first, neighbors, front.words());
+            const uint64_t hits = all_active ? unvisited : parents(unvisited, in, first, front.words());
             unvisited &= ~hits;
             left += std::popcount(unvisited);
             reach(word, hits, reached, found);
@@ -139,19 +139,37 @@ public:
     }
 
 private:
+    // `find_parents` of the vertices from `first` on, in whichever piece they have one.
+    uint64_t parents(uint64_t unvisited, const Pieces<V>& in, int64_t first, const uint64_t* front) const {
+        const int64_t rows = n_ - first;
+        if (!in.are_two())
+            return find_parents(unvisited, in.begin()->offset + first, rows, in.begin()->neighbors, front);
+        uint64_t hits = 0;
+        for (const auto& [offset, neighbors, weights] : in)
+            if (const uint64_t left = unvisited & ~hits)
+                hits |= find_parents(left & with_arcs(offset + first, std::min<int64_t>(64, rows)), offset + first,
+                                     rows, neighbors, front);
+        return hits;
+    }
+
     void reach(int64_t word, uint64_t hits, Bitmap& reached, Found& found) {
         reached.words()[word] = hits;
-        for (; hits; hits &= hits - 1) {
-            const int64_t v = word * 64 + std::countr_zero(hits);
-            values_[v] = message_;
-            ++found.size;
-            found.arcs += out_offset_[v + 1] - out_offset_[v];
+        if (!hits) return;
+        found.size += std::popcount(hits);
+        for (const auto& rows : out_) {
+            int64_t arcs = 0;
+            for (uint64_t left = hits; left; left &= left - 1) {
+                const int64_t v = word * 64 + std::countr_zero(left);
+                values_[v] = message_;
+                arcs += rows.degree(v);
+            }
+            found.arcs += arcs;
         }
     }
 
     V* values_;
     int64_t n_;
-    const int64_t* out_offset_;
+    Pieces<V> out_;
     bool is_min_;
     V nothing_, message_{};
     Bitmap unvisited_;         // vertices with in-arcs that the message of the last pull would improve

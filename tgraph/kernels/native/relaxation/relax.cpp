@@ -1,5 +1,6 @@
 // Binding of relaxations to a fixpoint, advanced in time slices by Python.
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -108,13 +109,24 @@ void check_ids(const int64_t* ids, int64_t count, int64_t num_vertices) {
             throw std::out_of_range("ids: no such vertex");
 }
 
+using GivenRows = std::vector<std::pair<In<int64_t>, In<int32_t>>>;
+
+RowPieces pieces_of(const GivenRows& rows) {
+    RowPieces found;
+    if (rows.empty() || rows.size() > std::size(found.pieces)) throw std::invalid_argument("rows: one or two pieces");
+    for (const auto& [offset, neighbors] : rows) {
+        if (offset.shape(0) != rows[0].first.shape(0)) throw std::invalid_argument("rows: of other vertices");
+        found.pieces[found.count++] = {offset.data(), neighbors.data()};
+    }
+    return found;
+}
+
 // Where a relaxation begins. The caller keeps the arrays alive.
-Problem problem_of(In<int64_t> offset, In<int32_t> neighbors, Weights weights, nb::handle weight,
-                   nb::handle best_weight, int64_t width, bool is_min, int edge, int mode,
-                   const std::array<int64_t, 4>& thresholds, double delta) {
+Problem problem_of(const GivenRows& rows, Weights weights, nb::handle weight, nb::handle best_weight, int64_t width,
+                   bool is_min, int edge, int mode, const std::array<int64_t, 4>& thresholds, double delta) {
     Problem problem{};
-    problem.offset = offset.data(), problem.neighbors = neighbors.data();
-    problem.num_vertices = static_cast<int64_t>(offset.shape(0)) - 1, problem.width = width;
+    problem.rows = pieces_of(rows);
+    problem.num_vertices = static_cast<int64_t>(rows[0].first.shape(0)) - 1, problem.width = width;
     if (weights.is_valid()) {
         problem.weights = weights.data();
         problem.weight_type = number_of(weights.dtype());
@@ -137,11 +149,10 @@ void begin_at(Problem& problem, In<int64_t> ids) {
     check_ids(problem.ids, problem.num_ids, problem.num_vertices);
 }
 
-void make(Relaxation* self, In<int64_t> offset, In<int32_t> neighbors, Weights weights, nb::object weight,
-          nb::object best_weight, Values values, int64_t width, int64_t growth, bool is_min, int edge, int mode,
+void make(Relaxation* self, const GivenRows& rows, Weights weights, nb::object weight, nb::object best_weight,
+          Values values, int64_t width, int64_t growth, bool is_min, int edge, int mode,
           std::array<int64_t, 4> thresholds, In<int64_t> ids, double delta) {
-    Problem problem =
-        problem_of(offset, neighbors, weights, weight, best_weight, width, is_min, edge, mode, thresholds, delta);
+    Problem problem = problem_of(rows, weights, weight, best_weight, width, is_min, edge, mode, thresholds, delta);
     begin_at(problem, ids);
     nb::gil_scoped_release released;
     new (self) Relaxation(problem, values, growth);
@@ -151,20 +162,15 @@ void make(Relaxation* self, In<int64_t> offset, In<int32_t> neighbors, Weights w
 struct Relaxations {
     Problem problem;
     int64_t growth;
-    struct {
-        const int64_t* offset = nullptr;
-        const int32_t* neighbors;
-        const void* weights;
-    } reverse = {};
+    bool is_symmetric;
 };
 
-void prepare(Relaxations* self, In<int64_t> offset, In<int32_t> neighbors, Weights weights, nb::object weight,
-             nb::object best_weight, int64_t width, int64_t growth, bool is_min, int edge, int mode,
-             std::array<int64_t, 4> thresholds, double delta, bool is_symmetric) {
+void prepare(Relaxations* self, const GivenRows& rows, Weights weights, nb::object weight, nb::object best_weight,
+             int64_t width, int64_t growth, bool is_min, int edge, int mode, std::array<int64_t, 4> thresholds,
+             double delta, bool is_symmetric) {
     new (self) Relaxations{
-        problem_of(offset, neighbors, weights, weight, best_weight, width, is_min, edge, mode, thresholds, delta),
-        growth};
-    if (is_symmetric) self->reverse = {offset.data(), neighbors.data(), weights.data()};
+        problem_of(rows, weights, weight, best_weight, width, is_min, edge, mode, thresholds, delta), growth,
+        is_symmetric};
 }
 
 // The number of rounds where values [n, ...] reach their fixpoint within `rounds` and `seconds`, else the state of the
@@ -179,8 +185,7 @@ nb::object relax(const Relaxations& self, Values values, In<int64_t> ids, int64_
     {
         nb::gil_scoped_release released;
         made = std::make_unique<Relaxation>(problem, values, self.growth);
-        if (self.reverse.offset)
-            made->fixpoint().set_transpose(self.reverse.offset, self.reverse.neighbors, self.reverse.weights);
+        if (self.is_symmetric) made->fixpoint().set_transpose(problem.rows, problem.weights);
         state = made->advance(rounds, seconds);
     }
     if (state == State::done) return nb::int_(made->fixpoint().rounds.size());
@@ -208,21 +213,19 @@ void list(Relaxation& relaxation, Out<int64_t> vertices) {
     relaxation.fixpoint().list(vertices.data());
 }
 
-void set_transpose(Relaxation& relaxation, In<int64_t> offset, In<int32_t> neighbors,
-                   Weights weights) {
-    relaxation.fixpoint().set_transpose(offset.data(), neighbors.data(), weights.data());
+void set_transpose(Relaxation& relaxation, const GivenRows& rows, Weights weights) {
+    relaxation.fixpoint().set_transpose(pieces_of(rows), weights.data());
 }
 
 }  // namespace
 
 void bind_relax(Module& module) {
     bind_class<Relaxation>(module, "Relaxation")
-        .def("__init__", &make, nb::arg("offset"), nb::arg("neighbors"),
-             nb::arg("weights").none(), nb::arg("weight"), nb::arg("best_weight").none(),
+        .def("__init__", &make, nb::arg("rows"), nb::arg("weights").none(), nb::arg("weight"),
+             nb::arg("best_weight").none(),
              nb::arg("values"), nb::arg("width"), nb::arg("growth"), nb::arg("is_min"), nb::arg("edge"),
              nb::arg("mode"), nb::arg("thresholds"), nb::arg("ids").none(), nb::arg("delta"))
-        .def("set_transpose", &set_transpose, nb::arg("offset"), nb::arg("neighbors"),
-             nb::arg("weights").none())
+        .def("set_transpose", &set_transpose, nb::arg("rows"), nb::arg("weights").none())
         .def(
             "advance",
             [](Relaxation& self, int64_t rounds, double seconds) {
@@ -236,9 +239,9 @@ void bind_relax(Module& module) {
         .def_prop_ro("num_rounds", [](Relaxation& self) { return self.fixpoint().rounds.size(); })
         .def_prop_ro("active", [](Relaxation& self) { return self.fixpoint().active(); });
     bind_class<Relaxations>(module, "Relaxations")
-        .def("__init__", &prepare, nb::arg("offset"), nb::arg("neighbors"), nb::arg("weights").none(),
-             nb::arg("weight"), nb::arg("best_weight").none(), nb::arg("width"), nb::arg("growth"), nb::arg("is_min"),
-             nb::arg("edge"), nb::arg("mode"), nb::arg("thresholds"), nb::arg("delta"), nb::arg("is_symmetric"))
+        .def("__init__", &prepare, nb::arg("rows"), nb::arg("weights").none(), nb::arg("weight"),
+             nb::arg("best_weight").none(), nb::arg("width"), nb::arg("growth"), nb::arg("is_min"), nb::arg("edge"),
+             nb::arg("mode"), nb::arg("thresholds"), nb::arg("delta"), nb::arg("is_symmetric"))
         .def("relax", &relax, nb::arg("values"), nb::arg("ids").none(), nb::arg("rounds"), nb::arg("seconds"));
 }
 

@@ -23,8 +23,7 @@ struct Constant {
 };
 
 struct Problem {
-    const int64_t* offset;
-    const int32_t* neighbors;
+    RowPieces rows;
     int64_t num_vertices, width;
     const void* weights;  // null if all are `weight`
     Number weight_type;
@@ -41,15 +40,14 @@ struct Problem {
 // Null if the values cannot represent the weights.
 template <class V>
 std::unique_ptr<Fixpoint> start(const Problem& problem, V* values) {
-    const AnyRows<V> rows{problem.offset, problem.neighbors,
-                          {problem.weights, problem.weight_type, problem.weight.as<V>()}};
+    const Pieces<V> rows{problem.rows, {problem.weights, problem.weight_type, problem.weight.as<V>()}};
     if (!rows.weights.fit()) return nullptr;
     const auto begin = [&](auto fixpoint) -> std::unique_ptr<Fixpoint> {
         fixpoint->start(problem.ids, problem.num_ids);
         return fixpoint;
     };
-    if (problem.delta > 0 && problem.ids)
-        return begin(std::make_unique<Buckets<V>>(rows, values, problem.num_vertices, problem.delta));
+    if (problem.delta > 0 && problem.ids && !rows.are_two())
+        return begin(std::make_unique<Buckets<V>>(*rows.begin(), values, problem.num_vertices, problem.delta));
     return begin(std::make_unique<Rounds<V>>(rows, values, problem.num_vertices, problem.width,
                                              AnySemiring<V>{problem.is_min, problem.edge},
                                              problem.best_weight.as<V>(), problem.bounded, problem.mode,

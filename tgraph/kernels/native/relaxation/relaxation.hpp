@@ -21,6 +21,16 @@ struct Round {
 
 enum class State { done, paused, needs_transpose };
 
+// The rows of a graph in one or two pieces: each row goes on in the second, over the same vertices.
+struct RowPieces {
+    struct Piece {
+        const int64_t* offset = nullptr;
+        const int32_t* neighbors = nullptr;
+    };
+    Piece pieces[2];
+    int count = 0;
+};
+
 // A relaxation in progress. `advance` runs at most max_rounds, and for about `seconds`.
 class Fixpoint {
 public:
@@ -28,7 +38,7 @@ public:
     virtual State advance(int64_t max_rounds, double seconds) = 0;
     virtual int64_t active() const = 0;  // the size of the next frontier
     // The transpose, with weights of the same dtype, which a pull needs.
-    virtual void set_transpose(const int64_t*, const int32_t*, const void*) {}
+    virtual void set_transpose(const RowPieces&, const void*) {}
     // Another frontier, of distinct vertices (all if `ids` is null), and the direction of the rounds to come; values
     // may have been improved meanwhile. Only for synchronous rounds, as is `list`, which writes the next frontier.
     virtual void restart(const int64_t*, int64_t, int) { throw std::logic_error("restart: buckets have an order"); }
@@ -106,6 +116,29 @@ struct ArcRows {
 
 template <class V>
 using AnyRows = ArcRows<AnyWeights<V>>;
+
+// The same in pieces. Two have one weight for all arcs.
+template <class V>
+class Pieces {
+public:
+    Pieces(const RowPieces& rows, const AnyWeights<V>& weights) : weights(weights), are_two_(rows.count > 1) {
+        if (are_two_ && weights.data) throw std::invalid_argument("weights: rows in pieces have one for all");
+        for (int i = 0; i < rows.count; ++i) pieces_[i] = {rows.pieces[i].offset, rows.pieces[i].neighbors, weights};
+    }
+
+    AnyWeights<V> weights;
+
+    const AnyRows<V>* begin() const { return pieces_; }
+    const AnyRows<V>* end() const { return pieces_ + 1 + are_two_; }
+    bool are_two() const { return are_two_; }
+    // The arcs of a vertex, and of all before it.
+    int64_t degree(int64_t v) const { return pieces_[0].degree(v) + (are_two_ ? pieces_[1].degree(v) : 0); }
+    int64_t before(int64_t v) const { return pieces_[0].offset[v] + (are_two_ ? pieces_[1].offset[v] : 0); }
+
+private:
+    AnyRows<V> pieces_[2] = {};
+    bool are_two_;
+};
 
 template <class V>
 ArcRows<NoWeights<V>> unweighted(const AnyRows<V>& rows) {

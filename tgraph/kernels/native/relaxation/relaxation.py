@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
+from tgraph.core.csr import Csr
 from tgraph.core.direction import THRESHOLDS
 from tgraph.core.graph import Graph
 from tgraph.kernels.call import Call
@@ -32,7 +33,7 @@ def refuses(call: Call) -> str | None:
             return "it has no relaxation with several weights for an arc"
         if call.weights.dtype not in DTYPES:
             return f"it has no relaxation with {call.weights.dtype} weights"
-    if call.graph is not None and call.graph.decoded().neighbors.dtype != torch.int32:
+    if call.graph is not None and _pieces(call.graph, call.weights)[0].neighbors.dtype != torch.int32:
         return "its relaxations need int32 neighbours"
     return None
 
@@ -42,12 +43,11 @@ class Fixpoint:
     """A `Loop` in compiled rounds, or in buckets that all threads empty."""
 
     def __init__(self, call: LoopCall):
-        call.graph.ensure_valid()
         rows, width, rule = _problem(call)
         ids = None if call.active.is_everything else call.active.ids
         delta = 0 if call.delta is None or ids is None else call.delta
         self._graph, self._transposed = call.graph, call.transposed
-        self._held: list[Any] = [call.values, rows[2], ids]
+        self._held: list[Any] = [call.values, rows[1], ids, rows[0]]
         self._relaxation = compiled().Relaxation(*rows, call.values, width, *rule, ids, delta)
 
     def advance(self, limit: int, seconds: float) -> tuple[bool, int]:
@@ -65,11 +65,11 @@ class Fixpoint:
         return [Round(*each) for each in self._relaxation.rounds()]
 
     def _set_transpose(self) -> None:
-        reverse = self._graph.transpose().decoded()
-        weights = None if self._held[1] is None else split(self._transposed())[0]
-        reverse.ensure_valid()
-        self._held += [reverse, weights]
-        self._relaxation.set_transpose(reverse.offset, reverse.neighbors, weights)
+        given = self._held[1]
+        weights = None if given is None else split(self._transposed())[0]
+        rows = _rows(self._graph.transpose() if self._graph.directed else self._graph, given)
+        self._held += [rows, weights]
+        self._relaxation.set_transpose(rows, weights)
 
     @property
     def active(self) -> int:
@@ -91,7 +91,7 @@ class Again:
 
     def fits(self) -> bool:
         """Whether the weights are still where they were."""
-        return self._given is None or self._given.data_ptr() == self._address == self._held[2].data_ptr()
+        return self._given is None or self._given.data_ptr() == self._address == self._held[1].data_ptr()
 
     def begin(
         self,
@@ -107,7 +107,7 @@ class Again:
         if type(found) is int:
             return True, found, None
         loop = Fixpoint.__new__(Fixpoint)
-        loop._graph, loop._transposed, loop._held = graph, transposed, [values, self._held[2], ids]
+        loop._graph, loop._transposed, loop._held = graph, transposed, [values, self._held[1], ids]
         state, loop._relaxation = found
         return *loop._advanced(state, limit, seconds), loop
 
@@ -115,10 +115,25 @@ class Again:
 Fixpoint.again = Again  # type: ignore[attr-defined]
 
 
+def _pieces(graph: Graph, weights: Any) -> Sequence[Csr | Graph]:
+    """A graph, or the pieces that its rows are made of where all arcs have one weight."""
+    if graph.layout is not None or (isinstance(weights, Tensor) and weights.dim()):
+        return (graph.decoded(),)
+    pieces = cast(Csr, graph.storage).pieces()
+    return pieces if len(pieces) > 1 else (graph,)
+
+
+def _rows(graph: Graph, weights: Any) -> list[tuple[Tensor, Tensor]]:
+    """Valid rows, (offset, neighbors) of each piece."""
+    pieces = _pieces(graph, weights)
+    for each in pieces:
+        each.ensure_valid()
+    return [(each.offset, each.neighbors) for each in pieces]
+
+
 def _problem(call: LoopCall) -> tuple[tuple[Any, ...], int, tuple[Any, ...]]:
     """The rows with their weights, the columns of the values, and how these are relaxed, as kernels take them."""
-    stored = call.graph if call.graph.layout is None else call.graph.decoded()
-    rows = (stored.offset, stored.neighbors, *split(call.weights), call.best_weight)
+    rows = (_rows(call.graph, call.weights), *split(call.weights), call.best_weight)
     growth = -1 if call.growth is None else min(int(call.growth), torch.iinfo(torch.int64).max)
     edge, mode = list(EDGE_OPERATIONS).index(call.edge), MODES.index(call.mode)
     width = math.prod(call.values.shape[1:]) if call.values.shape[0] else 1

@@ -31,12 +31,11 @@ class Rounds:
         best_weight: float | None,
     ):
         graph.ensure_valid()
-        kernels = compiled()
+        rows = [(graph.offset, graph.neighbors)]
         per_arc, one = relaxation.split(weights)
         self._held = graph, values, per_arc  # whose memory the kernel reads
-        self._relaxation = kernels.Relaxation(
-            graph.offset,
-            graph.neighbors,
+        self._relaxation = compiled().Relaxation(
+            rows,
             per_arc,
             one,
             best_weight,
@@ -50,7 +49,7 @@ class Rounds:
             torch.empty(0, dtype=torch.int64, device="cpu"),
             0,
         )
-        self._relaxation.set_transpose(graph.offset, graph.neighbors, per_arc)
+        self._relaxation.set_transpose(rows, per_arc)
 
     def step(self, active: Tensor | None, pull: bool) -> Tensor:
         """See the portable twin."""
