@@ -151,6 +151,8 @@ TGRAPH_INLINE Vector<A, 4> folded_four(Vector<A, lanes> a, Vector<A, lanes> b, V
     if constexpr (lanes > 4) {
         return folded_four<A, lanes / 2>(halved<A, lanes>(a), halved<A, lanes>(b), halved<A, lanes>(c),
                                          halved<A, lanes>(d));
+    } else if constexpr (lanes == 2) {
+        return Vector<A, 4>{a[0], b[0], c[0], d[0]} + Vector<A, 4>{a[1], b[1], c[1], d[1]};
     } else {
         using Four = Vector<A, 4>;
         const Four ab = Four{a[0], b[0], a[1], b[1]} + Four{a[2], b[2], a[3], b[3]};
@@ -524,12 +526,19 @@ inline constexpr LaneKernels<A> kernels_of_lanes{lanes,
                                                  &leaky_gradient<lanes, A>,
                                                  &mixed_rows<lanes, A>};
 
-// 64 bytes, or 32 where so few columns, or such a remainder, would leave half of them unused.
+// The widest vectors of the machine, or half as wide ones where so few columns, or such a remainder, would leave half
+// of them unused.
 template <class A>
-const LaneKernels<A>& lane_kernels(int64_t columns);
-template <>
-const LaneKernels<float>& lane_kernels(int64_t columns);
-template <>
-const LaneKernels<double>& lane_kernels(int64_t columns);
+const LaneKernels<A>& lane_kernels(int64_t columns) {
+    constexpr int size = sizeof(A);
+    const int widest = vector_bytes(), rest = static_cast<int>(columns % (widest / size)) * size;
+    const int bytes = rest > 0 && 2 * rest <= widest ? std::max(widest / 2, 16) : widest;
+    return bytes == 64   ? kernels_of_lanes<64 / size, A>
+           : bytes == 32 ? kernels_of_lanes<32 / size, A>
+                         : kernels_of_lanes<16 / size, A>;
+}
+// Compiled in files of their own.
+extern template const LaneKernels<float>& lane_kernels(int64_t);
+extern template const LaneKernels<double>& lane_kernels(int64_t);
 
 }  // namespace tgraph

@@ -3,9 +3,6 @@
 
 namespace tgraph {
 
-template <>
-const LaneKernels<double>& lane_kernels(int64_t) {
-    return kernels_of_lanes<8, double>;
-}
+template const LaneKernels<double>& lane_kernels(int64_t);
 
 }  // namespace tgraph

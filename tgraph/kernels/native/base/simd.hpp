@@ -42,16 +42,24 @@
 
 namespace tgraph {
 
-// The largest instruction set that the kernels use on this machine.
-inline const char* instruction_set() {
+// Bytes of the widest vectors that the kernels use on this machine. Of wider ones GCC compiles comparisons and choices
+// number by number.
+inline int vector_bytes() {
 #if defined(__GNUC__) && defined(__x86_64__)
 #if !defined(TGRAPH_NO_AVX512)
-    if (__builtin_cpu_supports("avx512f")) return "AVX-512";
+    if (__builtin_cpu_supports("avx512f")) return 64;
 #endif
 #if !defined(TGRAPH_NO_AVX2)
-    if (__builtin_cpu_supports("avx2")) return "AVX2";
+    if (__builtin_cpu_supports("avx2")) return 32;
 #endif
-    return "SSE2";
+#endif
+    return 16;
+}
+
+// The instruction set of those vectors.
+inline const char* instruction_set() {
+#if defined(__GNUC__) && defined(__x86_64__)
+    return vector_bytes() == 64 ? "AVX-512" : vector_bytes() == 32 ? "AVX2" : "SSE2";
 #elif defined(__aarch64__)
     return "NEON";
 #else
