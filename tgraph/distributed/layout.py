@@ -17,7 +17,7 @@ from tgraph.core.csr import Csr as LocalCsr
 from tgraph.core.derived import computed_once
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.rows import Selection, gather_rows, offset_of
+from tgraph.core.rows import gather_rows, offset_of
 from tgraph.core.subgraph import Subgraph
 from tgraph.distributed.data.factories import Spreading
 from tgraph.distributed.data.sharded import NotByRowError, Sharded, from_local
@@ -468,13 +468,13 @@ class Distributed(Uncompressed):
         sending = self.part.fetch(local.x)
         first = replace(local, scale=None, measure=None, wanted=(), spare=(self._memory(local.before), None))
         partials = self._cut_sums(sending, local.x, lambda graph, memory: _weighted_sums(graph, memory, step))
-        partial = _step(self.part.inside, first, self.part.num_own).values
+        partial = _step(self.part, self.part.inside, first).values
         if partials is not None:
             self.part.cut_rows.combine(partial, partials.wait(), torch.add)
         spare = self.own(step.spare[0]), self.own(step.spare[1])
         sending.wait()
         last = replace(local, x=cast(Tensor, sending.memory), bias=partial, beta=1.0, spare=spare)
-        done = _step(self.part.outside, last, self.part.num_own)
+        done = _step(self.part, self.part.outside, last)
         numbers = [0.0 if each is None else float(each) for each in (done.change, done.total, done.dangling_mass)]
         change, total, dangling = self.ownership.sum(torch.tensor(numbers, dtype=torch.float64, device="cpu")).tolist()
         values = self.spread(done.values)
@@ -512,12 +512,6 @@ class Distributed(Uncompressed):
         return join(self.part, self.own(label), self.directed)
 
 
-def _rows_of(graph: Graph, rows: int) -> Subgraph:
-    """The first rows of a graph, which receive from their neighbors."""
-    arcs = Selection(graph.offset[: rows + 1], graph.neighbors)
-    return Subgraph(graph, graph.everything(), "pull", None, arcs, mirrored=False)
-
-
 def _reduced(graph: Graph, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
     if isinstance(graph.layout, Side):
         return graph.layout.reduced(data, reduction, edge)
@@ -531,10 +525,13 @@ def _weighted_sums(graph: Graph, x: Tensor, step: AffineStep) -> Tensor:
     return (step.alpha * sums[:, 0]).to(step.before.dtype)
 
 
-def _step(graph: Graph, step: AffineStep, rows: int) -> StepResult:
+def _step(part: Part, graph: Graph, step: AffineStep) -> StepResult:
+    """A step in which own vertices receive by the arcs of a graph, inside or outside."""
     if isinstance(graph.layout, Side):
         return graph.layout.affine_step(step)
-    arcs, weights = _rows_of(graph, rows), graph.weights if step.weighted else None
+    rows = part.own_rows if graph is part.outside else graph.selection()
+    arcs = Subgraph(graph, graph.everything(), "pull", None, rows, mirrored=False)
+    weights = graph.weights if step.weighted else None
     others = tuple(each for each in (step.scale, step.bias, step.measure, step.before) if isinstance(each, Tensor))
     call = Call(
         "affine_step", step.x, edge="mul" if step.weighted else "copy", weights=weights, others=others, sub=arcs

@@ -13,7 +13,7 @@ from torch import Tensor
 from tgraph.core.csr import Csr
 from tgraph.core.derived import computed_once
 from tgraph.core.graph import Graph
-from tgraph.core.rows import gather_rows, offset_of
+from tgraph.core.rows import Selection, gather_rows, offset_of
 from tgraph.distributed.ranks.channel import Channel, Sending
 from tgraph.distributed.ranks.ownership import Ownership
 from tgraph.distributed.ranks.transport import exchange
@@ -165,6 +165,12 @@ class Part:
         """Bitmaps of the own vertices that have arcs inside, and outside."""
         inside, outside = self.inside.row_offset(), self.outside.row_offset()[: self.num_own + 1]
         return bitmaps.pack(inside.diff() > 0), bitmaps.pack(outside.diff() > 0)
+
+    @computed_once
+    def own_rows(self) -> Selection:
+        """The rows of own vertices in `outside`. One of its own tensors, so that it is checked once, whatever else of
+        the graph is: see `tgraph.core.building.soundness`."""
+        return Selection(self.outside.offset[: self.num_own + 1], self.outside.neighbors.view(-1))
 
     def fetch(self, values: Tensor) -> Sending:
         """Begin to fetch the values of the mirrors from own vertices [k, ...] of all ranks: they arrive in the last h
