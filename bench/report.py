@@ -57,26 +57,22 @@ def heading(graph: dict[str, Any]) -> str:
 
 def by_size(runs: Sequence[dict[str, Any]]) -> str:
     """The ratios of generated graphs measured in several sizes: a row for a size, kinds of graphs between strokes."""
-    places = {run["graph"]["name"]: tuple(run["graph"]["name"].rpartition("-")[::2]) for run in runs}
-    kinds = dict.fromkeys(kind for kind, size in places.values() if size.isdigit())
-    sizes = sorted({int(size) for kind, size in places.values() if kind in kinds})
+    named = {(*run["graph"]["name"].rpartition("-")[::2], run["threads"]): run for run in runs}
+    kinds = dict.fromkeys(kind for kind, size, _ in named if size.isdigit())
+    sizes = sorted({int(size) for _, size, _ in named if size.isdigit()})
     kernels = [kernel for kernel in KERNELS if any(cells_of(run, kernel) for run in runs)]
+
+    def shown(system: str, threads: int, size: int, kernel: str, kind: str) -> str:
+        cells = cells_of(named.get((kind, str(size), threads), {"cells": []}), kernel)
+        found = ratio_of(cells[system], cells.get("tgraph")) if system in cells else None
+        return f"{found.median:.2f}" if found else "-"
+
     tables = []
-    for name, threads in itertools.product(SYSTEMS, sorted({run["threads"] for run in runs})):
-        rows = []
-        for size in sizes:
-            of_size = {run["graph"]["name"]: run for run in runs if run["threads"] == threads}
-            cells = [
-                [cells_of(of_size.get(f"{kind}-{size}", {"cells": []}), each) for kind in kinds] for each in kernels
-            ]
-            shown = [
-                [ratio_of(cell[name], cell.get("tgraph")) if name in cell else None for cell in row] for row in cells
-            ]
-            texts = [" / ".join(f"{found.median:.2f}" if found else "-" for found in row) for row in shown]
-            rows.append([f"2^{size}", *texts])
-        if any(set(text) - set("- /") for row in rows for text in row[1:]):
-            head = [f"{name}, {threads} threads", *(KERNELS[kernel].title for kernel in kernels)]
-            tables.append(table(head, rows))
+    for which in itertools.product(SYSTEMS, sorted({run["threads"] for run in runs})):
+        rows = [[" / ".join(shown(*which, size, each, kind) for kind in kinds) for each in kernels] for size in sizes]
+        if any(set(text) - set("- /") for text in itertools.chain(*rows)):
+            head = ["{}, {} threads".format(*which), *(KERNELS[kernel].title for kernel in kernels)]
+            tables.append(table(head, [[f"2^{size}", *row] for size, row in zip(sizes, rows, strict=True)]))
     lead = f"The peer's time over TGraph's by the number of vertices; graphs: {' / '.join(kinds)}."
     return "\n\n".join(["## By size", lead, *tables]) if len(sizes) > 1 and tables else ""
 
