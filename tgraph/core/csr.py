@@ -325,7 +325,10 @@ def statistics_of(weights: Tensor) -> tuple[float, float, float] | None:
     if not len(weights):
         return None
     smallest, largest = torch.aminmax(weights)
-    return smallest.item(), largest.item(), float(weights.mean(dtype=devices.widest_float(weights)))
+    dtype = devices.widest_float(weights)  # to which torch converts all before it adds: some at a time stay in a cache
+    pieces = weights.split(1 << 16 if weights.is_cpu else len(weights))
+    total = torch.stack([piece.sum(dtype=dtype) for piece in pieces]).sum()
+    return smallest.item(), largest.item(), float(total) / len(weights)
 
 
 def _check(name: str, tensor: Tensor, dtypes: tuple[torch.dtype, ...], device: torch.device) -> None:
