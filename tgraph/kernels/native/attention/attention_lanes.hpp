@@ -533,9 +533,7 @@ const LaneKernels<A>& lane_kernels(int64_t columns) {
     constexpr int size = sizeof(A);
     const int widest = vector_bytes(), rest = static_cast<int>(columns % (widest / size)) * size;
     const int bytes = rest > 0 && 2 * rest <= widest ? std::max(widest / 2, 16) : widest;
-    return bytes == 64   ? kernels_of_lanes<64 / size, A>
-           : bytes == 32 ? kernels_of_lanes<32 / size, A>
-                         : kernels_of_lanes<16 / size, A>;
+    return *with_vectors(bytes, [](auto width) { return &kernels_of_lanes<width / size, A>; });
 }
 // Compiled in files of their own.
 extern template const LaneKernels<float>& lane_kernels(int64_t);

@@ -2,6 +2,8 @@
 // inlining.
 #pragma once
 
+#include <type_traits>
+
 // Clones affect only the function itself and what is inlined into it: use on leaf functions that call always-inline
 // functions and have no lambdas. Not with sanitizers, whose runtime starts before the loader resolves the clones.
 #if defined(__GNUC__) && defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && \
@@ -42,6 +44,13 @@
 
 namespace tgraph {
 
+// Bytes of the vectors of what is compiled by TGRAPH_MULTIVERSION_NARROW.
+#if defined(__x86_64__) && !defined(TGRAPH_NO_AVX2)
+inline constexpr int narrow_bytes = 32;
+#else
+inline constexpr int narrow_bytes = 16;
+#endif
+
 // Bytes of the widest vectors that the kernels use on this machine. Of wider ones GCC compiles comparisons and choices
 // number by number.
 inline int vector_bytes() {
@@ -54,6 +63,16 @@ inline int vector_bytes() {
 #endif
 #endif
     return 16;
+}
+
+// visit(std::integral_constant<int, bytes>{}), for code that is compiled for vectors of each width.
+template <class Visit>
+auto with_vectors([[maybe_unused]] int bytes, const Visit& visit) {
+#if defined(__x86_64__)
+    if (bytes == 64) return visit(std::integral_constant<int, 64>{});
+    if (bytes == 32) return visit(std::integral_constant<int, 32>{});
+#endif
+    return visit(std::integral_constant<int, 16>{});
 }
 
 // The instruction set of those vectors.

@@ -34,7 +34,7 @@ inline constexpr int64_t numbers_per_item = 16;  // additions that take the time
 // Sums of adjacent columns of a row, in registers.
 template <bool weighted, int vectors, class A, class Stored>
 TGRAPH_INLINE void take_block(const BatchArcs<A>& with, Range arcs, const Stored* data, const Stored* own, A* out) {
-    constexpr int lanes = 32 / sizeof(A);
+    constexpr int lanes = narrow_bytes / sizeof(A);
     using Lanes = Vector<A, lanes>;
     Lanes sum[vectors] = {};
     if (with.own != 0)
@@ -60,7 +60,7 @@ TGRAPH_INLINE void take_block(const BatchArcs<A>& with, Range arcs, const Stored
 
 template <bool weighted, class A, class Stored>
 TGRAPH_MULTIVERSION_NARROW void take_row(const BatchArcs<A>& with, int64_t row, const Stored* data, A* out) {
-    constexpr int lanes = 32 / sizeof(A);
+    constexpr int lanes = narrow_bytes / sizeof(A);
     const Range arcs = with.of(row);
     A* const to = out + row * with.columns;
     const Stored* const own = data + (with.own != 0 ? row * with.columns : 0);
@@ -82,7 +82,7 @@ TGRAPH_MULTIVERSION_NARROW void take_row(const BatchArcs<A>& with, int64_t row, 
 // Min or max of adjacent columns of a row, which is not empty.
 template <class Reduce, int vectors, class A>
 TGRAPH_INLINE void best_block(const BatchArcs<A>& with, Range arcs, const A* data, A* out) {
-    constexpr int lanes = 32 / sizeof(A);
+    constexpr int lanes = narrow_bytes / sizeof(A);
     Vector<A, lanes> best[vectors];
     const A* const first = data + with.neighbors[arcs.begin] * with.columns;
 #pragma GCC unroll 8
@@ -98,7 +98,7 @@ TGRAPH_INLINE void best_block(const BatchArcs<A>& with, Range arcs, const A* dat
 
 template <class Reduce, class A>
 TGRAPH_MULTIVERSION_NARROW void best_row(const BatchArcs<A>& with, int64_t row, const A* data, A empty, A* out) {
-    constexpr int lanes = 32 / sizeof(A);
+    constexpr int lanes = narrow_bytes / sizeof(A);
     const Range arcs = with.of(row);
     const int64_t columns = with.columns;
     A* const to = out + row * columns;

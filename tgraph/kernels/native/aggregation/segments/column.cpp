@@ -10,7 +10,7 @@
 namespace tgraph {
 namespace {
 
-// A register of 64 bytes, or several smaller ones: the same on all processors, and so the order of reduction.
+// 64 bytes, in one register or in several: the same on all processors, and so the order of reduction.
 template <class A>
 inline constexpr int message_lanes = message_padding / sizeof(A);
 
@@ -71,27 +71,37 @@ TGRAPH_INLINE A reduce_lanes(const Vector<A, lanes>& values) {
     }
 }
 
-// The reduction of messages; reads, and ignores, some behind the last.
-template <class Reduce, class A>
+// The reduction of messages by vectors of some bytes; reads, and ignores, some behind the last.
+template <class Reduce, int bytes, class A>
 TGRAPH_INLINE A reduce_row(const A* messages, int64_t count, A identity) {
-    constexpr int lanes = message_lanes<A>;
+    constexpr int lanes = bytes / sizeof(A), parts = message_padding / bytes;
     using Lanes = Vector<A, lanes>;
     using Counts = std::conditional_t<sizeof(A) == 8, int64_t, int32_t>;
     const Lanes none = identity - Lanes{};
-    Lanes values = none;
-    for (; count > lanes; count -= lanes, messages += lanes) values = Reduce::apply(values, load<A, lanes>(messages));
+    Lanes values[parts];
+    for (Lanes& each : values) each = none;
+    for (; count > message_lanes<A>; count -= message_lanes<A>, messages += message_lanes<A>)
+#pragma GCC unroll 4
+        for (int p = 0; p < parts; ++p) values[p] = Reduce::apply(values[p], load<A, lanes>(messages + p * lanes));
     Vector<Counts, lanes> numbers;
     for (int lane = 0; lane < lanes; ++lane) numbers[lane] = static_cast<Counts>(lane);
-    const Lanes last = numbers < static_cast<Counts>(count) ? load<A, lanes>(messages) : none;
-    return reduce_lanes<Reduce, A, lanes>(Reduce::apply(values, last));
+#pragma GCC unroll 4
+    for (int p = 0; p < parts; ++p) {
+        const auto given = numbers < static_cast<Counts>(count - p * lanes);
+        values[p] = Reduce::apply(values[p], given ? load<A, lanes>(messages + p * lanes) : none);
+    }
+#pragma GCC unroll 4
+    for (int half = parts / 2; half > 0; half /= 2)
+        for (int p = 0; p < half; ++p) values[p] = Reduce::apply(values[p], values[p + half]);
+    return reduce_lanes<Reduce, A, lanes>(values[0]);
 }
 
-template <class Reduce, class A>
+template <class Reduce, int bytes, class A>
 TGRAPH_MULTIVERSION void reduce_short_rows(const A* messages, const int64_t* offset, Range rows, A identity,
                                            A* results) {
     for (int64_t row = rows.begin; row < rows.end; ++row) {
         const int64_t count = offset[row + 1] - offset[row];
-        results[row - rows.begin] = reduce_row<Reduce>(messages, count, identity);
+        results[row - rows.begin] = reduce_row<Reduce, bytes>(messages, count, identity);
         messages += count;
     }
 }
@@ -116,7 +126,9 @@ void reduce_messages(const void* given, const int64_t* offset, Range rows, const
             }
             return;
         }
-    reduce_short_rows<OfNumbers<Reduce>>(messages, offset, rows, *static_cast<const A*>(identity), results);
+    with_vectors(vector_bytes(), [&](auto bytes) {
+        reduce_short_rows<OfNumbers<Reduce>, bytes>(messages, offset, rows, *static_cast<const A*>(identity), results);
+    });
 }
 
 template <class A>

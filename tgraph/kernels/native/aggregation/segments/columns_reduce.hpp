@@ -44,13 +44,13 @@ TGRAPH_INLINE void reduce_block(A* sums, const A* data, const int64_t* at, const
     for (int v = 0; v < vectors; ++v) *reinterpret_cast<Lanes*>(sums + v * lanes) = sum[v];
 }
 
-// At most eight AVX2 vectors, which leave registers for the messages.
+// At most eight vectors, which leave registers for the messages.
 template <class A>
-inline constexpr int block_columns = std::min<int>(8 * 32 / sizeof(A), 64);
+inline constexpr int block_columns = std::min<int>(8 * narrow_bytes / sizeof(A), 64);
 
 template <class Reduce, class Edge, int columns, class A>
 TGRAPH_INLINE void reduce_block_of(A* sums, const A* data, const int64_t* at, const A* weights, int64_t count) {
-    constexpr int lanes = std::min<int>(columns, 32 / sizeof(A));  // AVX2: wider vectors are no faster here
+    constexpr int lanes = std::min<int>(columns, narrow_bytes / sizeof(A));  // wider ones are no faster here
     reduce_block<Reduce, Edge, lanes, columns / lanes>(sums, data, at, weights, count);
 }
 

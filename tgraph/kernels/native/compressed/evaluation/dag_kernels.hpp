@@ -134,7 +134,7 @@ private:
 // columns.
 template <class Reduce, class Edge, int columns, int less, class A>
 TGRAPH_INLINE void reduce_blocks(A* out, int64_t width, const RowList<A>& list, A identity) {
-    constexpr int lanes = std::min<int>(columns, 32 / sizeof(A)), vectors = columns / lanes;
+    constexpr int lanes = std::min<int>(columns, narrow_bytes / sizeof(A)), vectors = columns / lanes;
     if constexpr (columns > 1)
         if (width < columns)
             return reduce_blocks<Reduce, Edge, std::max(columns / less, 1), less>(out, width, list, identity);
@@ -160,7 +160,7 @@ TGRAPH_INLINE void reduce_blocks(A* out, int64_t width, const RowList<A>& list, 
 template <class Reduce, class Edge, class A>
 TGRAPH_MULTIVERSION_NARROW void reduce_list(A* out, int64_t width, const RowList<A>& list, A identity) {
     constexpr bool often = std::is_floating_point_v<A> && std::is_same_v<Reduce, Plus>;
-    reduce_blocks<Reduce, Edge, 256 / sizeof(A), often ? 2 : 8>(out, width, list, identity);
+    reduce_blocks<Reduce, Edge, 8 * narrow_bytes / sizeof(A), often ? 2 : 8>(out, width, list, identity);
 }
 
 // Calls visit(Reduce{}, Edge{}) for a pair that is compiled: int32 has no sums, which are computed in int64.
