@@ -96,9 +96,9 @@ class _Trees:
             yield
             return
         vertex = torch.arange(self._part.num_own, dtype=self._own.dtype, device=self._own.device)
-        was_root = self._own == vertex
+        were_roots = bitmaps.pack(self._own == vertex)
         yield
-        merged = (was_root & (self._own != vertex)).nonzero().flatten()
+        merged = bitmaps.members(were_roots & ~bitmaps.pack(self._own == vertex))
         roots = self._own.index_select(0, merged).to(torch.int64)
         self._smallest.scatter_reduce_(0, roots, self._smallest.index_select(0, merged), "amin")
 
@@ -119,7 +119,7 @@ class _Trees:
         part = self._part
         slots = torch.arange(len(self._mirrors), device=self._mirrors.device)
         if part.cut is None:
-            slots = (self._mirrors < part.num_own).nonzero().flatten()
+            slots = bitmaps.members(bitmaps.pack(self._mirrors < part.num_own))
         self._exchange(slots, self._mirrors.index_select(0, slots).to(torch.int64))
 
     def _exchange(self, slots: Tensor, roots: Tensor) -> None:

@@ -111,7 +111,7 @@ def _narrow(values: Sharded, part: Part, growth: float | None) -> torch.dtype:
     """int32 in place of int64 where no value can become larger: half the memory that arcs access at random."""
     if values.dtype != torch.int64 or growth is None:
         return values.dtype
-    reached = values.local[values.local != _unreached(torch.int64)].abs()
+    reached = values.local.masked_fill(values.local == _unreached(torch.int64), 0).abs()
     most = reached.max() if len(reached) else torch.tensor(0, device=values.device)
     fits = int(part.ownership.gather(most).max()) + growth < _unreached(torch.int32)
     return torch.int32 if fits else torch.int64
