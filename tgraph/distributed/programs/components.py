@@ -22,7 +22,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph
 from tgraph.distributed.parts.part import Part
 from tgraph.distributed.streaming.side import Side
-from tgraph.primitives import union_find
+from tgraph.primitives import bitmaps, union_find
 
 SAMPLE = 2  # arcs of each vertex that are joined first
 LINKS = 1 << 12  # vertices that are looked at for arcs to other ranks
@@ -39,13 +39,13 @@ def join(part: Part, label: Tensor, directed: bool) -> bool:
     stale, arcs = held.gather(state).unbind(1)
     if bool(stale.any()):
         return False
-    trees, rest = _Trees(part), None
+    trees, rest = _Trees(part), (None, None)
     if samples and int(arcs.sum()) >= WORTH_SAMPLING * held.num_ranks:
         trees.join_inside(None, SAMPLE)
         trees.link()
         rest = trees.outside_largest()
-    trees.join_inside(rest, None)
-    trees.join_outside(rest)
+    trees.join_inside(rest[0], None)
+    trees.join_outside(rest[1])
     if part.streamed is not None:
         part.streamed.release()
     trees.agree()
@@ -96,9 +96,9 @@ class _Trees:
             yield
             return
         vertex = torch.arange(self._part.num_own, dtype=self._own.dtype, device=self._own.device)
-        was_root = self._own == vertex
+        were_roots = bitmaps.pack(self._own == vertex)
         yield
-        merged = (was_root & (self._own != vertex)).nonzero().flatten()
+        merged = bitmaps.members(were_roots & ~bitmaps.pack(self._own == vertex))
         roots = self._own.index_select(0, merged).to(torch.int64)
         self._smallest.scatter_reduce_(0, roots, self._smallest.index_select(0, merged), "amin")
 
@@ -119,7 +119,7 @@ class _Trees:
         part = self._part
         slots = torch.arange(len(self._mirrors), device=self._mirrors.device)
         if part.cut is None:
-            slots = (self._mirrors < part.num_own).nonzero().flatten()
+            slots = bitmaps.members(bitmaps.pack(self._mirrors < part.num_own))
         self._exchange(slots, self._mirrors.index_select(0, slots).to(torch.int64))
 
     def _exchange(self, slots: Tensor, roots: Tensor) -> None:
@@ -142,17 +142,19 @@ class _Trees:
                 break
         part.requests.bytes_sent += channel.bytes_sent + back.bytes_sent
 
-    def outside_largest(self) -> Tensor | None:
-        """The own vertices outside the most frequent tree of a sample, or None for all, where that tree is not part of
-        the most frequent one of all ranks."""
-        part, rest, found = self._part, None, [-1, -1]
+    def outside_largest(self) -> tuple[Tensor | None, Tensor | None]:
+        """The own vertices with arcs inside, and those with arcs to mirrors, that are outside the most frequent tree of
+        a sample; or None for all, where that tree is not part of the most frequent one of all ranks."""
+        part, root, found = self._part, -1, [-1, -1]
         if part.num_own:
-            graph = part.inside
-            whole = Subgraph(graph, graph.everything(), "push", None, graph.selection(), mirrored=False)
-            rest = union_find.outside(whole, self._own).ids
-            found = [part.num_own - len(rest), int(self._smallest[union_find.frequent(self._own)])]
+            root = union_find.frequent(self._own)
+            rest = bitmaps.pack(self._own != root)
+            found = [part.num_own - bitmaps.measure(rest)[0], int(self._smallest[root])]
         counts, labels = part.ownership.gather(torch.tensor(found, device="cpu")).unbind(1)
-        return rest if int(labels[counts.argmax()]) == found[1] else None
+        if root < 0 or int(labels[counts.argmax()]) != found[1]:
+            return None, None
+        inside, outside = (bitmaps.members(rest & held) for held in part.with_arcs)
+        return inside, outside
 
     def write(self, label: Tensor) -> None:
         """The smallest vertex of the tree of each own vertex, to `label` [k]."""

@@ -33,7 +33,7 @@ def level(
         return None
     sent = own if first is None else own.index_select(0, first)
     nothing = torch.tensor(reduction.identity(own.dtype), dtype=own.dtype, device=own.device)
-    reached = own[own != nothing]
+    reached = own.index_select(0, bitmaps.members(bitmaps.pack(own != nothing)))
     active = sent.aminmax() if len(sent) else (nothing, nothing)
     worst = reduction.worst(reached) if len(reached) else nothing
     has = torch.tensor([len(sent) > 0, len(reached) > 0], dtype=own.dtype, device=own.device)
