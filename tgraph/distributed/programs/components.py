@@ -39,7 +39,8 @@ def join(part: Part, label: Tensor, directed: bool) -> bool:
     stale, arcs = held.gather(state).unbind(1)
     if bool(stale.any()):
         return False
-    trees, rest = _Trees(part), (None, None)
+    trees = _Trees(part)
+    rest: tuple[Tensor | None, Tensor | None] = None, None
     if samples and int(arcs.sum()) >= WORTH_SAMPLING * held.num_ranks:
         trees.join_inside(None, SAMPLE)
         trees.link()
