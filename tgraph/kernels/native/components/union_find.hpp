@@ -138,7 +138,7 @@ Label frequent(const Label* label, int64_t num_vertices) {
     return found;
 }
 
-inline constexpr int64_t sampled_arcs = 2;             // of each row
+inline constexpr int64_t sampled_arcs = 2;  // of each row
 inline constexpr int64_t arcs_worth_sampling = 1 << 13;  // fewer are joined while a sample is looked at
 inline constexpr int64_t rows_per_batch = 1 << 12;
 
@@ -147,7 +147,7 @@ inline constexpr int64_t rows_per_batch = 1 << 12;
 template <class Neighbor, class Label>
 class Joiner {
 public:
-    // `fresh` : every vertex is a tree by itself. `both_ways` : every arc has its reverse among the rows, which are all.
+    // `fresh` : every vertex is a tree by itself. `both_ways` : the rows are all, and every arc has its reverse there.
     Joiner(const Rows<Neighbor>& rows, Label* label, bool fresh, bool both_ways)
         : rows_(rows), label_(label), forest_(label), fresh_(fresh), both_ways_(both_ways) {}
 

@@ -119,6 +119,8 @@ def _pieces(graph: Graph, weights: Any) -> Sequence[Csr | Graph]:
     """A graph, or the pieces that its rows are made of where all arcs have one weight."""
     if graph.layout is not None or (isinstance(weights, Tensor) and weights.dim()):
         return (graph.decoded(),)
+    if type(graph.storage) is Csr:  # whose rows are made, as those of most graphs
+        return (graph,)
     pieces = cast(Csr, graph.storage).pieces()
     return pieces if len(pieces) > 1 else (graph,)
 
