@@ -1,13 +1,13 @@
 // One step of a Gauss-Seidel iteration, x' = alpha A^T (scale x) + beta b, in which rows use updated values of others.
 //
 // The rows are cut into blocks of equal work, processed one after the other, and each block into stripes, processed in
-// parallel: a row uses values of its stripe and of processed blocks as they are by then, and old values of other stripes
-// of its block. So the result does not depend on the number of threads. The last block comes first: vertices
+// parallel: a row uses the values of its stripe and of processed blocks as they are by then, and old values of other
+// stripes of its block. So the result does not depend on the number of threads. The last block comes first: vertices
 // with small ids tend to be hubs, which profit most from updated values. If neighbors are scattered over all vertices,
 // few are in the own stripe, and only values of other blocks are updated.
 //
-// In road networks and web graphs a row often depends on the row before it. A thread cuts its stripe into several strips
-// and takes a row of each in turn, to hide the latency of this dependency.
+// In road networks and web graphs a row often depends on the row before it. A thread cuts its stripe into several
+// strips and takes a row of each in turn, to hide the latency of this dependency.
 #include <bit>
 #include <cmath>
 #include <vector>
