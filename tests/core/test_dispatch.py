@@ -73,7 +73,7 @@ def test_the_environment_is_read_at_every_call(monkeypatch):
 @needs_kernels
 def test_every_tensor_operator_of_a_backend_has_a_portable_implementation():
     """So that it computes whatever the others refuse; those on graphs may be optional."""
-    optional = {"fixpoint", "rowrounds", "part_buckets", "segment_argreduce", "scatter_argreduce"}
+    optional = {"fixpoint", "rowrounds", "segment_argreduce", "scatter_argreduce"}
     for backend in BACKENDS.values():
         assert backend.operators.keys() - BACKENDS["portable"].operators.keys() <= optional
 

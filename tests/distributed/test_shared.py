@@ -83,31 +83,20 @@ def test_ranks_of_which_one_has_no_folder_use_sockets():
     assert on_ranks(2, without) == [(True, wanted)] * 2
 
 
-def weighted(dtype):
-    graph = tg.generators.rmat(8, weighted=True, seed=1)
-    return graph.weighted_by(graph.weights.to(dtype))
-
-
-def count(dtype):
-    """The distances by ranks, the arcs that a search looks at, and the times that iterations check their rows."""
-    spread = tg.distributed.spread(weighted(dtype))
-    run = tg.run(tg.algorithms.SSSP(3), spread, trace=True)
+def count():
+    """The times that iterations check their rows."""
+    spread = tg.distributed.spread(tg.generators.rmat(8, seed=1))
     checks, check = [], soundness.is_sound
     soundness.is_sound = lambda *rows: checks.append(rows) or check(*rows)
     try:
         tg.algorithms.pagerank(spread, tol=None, max_iterations=5)
     finally:
         soundness.is_sound = check
-    return run.values.full_tensor().tolist(), sum(each.active_edges for each in run.trace.iterations), len(checks)
+    return len(checks)
 
 
-@pytest.mark.parametrize("dtype", [torch.int32, torch.float64])
-def test_ranks_do_little_more_work_than_one_process(dtype):
-    graph = weighted(dtype)
-    wanted = tg.algorithms.sssp(graph, 3).tolist()
-    for distances, arcs, checks in on_ranks(2, count, dtype):
-        assert distances == wanted
-        assert arcs < 2 * graph.num_arcs and checks <= 2
+def test_iterations_do_not_check_their_rows_again():
+    assert max(on_ranks(2, count)) <= 2
 
 
 def pair(send, take):

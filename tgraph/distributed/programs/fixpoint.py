@@ -17,8 +17,7 @@ from tgraph.distributed.data.sharded import Sharded
 from tgraph.distributed.parts.part import Part
 from tgraph.distributed.programs import hops
 from tgraph.distributed.programs.hops import Hops
-from tgraph.distributed.programs.nearest import Nearest
-from tgraph.distributed.programs.relaxing import Relaxing, relaxation
+from tgraph.distributed.programs.relaxing import Relaxing
 from tgraph.distributed.ranks.ownership import is_own
 from tgraph.kernels.loops import LoopCall, Round
 
@@ -33,20 +32,14 @@ class Fixpoint:
         graph, values, active = call.graph, cast(Sharded, call.values), call.active
         reduction, edge, weights = call.reduction, call.edge, call.weights
         self._ownership = part.ownership
-        self._steps: Hops | Nearest | Relaxing
+        self._steps: Hops | Relaxing
         first, level = _own_ids(part, active), None
         if edge == "copy" or weights is not None:  # else each arc has a weight of its own
             level = hops.level(part, values.local, first, reduction, edge, weights)
-        nearest = None
-        if level is None:
-            nearest = Nearest.of(part, graph, values, first, relaxation(reduction, edge, weights), call.any_order)
-        pushes = directed or nearest is not None
-        pushes = pushes or (level is None and part.streamed is not None)  # only bits are pulled from blocks
+        pushes = directed or (level is None and part.streamed is not None)  # only bits are pulled from blocks
         self._policy = DirectionPolicy(graph, "push" if pushes else "auto", settles=level is not None)
         if level is not None:
             self._steps = Hops(part, values.local, first, reduction, edge, weights, level)
-        elif nearest is not None:
-            self._steps = nearest
         else:
             self._steps = Relaxing(part, graph, values, first, reduction, edge, weights, call.any_order)
         self._total = 0
@@ -55,12 +48,6 @@ class Fixpoint:
     def advance(self, limit: int, seconds: float) -> tuple[bool, int]:
         """Continue for about `seconds`, and at most `limit` rounds: (whether no vertex is active on any rank, the
         number of rounds run)."""
-        is_done = self._advanced(limit, seconds)
-        if isinstance(self._steps, Nearest):
-            self._steps.write()
-        return is_done, len(self._done)
-
-    def _advanced(self, limit: int, seconds: float) -> bool:
         self._done, end = [], time.perf_counter() + seconds
         while len(self._done) < limit:
             began = time.perf_counter()
@@ -72,14 +59,14 @@ class Fixpoint:
                 if self._steps.reopen():
                     continue
                 self._total = 0
-                return True
+                return True, len(self._done)
             self._policy.passed(active.size, active.arcs)
             spent = (time.perf_counter() - began) * 1e3
             self._done.append(Round(pull, *active[:2], active.size, spent, began))
             self._total = active.size
             if active.late:
                 break
-        return False
+        return False, len(self._done)
 
     def rounds(self) -> list[Round]:
         """The rounds of the last `advance`."""

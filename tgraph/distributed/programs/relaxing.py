@@ -52,7 +52,7 @@ class Relaxing:
         any_order: bool,
     ):
         self._part, self._reduction = part, reduction
-        program = relaxation(reduction, edge, weights)
+        program = _relaxation(reduction, edge, weights)
         size = (part.num_local, *values.shape[1:])
         self._values = torch.full(size, reduction.identity(values.dtype), dtype=values.dtype, device=values.device)
         self._own = self._values[: part.num_own]
@@ -247,7 +247,7 @@ def _rounds(
     return kernels.run(graph, values, reduction, edge, held, best)
 
 
-def relaxation(reduction: Reduction, edge: str, weights: Any) -> Relaxation:
+def _relaxation(reduction: Reduction, edge: str, weights: Any) -> Relaxation:
     """The steps of a relaxation by this semiring."""
     kind = type("Steps", (Relaxation,), {"reduce": reduction.name, "edge": edge})
     program = kind()

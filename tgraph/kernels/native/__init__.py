@@ -27,7 +27,7 @@ from tgraph.kernels.native.geometry import repulsion
 from tgraph.kernels.native.linear import gauss_seidel, linear
 from tgraph.kernels.native.matching import matching
 from tgraph.kernels.native.paths import search, shortest_paths
-from tgraph.kernels.native.relaxation import bitmaps, blocks, part_buckets, relaxation, rounds, row_rounds
+from tgraph.kernels.native.relaxation import bitmaps, blocks, relaxation, rounds, row_rounds
 from tgraph.kernels.native.sampling import neighbors, sampling
 from tgraph.kernels.native.sets import independent_set
 from tgraph.kernels.native.structure import structure

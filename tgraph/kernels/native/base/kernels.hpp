@@ -22,7 +22,6 @@ void bind_power(Module& module);
 void bind_gauss_seidel_columns(Module& module);
 void bind_join(Module& module);
 void bind_local_relax(Module& module);
-void bind_part_buckets(Module& module);
 void bind_block(Module& module);
 void bind_sweep(Module& module);
 void bind_intersect(Module& module);

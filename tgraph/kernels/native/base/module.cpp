@@ -86,7 +86,6 @@ NB_MODULE(_native, python) {
     bind_gauss_seidel_columns(module);
     bind_join(module);
     bind_local_relax(module);
-    bind_part_buckets(module);
     bind_block(module);
     bind_sweep(module);
     bind_intersect(module);

@@ -8,12 +8,9 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <limits>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -21,18 +18,14 @@
 #include "threads/parallel.hpp"
 #include "relaxation/relax_semiring.hpp"
 #include "relaxation/relaxation.hpp"
-#include "relaxation/vertex_set.hpp"
 
 namespace tgraph {
 
 template <class V>
 class Buckets final : public Fixpoint {
 public:
-    // outside : arcs of the vertices to `num_mirrors` others, which follow them and are relaxed elsewhere.
-    Buckets(AnyRows<V> out, V* values, int64_t num_vertices, double delta, AnyRows<V> outside = {},
-            int64_t num_mirrors = 0)
-        : out_(out), outside_(outside), values_(values), per_delta_(1 / delta), relaxed_(num_vertices),
-          reached_(num_mirrors), num_vertices_(num_vertices),
+    Buckets(AnyRows<V> out, V* values, int64_t num_vertices, double delta)
+        : out_(out), values_(values), per_delta_(1 / delta), relaxed_(num_vertices),
           threads_(out.offset[num_vertices] < arcs_for_threads ? 1 : thread_count()), workers_(threads_) {
         fill(relaxed_.data(), num_vertices, highest<V>());
         for (Worker& worker : workers_) worker.bins.resize(window);
@@ -54,70 +47,16 @@ public:
         const auto has_time = [&](int64_t done) { return !done || seconds_now() - start < seconds; };
         for (int64_t done = 0; frontier_size_ && done < max_rounds && has_time(done); ++done) {
             const double began = seconds_now();
-            relax_open();
-            Round round = counted();
-            open_next(first_open());
-            round.milliseconds = (seconds_now() - began) * 1e3;
-            rounds.push_back(round);
+            const int64_t count = (frontier_size_ + chunk - 1) / chunk;
+            Chunks chunks(count);
+            run_team(threads_for(count), [&](int rank) {
+                with_weights(out_, [&](const auto& rows) { relax_frontier(rows, chunks, workers_[rank]); });
+            });
+            finish_round(began);
             fill_frontier();
         }
         return frontier_size_ ? State::paused : State::done;
     }
-
-    // ---- a part of the vertices, others of which are relaxed elsewhere meanwhile, in buckets of the same numbers
-
-    // Improves vertices by messages from elsewhere.
-    void receive(const int64_t* vertices, const V* messages, int64_t count) {
-        for (int64_t i = 0; i < count; ++i)
-            if (improve<false>(values_[vertices[i]], messages[i], MinPlus<V>{}))
-                put(static_cast<int32_t>(vertices[i]), messages[i], workers_[0]);
-    }
-
-    // Queues vertices that have values.
-    void queue(const int64_t* vertices, int64_t count) {
-        for (int64_t i = 0; i < count; ++i)
-            if (const V value = values_[vertices[i]]; value < highest<V>())
-                put(static_cast<int32_t>(vertices[i]), value, workers_[0]);
-    }
-
-    // Relaxes the vertices of the buckets before `end`.
-    Round run(int64_t end) {
-        while (next_bucket() < end && open_next(first_open())) {
-            fill_frontier();
-            relax_open();
-        }
-        return counted();
-    }
-
-    // No vertex is queued in a bucket before this one.
-    int64_t next_bucket() {
-        int64_t next = first_open();
-        for (const Worker& worker : workers_) next = std::min(next, worker.least_far);
-        return next;
-    }
-
-    int64_t num_reached() {
-        return std::transform_reduce(reached_.words(), reached_.words() + reached_.num_words(), int64_t{0}, std::plus(),
-                                     [](uint64_t word) { return std::popcount(word); });
-    }
-
-    // Lists the mirrors reached since the last call, and their values; returns the first bucket of these.
-    int64_t take_reached(int64_t* mirrors, V* messages) {
-        int64_t first = none;
-        for (int64_t word = 0; word < reached_.num_words(); ++word)
-            for (uint64_t left = std::exchange(reached_.words()[word], 0); left; left &= left - 1) {
-                const int64_t mirror = word * 64 + std::countr_zero(left);
-                *mirrors++ = mirror;
-                *messages = values_[num_vertices_ + mirror];
-                first = std::min(first, bucket_of(*messages++));
-            }
-        return first;
-    }
-
-    int64_t num_vertices() const { return num_vertices_; }
-
-    // Whether a vertex has a value that it has not sent.
-    bool is_queued(int64_t v) const { return values_[v] != relaxed_.data()[v]; }
 
 private:
     // Buckets that are kept apart; vertices beyond them are in one overflow list, `far`.
@@ -178,10 +117,6 @@ private:
                 fetch(&relaxed_.data()[vertices[i + far]]);
             }
             if (i + near < count) rows.fetch_row(rows.offset[vertices[i + near]]);
-            if (outside_.offset) {
-                if (i + far < count) fetch(&outside_.offset[vertices[i + far]]);
-                if (i + near < count) outside_.fetch_row(outside_.offset[vertices[i + near]]);
-            }
             relax(rows, vertices[i], worker);
         }
     }
@@ -201,17 +136,6 @@ private:
             const V message = plus(value, rows.weights[arc]);
             if (improve<true>(values_[v], message, MinPlus<V>{})) put(v, message, worker);
         }
-        if (outside_.offset) relax_outside(same_weights(rows, outside_), u, value, worker);
-    }
-
-    template <class Rows>
-    TGRAPH_INLINE void relax_outside(const Rows& rows, int32_t u, V value, Worker& worker) {
-        worker.arcs += rows.degree(u);
-        for (int64_t arc = rows.offset[u], end = rows.offset[u + 1]; arc < end; ++arc) {
-            const int32_t v = rows.neighbors[arc];
-            if (improve<true>(values_[v], plus(value, rows.weights[arc]), MinPlus<V>{}))
-                reached_.add(v - num_vertices_, true);
-        }
     }
 
     TGRAPH_INLINE void put(int32_t v, V value, Worker& worker) {
@@ -225,22 +149,16 @@ private:
         worker.least_far = std::min(worker.least_far, bucket);
     }
 
-    void relax_open() {
-        const int64_t count = (frontier_size_ + chunk - 1) / chunk;
-        Chunks chunks(count);
-        run_team(threads_for(count), [&](int rank) {
-            with_weights(out_, [&](const auto& rows) { relax_frontier(rows, chunks, workers_[rank]); });
-        });
-    }
-
-    Round counted() {
+    void finish_round(double began) {
         Round round{false, 0, 0, 0, 0};
         for (Worker& worker : workers_) {
             round.active += std::exchange(worker.active, 0);
             round.arcs += std::exchange(worker.arcs, 0);
             round.changed += std::exchange(worker.changed, 0);
         }
-        return round;
+        open_next(first_open());
+        round.milliseconds = (seconds_now() - began) * 1e3;
+        rounds.push_back(round);
     }
 
     // Makes the next bucket that is not empty the frontier; returns whether there is one. `next` is the first of them
@@ -293,13 +211,11 @@ private:
         });
     }
 
-    AnyRows<V> out_, outside_;
+    AnyRows<V> out_;
     V* values_;
     V base_{};
     double per_delta_;
     Scratch<V> relaxed_;  // the value at which the arcs of each vertex were last relaxed
-    Bitmap reached_;      // mirrors that have improved since they were listed
-    int64_t num_vertices_;
     int threads_;
     std::vector<Worker> workers_;
     std::vector<int32_t> frontier_;

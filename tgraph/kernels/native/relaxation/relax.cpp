@@ -17,6 +17,14 @@ namespace {
 using Weights = In<void>;
 using Values = Out<void>;
 
+Number number_of(DType type) {
+    if (type == dtype_of<int32_t>) return Number::i32;
+    if (type == dtype_of<int64_t>) return Number::i64;
+    if (type == dtype_of<float>) return Number::f32;
+    if (type == dtype_of<double>) return Number::f64;
+    throw TypeError("expected int32, int64, float32 or float64");
+}
+
 Constant constant_of(nb::handle number) {
     if (nb::isinstance<nb::int_>(number)) {
         const auto integer = nb::cast<int64_t>(number);

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <memory>
-#include <stdexcept>
 
-#include "base/bindings.hpp"
 #include "relaxation/buckets.hpp"
 #include "relaxation/fixpoint.hpp"
 
@@ -23,14 +21,6 @@ struct Constant {
             return static_cast<V>(floating);
     }
 };
-
-inline Number number_of(DType type) {
-    if (type == dtype_of<int32_t>) return Number::i32;
-    if (type == dtype_of<int64_t>) return Number::i64;
-    if (type == dtype_of<float>) return Number::f32;
-    if (type == dtype_of<double>) return Number::f64;
-    throw TypeError("expected int32, int64, float32 or float64");
-}
 
 struct Problem {
     RowPieces rows;

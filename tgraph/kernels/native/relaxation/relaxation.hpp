@@ -149,25 +149,13 @@ ArcRows<TypedWeights<V, W>> weighted(const AnyRows<V>& rows) {
     return {rows.offset, rows.neighbors, {static_cast<const W*>(rows.weights.data)}};
 }
 
-// Other rows, with weights of the same dtype, of the type of `rows`.
-template <class V, class W>
-ArcRows<TypedWeights<V, W>> same_weights(const ArcRows<TypedWeights<V, W>>&, const AnyRows<V>& other) {
-    return weighted<W>(other);
-}
-template <class V>
-AnyRows<V> same_weights(const AnyRows<V>&, const AnyRows<V>& other) {
-    return other;
-}
-
-// Calls visit(rows) with weights of the dtype of the values, or the other one for integers, as for paths, known at
-// compile time, all others at run time.
+// Calls visit(rows) with weights of the dtype of the values, or int64 for int32 values, as for paths, known at compile
+// time, all others at run time.
 template <class V, class Visit>
 void with_weights(const AnyRows<V>& rows, const Visit& visit) {
     if (rows.weights.template are<V>()) return visit(weighted<V>(rows));
     if constexpr (std::is_same_v<V, int32_t>)
         if (rows.weights.template are<int64_t>()) return visit(weighted<int64_t>(rows));
-    if constexpr (std::is_same_v<V, int64_t>)
-        if (rows.weights.template are<int32_t>()) return visit(weighted<int32_t>(rows));
     visit(rows);
 }
 
