@@ -268,8 +268,8 @@ class Relaxation(Program):
     def bucket_width(self, graph: Graph, values: Tensor) -> float | None:
         """The width of the buckets in which to relax `values`, None for no order.
 
-        By default that of `tgraph.primitives.shortest_paths.bucket_width`. The compiled loops of the CPU take half of
-        it.
+        By default that of `tgraph.primitives.shortest_paths.bucket_width`. The compiled loops of the CPU take a third
+        of it.
 
         >>> graph = tg.Graph.from_edges([0, 1], [1, 2], [3.0, 2.0])
         >>> program = tg.algorithms.SSSP(0, delta=4.0)
