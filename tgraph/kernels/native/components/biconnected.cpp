@@ -153,8 +153,9 @@ private:
         constexpr int64_t sampled = 2;
         join_rows([](Neighbor) { return true; }, sampled);
         if (arcs_.size() <= sampled * num_vertices()) return;
-        const Neighbor largest = most_frequent();
-        join_rows([=, this](Neighbor number) { return label_.data()[number] != largest; },
+        const Neighbor largest = frequent(label_.data(), num_vertices());
+        const Forest<Neighbor> forest(label_.data());
+        join_rows([=](Neighbor number) { return !forest.is_below(number, largest); },
                   std::numeric_limits<int64_t>::max());
     }
 
@@ -179,21 +180,6 @@ private:
             joins.add(own, first_.data()[u]);
             --width;
         }
-    }
-
-    // Of a fixed sample.
-    Neighbor most_frequent() const {
-        std::vector<Neighbor> sample;
-        for (uint64_t i = 0; i < 1024; ++i)
-            sample.push_back(label_.data()[i * 2654435761 % static_cast<uint64_t>(num_vertices())]);
-        std::sort(sample.begin(), sample.end());
-        Neighbor best = sample[0];
-        for (std::size_t i = 0, most = 0; i < sample.size();) {
-            const std::size_t end = std::upper_bound(sample.begin(), sample.end(), sample[i]) - sample.begin();
-            if (end - i > most) most = end - i, best = sample[i];
-            i = end;
-        }
-        return best;
     }
 
     // A label is the number of the topmost vertex, whose parent is the head.
