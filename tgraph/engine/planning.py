@@ -24,7 +24,8 @@ from tgraph.kernels.call import Call
 from tgraph.model.program import Program, Relaxation
 
 # Of the width that is chosen for rounds in torch: a bucket costs compiled loops no pass over the vertices, and from
-# narrower ones less is relaxed again (a quarter to a half of the time on random graphs, as much on grids and roads).
+# narrower ones less is relaxed again (half the width took a quarter to a half of the time off random graphs, a third
+# another 9 to 15 % off uniform ones; grids and roads take as long).
 COMPILED_WIDTH = 1 / 3
 
 CACHED = 64  # plans of a graph: a program with another weight or limit in each run does not fill the memory

@@ -95,7 +95,7 @@ def iterated(
 
 
 def edge_of(arcs: tg.Graph) -> str:
-    """What `tg.aggregate` and affine maps do with the weights of a graph that may have some."""
+    """The edge operation of sums over a graph: weights are factors where there are some."""
     return "copy" if arcs.weights is None else "mul"
 
 
